@@ -1,0 +1,45 @@
+/**
+ * Every error the service can answer with: its stable code, HTTP status and default message.
+ * `docs/errors.md` is generated from this registry and a test proves the two equal.
+ */
+export const ERRORS = {
+  invalid_request: { status: 400, message: 'The request is not valid.' },
+  invalid_json: { status: 400, message: 'The body is not valid JSON.' },
+  json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
+  subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
+  occurred_at_out_of_range: { status: 400, message: 'occurred_at lies outside the accepted window.' },
+  rule_set_not_found: { status: 404, message: 'No such rule set in this project.' },
+  rule_set_not_published: { status: 409, message: 'The rule set is not published.' },
+  rule_set_archived: { status: 409, message: 'The rule set is archived.' },
+  unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
+  permission_denied: { status: 403, message: 'This API key lacks the permission that the operation needs.' },
+  not_found: { status: 404, message: 'There is no such resource.' },
+  method_not_allowed: { status: 405, message: 'This path does not support the method.' },
+  event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
+  payload_too_large: { status: 413, message: 'The body is too large.' },
+  unsupported_media_type: {
+    status: 415,
+    message: 'Send uncompressed JSON with Content-Type: application/json.',
+  },
+  ingest_backlog_full: { status: 503, message: 'The usage queue is full; nothing was accepted. Try again later.' },
+  store_unavailable: { status: 503, message: 'A store is away; nothing was accepted. Try again later.' },
+  shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
+  internal_error: { status: 500, message: 'Something went wrong on our side.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+/** Stable machine-readable name of an error. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One finding of a validation: where, and what was expected there. */
+export interface ErrorDetail {
+  /** Place in the request, e.g. `charge_item_extractors[1].amount_expr`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The body of every answer outside 2xx. */
+export interface ErrorBody {
+  readonly error: string;
+  readonly code: ErrorCode;
+  readonly details?: readonly ErrorDetail[];
+}

@@ -1,0 +1,26 @@
+/** Bounds of the interface. A request past one is refused, and the answer names it. */
+export const SINGLE_BODY_BYTES_MAX = 1_048_576;
+export const BATCH_BODY_BYTES_MAX = 16 * 1_048_576;
+export const BATCH_EVENTS_MAX = 10_000;
+export const JSON_DEPTH_MAX = 64;
+export const METADATA_BYTES_MAX = 16 * 1_024;
+/** source, idempotency_key, external_event_id, subject_id. */
+export const IDENTIFIER_CHARS_MAX = 255;
+export const EXPRESSION_BYTES_MAX = 2_048;
+export const RULE_SET_EXTRACTORS_MAX = 100;
+export const RULE_SET_DIMENSIONS_MAX = 32;
+export const PRICING_RULES_MAX = 500;
+export const LIST_LIMIT_DEFAULT = 20;
+export const LIST_LIMIT_MAX = 100;
+export const ANALYSIS_METRICS_MAX = 32;
+export const ANALYSIS_GROUP_BY_MAX = 4;
+export const ANALYSIS_ROWS_MAX = 50_000;
+export const ANALYSIS_POINTS_MAX = 1_500;
+export const NAME_CHARS_MAX = 200;
+
+/** Patterns of names, anchored. */
+export const SUBJECT_TYPE_PATTERN = '^[a-z][a-z0-9_]{0,63}$';
+export const METRIC_PATTERN = '^[a-z][a-z0-9_.]{0,127}$';
+export const DIMENSION_NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$';
+/** ISO 4217 code or a unit of the tenant's own; both have this shape. */
+export const CURRENCY_PATTERN = '^[A-Z][A-Z0-9_]{1,11}$';

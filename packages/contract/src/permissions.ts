@@ -1,0 +1,25 @@
+/** Everything a tenant key can be allowed to do. */
+export const PERMISSIONS = [
+  'rules:read',
+  'rules:write',
+  'usage:ingest',
+  'usage:read',
+  'analytics:read',
+  'analytics:write',
+  'usage_control:read',
+  'usage_control:write',
+  'wallets:read',
+  'wallets:write',
+  'webhooks:read',
+  'webhooks:write',
+  'billing:read',
+  'tenant:admin',
+] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Whether a key that was given `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything. */
+export function permits(granted: readonly Permission[], needed: Permission): boolean {
+  if (granted.includes(needed) || granted.includes('tenant:admin')) return true;
+  return needed.endsWith(':read') && granted.includes(needed.replace(':read', ':write') as Permission);
+}

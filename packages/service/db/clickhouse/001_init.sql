@@ -1,0 +1,95 @@
+-- Usage history and analysis. Everything here can be rebuilt from, and is checked against, PostgreSQL.
+
+-- One row per rated event, its charge items nested. A reprocessed event replaces its failed row (greater attempt);
+-- a failed row has no items, so sums over items need no FINAL.
+CREATE TABLE usage_events (
+  tenant_id LowCardinality(String),
+  project_id LowCardinality(String),
+  raw_event_id FixedString(16),
+  occurred_at DateTime('UTC'),
+  attempt UInt16,
+  received_at DateTime64(3, 'UTC'),
+  processed_at DateTime64(3, 'UTC'),
+  status Enum8('processed' = 1, 'failed' = 2),
+  posting Enum8('none' = 0, 'posted' = 1, 'unpriced' = 2, 'unrouted' = 3),
+  source String,
+  external_event_id String,
+  idempotency_key String,
+  subject_type LowCardinality(String),
+  subject_id String,
+  account_id String,
+  budget_lease_id String,
+  extractor_rule_set_id LowCardinality(String),
+  extractor_version UInt32,
+  dimensions Map(LowCardinality(String), String),
+  failure_code LowCardinality(String),
+  failure_message String,
+  failure_path String,
+  raw_json String CODEC(ZSTD(1)),
+  metadata String CODEC(ZSTD(1)),
+  x_billing String CODEC(ZSTD(1)),
+  item Nested (
+    extractor_name LowCardinality(String),
+    metric LowCardinality(String),
+    unit LowCardinality(String),
+    currency LowCardinality(String),
+    quantity Decimal(38, 18),
+    unit_price Nullable(Decimal(38, 18)),
+    amount Decimal(38, 18),
+    source Enum8('extractor' = 1, 'x_billing' = 2),
+    pricing_source Enum8('hint' = 1, 'extractor' = 2, 'pricing_rule_set' = 3, 'unpriced' = 4),
+    rule_set_id LowCardinality(String),
+    rule_set_version UInt32,
+    rule_name LowCardinality(String)
+  )
+) ENGINE = ReplacingMergeTree(attempt)
+PARTITION BY toYYYYMM(occurred_at)
+ORDER BY (tenant_id, project_id, occurred_at, raw_event_id)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+
+-- Sums are 256 bits wide: no number of 38-digit values that fits a table can overflow them.
+CREATE TABLE usage_rollup_1m (
+  tenant_id LowCardinality(String),
+  project_id LowCardinality(String),
+  metric LowCardinality(String),
+  bucket DateTime('UTC'),
+  unit LowCardinality(String),
+  currency LowCardinality(String),
+  subject_type LowCardinality(String),
+  -- 128-bit hash of the whole dimension map, which itself cannot be a sorting key.
+  dimensions_hash FixedString(16),
+  dimensions SimpleAggregateFunction(any, Map(LowCardinality(String), String)),
+  item_count SimpleAggregateFunction(sum, UInt64),
+  quantity SimpleAggregateFunction(sum, Decimal(76, 18)),
+  amount SimpleAggregateFunction(sum, Decimal(76, 18)),
+  first_seen_at SimpleAggregateFunction(min, DateTime('UTC')),
+  last_seen_at SimpleAggregateFunction(max, DateTime('UTC'))
+) ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(bucket)
+ORDER BY (tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+
+CREATE TABLE usage_rollup_15m AS usage_rollup_1m
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(bucket)
+ORDER BY (tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+
+CREATE MATERIALIZED VIEW usage_rollup_1m_view TO usage_rollup_1m AS
+SELECT
+  tenant_id, project_id, item.metric AS metric, toStartOfMinute(occurred_at) AS bucket, item.unit AS unit,
+  item.currency AS currency, subject_type, sipHash128(mapKeys(dimensions), mapValues(dimensions)) AS dimensions_hash,
+  any(dimensions) AS dimensions, count() AS item_count,
+  sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount,
+  min(occurred_at) AS first_seen_at, max(occurred_at) AS last_seen_at
+FROM usage_events
+ARRAY JOIN item
+GROUP BY tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash;
+
+CREATE MATERIALIZED VIEW usage_rollup_15m_view TO usage_rollup_15m AS
+SELECT
+  tenant_id, project_id, metric, toStartOfFifteenMinutes(bucket) AS bucket, unit, currency, subject_type, dimensions_hash,
+  any(dimensions) AS dimensions, sum(item_count) AS item_count, sum(quantity) AS quantity, sum(amount) AS amount,
+  min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at
+FROM usage_rollup_1m
+GROUP BY tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash;

@@ -1,0 +1,25 @@
+/** Where time comes from; injected, so that tests own it. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+}
+
+export const systemClock: Clock = { nowMs: () => Date.now() };
+
+/** A clock that stands still until it is moved. */
+export class ManualClock implements Clock {
+  constructor(private currentMs: number) {}
+
+  nowMs(): number {
+    return this.currentMs;
+  }
+
+  advanceMs(deltaMs: number): void {
+    this.currentMs += deltaMs;
+  }
+}
+
+/** Whole seconds since the Unix epoch. */
+export function unixSeconds(clock: Clock): number {
+  return Math.floor(clock.nowMs() / 1000);
+}
