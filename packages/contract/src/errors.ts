@@ -21,7 +21,10 @@ export const ERRORS = {
     status: 415,
     message: 'Send uncompressed JSON with Content-Type: application/json.',
   },
-  ingest_backlog_full: { status: 503, message: 'The usage queue is full; nothing was accepted. Try again later.' },
+  ingest_backlog_full: {
+    status: 503,
+    message: 'The usage queue is full; nothing was accepted. Try again later.',
+  },
   store_unavailable: { status: 503, message: 'A store is away; nothing was accepted. Try again later.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },

@@ -7,8 +7,16 @@ import {
 } from './limits.js';
 
 const closed = { additionalProperties: false } as const;
-const Path = Type.String({ minLength: 1, maxLength: 1_024, description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.' });
-const Expression = Type.String({ minLength: 1, maxLength: EXPRESSION_BYTES_MAX, description: 'CEL expression.' });
+const Path = Type.String({
+  minLength: 1,
+  maxLength: 1_024,
+  description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.',
+});
+const Expression = Type.String({
+  minLength: 1,
+  maxLength: EXPRESSION_BYTES_MAX,
+  description: 'CEL expression.',
+});
 const Name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
 
 export const SubjectConfig = Type.Object(
@@ -51,7 +59,9 @@ export const ExtractorConfig = Type.Object(
   {
     subject: Type.Optional(SubjectConfig),
     dimensions: Type.Optional(Type.Array(DimensionConfig, { maxItems: RULE_SET_DIMENSIONS_MAX })),
-    charge_item_extractors: Type.Optional(Type.Array(ChargeItemExtractor, { maxItems: RULE_SET_EXTRACTORS_MAX })),
+    charge_item_extractors: Type.Optional(
+      Type.Array(ChargeItemExtractor, { maxItems: RULE_SET_EXTRACTORS_MAX }),
+    ),
   },
   closed,
 );
