@@ -1,0 +1,11 @@
+export type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
+export {
+  decodeSegment,
+  EVENT_ID_BYTES,
+  encodeSegment,
+  recordBytes,
+  SegmentFormatError,
+  type SegmentKind,
+  type SegmentRecord,
+  type SegmentScope,
+} from './segment.js';

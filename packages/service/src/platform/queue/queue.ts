@@ -1,0 +1,32 @@
+import type { SegmentRecord } from './segment.js';
+
+/** A segment that a transaction has taken off the queue. */
+export interface ClaimedSegment {
+  readonly id: number;
+  /** When its oldest request arrived. */
+  readonly receivedAtMs: number;
+  readonly eventCount: number;
+  readonly records: SegmentRecord[];
+}
+
+/** What waits in the queue. */
+export interface Backlog {
+  readonly segments: number;
+  readonly events: number;
+  readonly bytes: number;
+  /** Undefined when nothing waits. */
+  readonly oldestReceivedAtMs: number | undefined;
+}
+
+/** The durable usage queue. `Tx` is the transaction that a claim lives and dies with. */
+export interface SegmentQueue<Tx> {
+  /** Durable once it resolves; after a rejection the outcome is unknown. */
+  append(records: readonly SegmentRecord[]): Promise<void>;
+  /**
+   * Takes whole segments, oldest first, until they hold `eventsMax` events or none is left that nobody
+   * else holds; at least one if there is any. They leave the queue when `tx` commits and are back when it
+   * rolls back.
+   */
+  claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
+  backlog(): Promise<Backlog>;
+}

@@ -1,0 +1,179 @@
+/**
+ * The frame of a segment: one queue row that holds many requests of many projects.
+ *
+ *     u32 version · u32 headerLength · header JSON {"scopes": [...]}
+ *     then per request:
+ *     u32 scope · u64 receivedAtMs · u32 eventCount · eventCount × 16 id bytes · u32 bodyLength · body
+ *
+ * Integers are little-endian. Bodies are the bytes as they were received, so that accepting an event
+ * costs a copy and no serialisation.
+ */
+
+export type SegmentKind = 'single' | 'batch' | 'reprocess';
+
+/** Whom a request belongs to, and how its body is to be read. */
+export interface SegmentScope {
+  /** `single`, `batch`: the body of that operation. `reprocess`: no body, the ids name stored events. */
+  readonly kind: SegmentKind;
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly projectNo: number;
+  /** The rule set of a single event; null where the events name their own. */
+  readonly extractorRuleSetId: string | null;
+}
+
+/** One accepted request. */
+export interface SegmentRecord {
+  readonly scope: SegmentScope;
+  readonly receivedAtMs: number;
+  readonly eventCount: number;
+  /** `eventCount` raw event ids of 16 bytes each, in the order of the events in the body. */
+  readonly ids: Buffer;
+  readonly body: Buffer;
+}
+
+/** Bytes that are not a segment of this version. */
+export class SegmentFormatError extends Error {
+  constructor(problem: string) {
+    super(`not a valid segment: ${problem}`);
+    this.name = 'SegmentFormatError';
+  }
+}
+
+export const EVENT_ID_BYTES = 16;
+
+const VERSION = 1;
+const PREAMBLE_BYTES = 8;
+/** scope, receivedAtMs, eventCount, bodyLength. */
+const RECORD_FIXED_BYTES = 4 + 8 + 4 + 4;
+const TWO_POW_32 = 2 ** 32;
+const KINDS: ReadonlySet<string> = new Set<SegmentKind>(['single', 'batch', 'reprocess']);
+
+/** Bytes that `record` takes in a segment, its scope in the header aside. */
+export function recordBytes(record: SegmentRecord): number {
+  return RECORD_FIXED_BYTES + record.ids.length + record.body.length;
+}
+
+/** Frames `records` as one segment. Requests of one scope share its entry in the header. */
+export function encodeSegment(records: readonly SegmentRecord[]): Buffer {
+  const { header, scopeOf } = encodeHeader(records);
+  let length = PREAMBLE_BYTES + header.length;
+  for (const record of records) {
+    if (record.eventCount < 1 || record.ids.length !== record.eventCount * EVENT_ID_BYTES) {
+      throw new RangeError(`${record.eventCount} events with ${record.ids.length} id bytes`);
+    }
+    length += recordBytes(record);
+  }
+  const segment = Buffer.allocUnsafe(length);
+  let at = segment.writeUInt32LE(VERSION, 0);
+  at = segment.writeUInt32LE(header.length, at);
+  at += header.copy(segment, at);
+  records.forEach((record, index) => {
+    at = segment.writeUInt32LE(scopeOf[index] ?? 0, at);
+    at = segment.writeUInt32LE(record.receivedAtMs % TWO_POW_32, at);
+    at = segment.writeUInt32LE(Math.floor(record.receivedAtMs / TWO_POW_32), at);
+    at = segment.writeUInt32LE(record.eventCount, at);
+    at += record.ids.copy(segment, at);
+    at = segment.writeUInt32LE(record.body.length, at);
+    at += record.body.copy(segment, at);
+  });
+  return segment;
+}
+
+/**
+ * Reads a segment back. `ids` and `body` are views of `segment`, not copies.
+ *
+ * @throws SegmentFormatError for anything that `encodeSegment` cannot have written.
+ */
+export function decodeSegment(segment: Buffer): SegmentRecord[] {
+  if (segment.length < PREAMBLE_BYTES) throw new SegmentFormatError('shorter than its preamble');
+  const version = segment.readUInt32LE(0);
+  if (version !== VERSION) throw new SegmentFormatError(`unknown version ${version}`);
+  const headerEnd = PREAMBLE_BYTES + segment.readUInt32LE(4);
+  if (headerEnd > segment.length) throw new SegmentFormatError('its header is cut off');
+  const scopes = decodeScopes(segment.toString('utf8', PREAMBLE_BYTES, headerEnd));
+  const records: SegmentRecord[] = [];
+  // Every round consumes at least a record's fixed bytes, so the loop ends whatever the bytes are.
+  for (let at = headerEnd; at < segment.length; ) {
+    const record = decodeRecord(segment, at, scopes);
+    records.push(record);
+    at += recordBytes(record);
+  }
+  return records;
+}
+
+function decodeRecord(segment: Buffer, start: number, scopes: readonly SegmentScope[]): SegmentRecord {
+  if (start + RECORD_FIXED_BYTES > segment.length) throw new SegmentFormatError('a record is cut off');
+  const scope = scopes[segment.readUInt32LE(start)];
+  if (scope === undefined) throw new SegmentFormatError('a record names a scope that is not in the header');
+  const receivedAtMs = segment.readUInt32LE(start + 4) + segment.readUInt32LE(start + 8) * TWO_POW_32;
+  if (!Number.isSafeInteger(receivedAtMs)) throw new SegmentFormatError('a time is out of range');
+  const eventCount = segment.readUInt32LE(start + 12);
+  if (eventCount === 0) throw new SegmentFormatError('a record has no event');
+  const idsStart = start + 16;
+  const idsEnd = idsStart + eventCount * EVENT_ID_BYTES;
+  if (idsEnd + 4 > segment.length) throw new SegmentFormatError('the ids of a record are cut off');
+  const bodyStart = idsEnd + 4;
+  const bodyEnd = bodyStart + segment.readUInt32LE(idsEnd);
+  if (bodyEnd > segment.length) throw new SegmentFormatError('the body of a record is cut off');
+  return {
+    scope,
+    receivedAtMs,
+    eventCount,
+    ids: segment.subarray(idsStart, idsEnd),
+    body: segment.subarray(bodyStart, bodyEnd),
+  };
+}
+
+function encodeHeader(records: readonly SegmentRecord[]): { header: Buffer; scopeOf: number[] } {
+  const numbers = new Map<string, number>();
+  const scopes: string[] = [];
+  const scopeOf = records.map(({ scope }) => {
+    const text = JSON.stringify({
+      kind: scope.kind,
+      tenant_id: scope.tenantId,
+      project_id: scope.projectId,
+      project_no: scope.projectNo,
+      extractor_rule_set_id: scope.extractorRuleSetId,
+    });
+    const known = numbers.get(text);
+    if (known !== undefined) return known;
+    numbers.set(text, scopes.length);
+    return scopes.push(text) - 1;
+  });
+  return { header: Buffer.from(`{"scopes":[${scopes.join(',')}]}`), scopeOf };
+}
+
+function decodeScopes(header: string): SegmentScope[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(header);
+  } catch {
+    throw new SegmentFormatError('its header is not JSON');
+  }
+  const scopes = (parsed as { scopes?: unknown } | null)?.scopes;
+  if (!Array.isArray(scopes)) throw new SegmentFormatError('its header has no scopes');
+  return scopes.map(decodeScope);
+}
+
+function decodeScope(value: unknown): SegmentScope {
+  const scope = (value ?? {}) as Record<string, unknown>;
+  const { kind, tenant_id, project_id, project_no, extractor_rule_set_id } = scope;
+  if (
+    typeof kind !== 'string' ||
+    !KINDS.has(kind) ||
+    typeof tenant_id !== 'string' ||
+    typeof project_id !== 'string' ||
+    !Number.isSafeInteger(project_no) ||
+    (extractor_rule_set_id !== null && typeof extractor_rule_set_id !== 'string')
+  ) {
+    throw new SegmentFormatError('a scope is malformed');
+  }
+  return {
+    kind: kind as SegmentKind,
+    tenantId: tenant_id,
+    projectId: project_id,
+    projectNo: project_no as number,
+    extractorRuleSetId: extractor_rule_set_id,
+  };
+}
