@@ -58,7 +58,8 @@ CREATE TABLE usage_rollup_1m (
   subject_type LowCardinality(String),
   -- 128-bit hash of the whole dimension map, which itself cannot be a sorting key.
   dimensions_hash FixedString(16),
-  dimensions SimpleAggregateFunction(any, Map(LowCardinality(String), String)),
+  -- any() accepts no LowCardinality inside the map.
+  dimensions SimpleAggregateFunction(any, Map(String, String)),
   item_count SimpleAggregateFunction(sum, UInt64),
   quantity SimpleAggregateFunction(sum, Decimal(76, 18)),
   amount SimpleAggregateFunction(sum, Decimal(76, 18)),
@@ -75,21 +76,27 @@ PARTITION BY toYYYYMM(bucket)
 ORDER BY (tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
 
+-- Columns are qualified, because an output alias of the same name would otherwise be taken for them.
 CREATE MATERIALIZED VIEW usage_rollup_1m_view TO usage_rollup_1m AS
 SELECT
-  tenant_id, project_id, item.metric AS metric, toStartOfMinute(occurred_at) AS bucket, item.unit AS unit,
-  item.currency AS currency, subject_type, sipHash128(mapKeys(dimensions), mapValues(dimensions)) AS dimensions_hash,
-  any(dimensions) AS dimensions, count() AS item_count,
+  event.tenant_id AS tenant_id, event.project_id AS project_id, item.metric AS metric,
+  toStartOfMinute(event.occurred_at) AS bucket, item.unit AS unit, item.currency AS currency,
+  event.subject_type AS subject_type,
+  sipHash128(mapKeys(event.dimensions), mapValues(event.dimensions)) AS dimensions_hash,
+  any(event.dimensions) AS dimensions, count() AS item_count,
   sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount,
-  min(occurred_at) AS first_seen_at, max(occurred_at) AS last_seen_at
-FROM usage_events
+  min(event.occurred_at) AS first_seen_at, max(event.occurred_at) AS last_seen_at
+FROM usage_events AS event
 ARRAY JOIN item
 GROUP BY tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash;
 
 CREATE MATERIALIZED VIEW usage_rollup_15m_view TO usage_rollup_15m AS
 SELECT
-  tenant_id, project_id, metric, toStartOfFifteenMinutes(bucket) AS bucket, unit, currency, subject_type, dimensions_hash,
-  any(dimensions) AS dimensions, sum(item_count) AS item_count, sum(quantity) AS quantity, sum(amount) AS amount,
-  min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at
-FROM usage_rollup_1m
+  minute.tenant_id AS tenant_id, minute.project_id AS project_id, minute.metric AS metric,
+  toStartOfFifteenMinutes(minute.bucket) AS bucket, minute.unit AS unit, minute.currency AS currency,
+  minute.subject_type AS subject_type, minute.dimensions_hash AS dimensions_hash,
+  any(minute.dimensions) AS dimensions, sum(minute.item_count) AS item_count,
+  sum(minute.quantity) AS quantity, sum(minute.amount) AS amount,
+  min(minute.first_seen_at) AS first_seen_at, max(minute.last_seen_at) AS last_seen_at
+FROM usage_rollup_1m AS minute
 GROUP BY tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash;
