@@ -1,0 +1,73 @@
+import { type Static, Type } from 'typebox';
+import { ERRORS, type ErrorCode } from './errors.js';
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
+
+/** Objects of the interface take no unknown field. */
+export const closed = { additionalProperties: false } as const;
+
+/** Largest Unix second the interface takes: the end of the year 9999. */
+export const UNIX_SECONDS_MAX = 253_402_300_799;
+/** A list is not paged further than this; past it, narrow the query. */
+export const LIST_OFFSET_MAX = 1_000_000;
+
+export const UnixSeconds = Type.Integer({
+  minimum: 0,
+  maximum: UNIX_SECONDS_MAX,
+  description: 'Unix time in seconds.',
+});
+
+export const ResourceName = Type.String({
+  minLength: 1,
+  maxLength: NAME_CHARS_MAX,
+  description: 'Display name.',
+});
+
+/** A value, or null where there is none. */
+export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const PageQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIST_LIMIT_MAX,
+        default: LIST_LIMIT_DEFAULT,
+        description: 'Page size.',
+      }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: LIST_OFFSET_MAX, default: 0, description: 'Entries to skip.' }),
+    ),
+  },
+  closed,
+);
+export type PageQuery = Static<typeof PageQuery>;
+
+/** What every paged list answers beside its entries. */
+export const pageFields = {
+  total_count: Type.Integer({ minimum: 0, description: 'Entries in the whole list.' }),
+  limit: Type.Integer({ description: 'Page size that was used.' }),
+  offset: Type.Integer({ description: 'Entries that were skipped.' }),
+};
+
+export const ErrorDetailSchema = Type.Object(
+  {
+    path: Type.String({ description: 'Place in the request, e.g. `charge_item_extractors[1].amount_expr`.' }),
+    message: Type.String({ description: 'What was expected there.' }),
+  },
+  closed,
+);
+
+/** The body of every answer outside 2xx. */
+export const ErrorBodySchema = Type.Object(
+  {
+    error: Type.String({ description: 'What went wrong, for people.' }),
+    code: Type.String({
+      enum: Object.keys(ERRORS) as ErrorCode[],
+      description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
+    }),
+    details: Type.Optional(Type.Array(ErrorDetailSchema)),
+  },
+  { ...closed, description: 'An error.' },
+);

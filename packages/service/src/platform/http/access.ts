@@ -1,0 +1,145 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import { ApiError } from './errors.js';
+import {
+  type Access,
+  type App,
+  type Authenticator,
+  type Principal,
+  type ProjectRef,
+  type ProjectResolver,
+  principalPermits,
+  principalSees,
+} from './types.js';
+
+/** What the access check needs from tenancy. */
+export interface AccessPorts {
+  readonly authenticator: Authenticator;
+  readonly projects: ProjectResolver;
+}
+
+type Refusal = ApiError | undefined;
+
+const BEARER_PREFIX = 'bearer ';
+/** A longer credential cannot be one of ours; it is refused unread. */
+const AUTHORIZATION_CHARS_MAX = 256;
+
+const unauthenticated = () => new ApiError('unauthenticated');
+const permissionDenied = () => new ApiError('permission_denied');
+/** Absent and foreign must be told apart by nobody, so both are exactly this. */
+const notFound = () => new ApiError('not_found');
+
+/** The `Access` of a route; throws when it declares none, because a route must never be open by omission. */
+export function accessOf(route: RouteOptions): Access {
+  const access = route.config?.access;
+  if (access === undefined) {
+    throw new Error(`Route ${String(route.method)} ${route.url} does not declare config.access`);
+  }
+  if (access.kind === 'project' && !route.url.includes('/:project_id')) {
+    throw new Error(`Route ${route.url} has access kind 'project' but no :project_id in its path`);
+  }
+  if (access.kind === 'tenant' && !route.url.includes('/:tenant_id')) {
+    throw new Error(`Route ${route.url} has access kind 'tenant' but no :tenant_id in its path`);
+  }
+  return access;
+}
+
+/** The request's getters of `principal` and `project`: reading one that was never set is a bug of the route. */
+export function decorateAccess(app: App): void {
+  app.decorateRequest('boundPrincipal', undefined);
+  app.decorateRequest('boundProject', undefined);
+  app.decorateRequest('principal', {
+    getter(this: FastifyRequest): Principal {
+      if (this.boundPrincipal === undefined) throw new Error('This route has no authenticated principal');
+      return this.boundPrincipal;
+    },
+  });
+  app.decorateRequest('project', {
+    getter(this: FastifyRequest): ProjectRef {
+      if (this.boundProject === undefined) throw new Error('This route has no project in its path');
+      return this.boundProject;
+    },
+  });
+}
+
+/**
+ * The hook that guards one route. The order is the contract's: 401, then 403 for the permission (before anything is
+ * looked up), then 404 for what is absent or belongs to somebody else. Answers synchronously when the key and the
+ * project are cached.
+ */
+export function accessHook(access: Access, ports: AccessPorts) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    let outcome: Refusal | Promise<Refusal>;
+    try {
+      outcome = check(access, ports, request);
+    } catch (error) {
+      done(error as Error);
+      return;
+    }
+    if (outcome instanceof Promise) outcome.then(done, done);
+    else done(outcome);
+  };
+}
+
+function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {
+  if (access.kind === 'public') return hasUnusableParameter(request) ? notFound() : undefined;
+  const token = bearerToken(request.headers.authorization);
+  if (token === undefined) return unauthenticated();
+  const principal = ports.authenticator.authenticate(token);
+  if (principal instanceof Promise) {
+    return principal.then((found) => authorize(access, ports, request, found));
+  }
+  return authorize(access, ports, request, principal);
+}
+
+function authorize(
+  access: Exclude<Access, { kind: 'public' }>,
+  ports: AccessPorts,
+  request: FastifyRequest,
+  principal: Principal | undefined,
+): Refusal | Promise<Refusal> {
+  if (principal === undefined) return unauthenticated();
+  request.boundPrincipal = principal;
+  if (access.kind === 'service' && principal.kind !== 'service') return permissionDenied();
+  if ('permission' in access && !principalPermits(principal, access.permission)) return permissionDenied();
+  if (hasUnusableParameter(request)) return notFound();
+  const { project_id: projectId, tenant_id: tenantId } = request.params as Partial<Record<string, string>>;
+  if (access.kind === 'tenant') {
+    return principal.kind === 'service' || principal.tenantId === tenantId ? undefined : notFound();
+  }
+  if (access.kind !== 'project') return undefined;
+  const project = ports.projects.resolveProject(projectId ?? '');
+  if (project instanceof Promise) return project.then((found) => bindProject(request, principal, found));
+  return bindProject(request, principal, project);
+}
+
+function bindProject(
+  request: FastifyRequest,
+  principal: Principal,
+  project: ProjectRef | undefined,
+): Refusal {
+  if (project === undefined || !principalSees(principal, project)) return notFound();
+  request.boundProject = project;
+  return undefined;
+}
+
+function bearerToken(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > AUTHORIZATION_CHARS_MAX) return undefined;
+  if (header.slice(0, BEARER_PREFIX.length).toLowerCase() !== BEARER_PREFIX) return undefined;
+  return header.slice(BEARER_PREFIX.length).trim();
+}
+
+/** No id holds NUL, and PostgreSQL refuses text that does: such a path names nothing. */
+function hasUnusableParameter(request: FastifyRequest): boolean {
+  const params = request.params as Record<string, string>;
+  for (const name in params) if (params[name]?.includes('\0')) return true;
+  return false;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the access check; read `principal` instead. */
+    boundPrincipal: Principal | undefined;
+    /** Set by the access check; read `project` instead. */
+    boundProject: ProjectRef | undefined;
+  }
+}

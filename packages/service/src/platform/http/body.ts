@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer';
+import { JSON_DEPTH_MAX } from '@tollgate/contract';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { scanJson } from '../../kernel/json.js';
+import { ApiError } from './errors.js';
+import { firstUnusableText } from './text.js';
+import type { App } from './types.js';
+
+/**
+ * Reads JSON bodies ourselves: Fastify's own parser refuses `__proto__`, which is ordinary data here, and keeps
+ * neither the bytes nor the position of an error. Depth is checked before JSON.parse, which would recurse.
+ */
+export function installBodyParser(app: App): void {
+  app.decorateRequest('rawBody', undefined);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      done(null, parseBody(request, bytes as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+/** 415 before the body is read: a compressed body, or JSON in another encoding than UTF-8. */
+export function refuseUnreadableBody(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
+  const { 'content-encoding': encoding, 'content-type': type } = request.headers;
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    done(new ApiError('unsupported_media_type', { message: 'Compressed bodies are not accepted.' }));
+    return;
+  }
+  const charset = type === undefined ? undefined : /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    done(new ApiError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' }));
+    return;
+  }
+  done();
+}
+
+function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  request.rawBody = bytes;
+  if (!isUtf8(bytes)) {
+    throw new ApiError('invalid_json', { message: 'The body is not valid JSON: it is not UTF-8.' });
+  }
+  if (scanJson(bytes).depthMax > JSON_DEPTH_MAX) {
+    throw new ApiError('json_too_deep', {
+      message: `The JSON is nested too deeply: at most ${JSON_DEPTH_MAX} levels (JSON_DEPTH_MAX) are accepted.`,
+    });
+  }
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ApiError('invalid_json', { message: describeSyntaxError(error as Error, text) });
+  }
+  if (request.routeOptions.config.arbitraryText !== true) refuseUnusableText(bytes, value);
+  return value;
+}
+
+/** In a body that is valid UTF-8, only an escape can bring NUL or a lone surrogate: without one nothing is walked. */
+function refuseUnusableText(bytes: Buffer, value: unknown): void {
+  if (!bytes.includes('\\u')) return;
+  const path = firstUnusableText(value);
+  if (path === undefined) return;
+  throw new ApiError('invalid_request', {
+    details: [{ path, message: 'text must not hold NUL or a lone surrogate' }],
+  });
+}
+
+/** Where the JSON breaks, as line and column, without repeating the caller's data. */
+function describeSyntaxError(error: Error, text: string): string {
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  const offset = position === undefined ? text.length : Math.min(Number(position), text.length);
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  const column = offset - before.lastIndexOf('\n');
+  const what = offset >= text.length ? 'it ends too early' : 'unexpected character';
+  return `The body is not valid JSON: ${what} at line ${line}, column ${column} (position ${offset}).`;
+}

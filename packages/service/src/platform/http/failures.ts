@@ -1,0 +1,83 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../log/index.js';
+import { ApiError } from './errors.js';
+import { isStoreAway } from './store-away.js';
+
+/** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error;
+  const { code, statusCode } = error as Partial<FastifyError>;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE': {
+      const bytesMax = request.routeOptions.bodyLimit;
+      return new ApiError('payload_too_large', {
+        message: `The body is too large: at most ${bytesMax} bytes are accepted here.`,
+      });
+    }
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ApiError('unsupported_media_type');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ApiError('invalid_request', { message: 'The body is not as long as Content-Length says.' });
+    case 'FST_ERR_BAD_URL':
+      return new ApiError('invalid_request', { message: 'The URL is malformed.' });
+    case 'ECONNRESET':
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      if (request.raw.destroyed)
+        return new ApiError('invalid_request', { message: 'The request was aborted.' });
+  }
+  if (isStoreAway(error)) return new ApiError('store_unavailable', { cause: error });
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ApiError('invalid_request', { cause: error });
+  }
+  return new ApiError('internal_error', { cause: error });
+}
+
+/** Sends the answer of an error, and logs those that are ours. */
+export function sendError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const answer = toApiError(error, request);
+  if (answer.statusCode >= 500) {
+    const fields = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      err: error,
+    };
+    log[answer.statusCode === 500 ? 'error' : 'warn'](fields, answer.code);
+  }
+  reply.header('x-request-id', request.id);
+  if (answer.retryAfterS !== undefined) reply.header('retry-after', String(answer.retryAfterS));
+  if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer');
+  // The body was read to its end, so the connection can serve the next request.
+  if (request.rawBody !== undefined) reply.removeHeader('connection');
+  reply.code(answer.statusCode).header('content-type', 'application/json; charset=utf-8');
+  reply.send(JSON.stringify(answer.toBody()));
+}
+
+/** Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error. */
+export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const answer = new ApiError(codeOfClientError(error.code), { message: messageOfClientError(error.code) });
+  const body = JSON.stringify(answer.toBody());
+  socket.end(
+    `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode]}\r\n` +
+      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function codeOfClientError(code: string | undefined) {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'invalid_request';
+}
+
+function messageOfClientError(code: string | undefined): string {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are too large.';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? 'The request took too long to arrive.'
+    : 'This is not a valid HTTP request.';
+}

@@ -1,0 +1,46 @@
+import { type ApiError, invalidRequest } from './errors.js';
+import { childPath } from './paths.js';
+import { isUsableText } from './text.js';
+
+interface PropertySchema {
+  readonly type?: string;
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d{0,15})$/;
+const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,18})?$/;
+
+/**
+ * The query string with the numbers and booleans its schema asks for; text in any other shape stays text, so that the
+ * schema refuses it. Deliberately narrower than Ajv's coercion, which reads `0x10`, `1e3` and ` 7 ` as numbers.
+ */
+export function readQueryText(
+  schema: object,
+  query: Record<string, unknown>,
+): Record<string, unknown> | ApiError {
+  const properties = (schema as { properties?: Record<string, PropertySchema> }).properties ?? {};
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(query)) {
+    const texts = Array.isArray(value) ? value : [value];
+    if (!texts.every((text) => typeof text !== 'string' || isUsableText(text)) || !isUsableText(name)) {
+      return invalidRequest(childPath('', name), 'text must not hold NUL');
+    }
+    const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
+    // Defined, not assigned: a parameter named __proto__ is an unknown field like any other.
+    Object.defineProperty(read, name, {
+      value: readText(type, value),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return read;
+}
+
+function readText(type: string | undefined, value: unknown): unknown {
+  if (type === 'array') return Array.isArray(value) ? value : [value];
+  if (typeof value !== 'string') return value;
+  if (type === 'integer' && INTEGER.test(value)) return Number(value);
+  if (type === 'number' && NUMBER.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

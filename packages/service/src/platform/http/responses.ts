@@ -1,0 +1,18 @@
+import { Ajv } from 'ajv';
+import type { FastifySerializerCompiler } from 'fastify';
+
+/** Answers are written by JSON.stringify: what a handler sends is what goes out, no field dropped or converted. */
+export function serializeResponse(data: unknown): string {
+  return JSON.stringify(data);
+}
+
+/** As `serializeResponse`, but an answer that its route's schema does not describe is an error. */
+export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
+  const validate = new Ajv({ strictSchema: true }).compile(schema);
+  return (data) => {
+    const text = JSON.stringify(data);
+    if (validate(JSON.parse(text))) return text;
+    const findings = JSON.stringify(validate.errors);
+    throw new Error(`The ${httpStatus} answer of ${method} ${url} is not what its schema says: ${findings}`);
+  };
+};

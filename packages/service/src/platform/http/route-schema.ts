@@ -1,0 +1,69 @@
+import { ErrorBodySchema } from '@tollgate/contract';
+import type { RouteOptions } from 'fastify';
+import type { Access } from './types.js';
+
+/** What a route says of itself beside its schemas; every documented route must say all of it. */
+interface Documented {
+  hide?: boolean;
+  tags?: readonly string[];
+  summary?: string;
+  description?: string;
+  operationId?: string;
+  security?: readonly Record<string, readonly string[]>[];
+  body?: unknown;
+  querystring?: unknown;
+  params?: unknown;
+  response?: Record<string, unknown>;
+}
+
+declare module 'fastify' {
+  interface FastifySchema extends Omit<Documented, 'response'> {}
+}
+
+/**
+ * Completes a route's schema with what follows from its access: security, the permission in the description, and the
+ * errors it can always answer. Throws when the route does not document itself.
+ */
+export function completeSchema(route: RouteOptions, access: Access): void {
+  const schema = (route.schema ?? {}) as Documented;
+  if (schema.hide === true) return;
+  for (const name of ['tags', 'summary', 'description', 'operationId', 'response'] as const) {
+    if (schema[name] === undefined)
+      throw new Error(`Route ${String(route.method)} ${route.url} has no schema.${name}`);
+  }
+  const errors = alwaysPossibleErrors(schema, access);
+  route.schema = {
+    ...schema,
+    description: [schema.description, needed(access)].filter(Boolean).join('\n\n'),
+    security: access.kind === 'public' ? [] : [{ apiKey: [] }],
+    response: {
+      ...Object.fromEntries(errors.map((status) => [status, ErrorBodySchema])),
+      ...schema.response,
+    },
+  } as RouteOptions['schema'] & object;
+}
+
+function alwaysPossibleErrors(schema: Documented, access: Access): number[] {
+  const errors = [500, 503];
+  if (access.kind !== 'public') errors.push(401);
+  if (access.kind !== 'public' && access.kind !== 'any-key') errors.push(403);
+  if (schema.params !== undefined) errors.push(404);
+  if (schema.body !== undefined) errors.push(400, 413, 415);
+  else if (schema.querystring !== undefined) errors.push(400);
+  return errors;
+}
+
+function needed(access: Access): string {
+  switch (access.kind) {
+    case 'project':
+      return `Needs \`${access.permission}\`.`;
+    case 'tenant':
+      return 'Needs the service key, or a key of this tenant with `tenant:admin`.';
+    case 'service':
+      return 'Needs the service key.';
+    case 'any-key':
+      return 'Any valid key.';
+    case 'public':
+      return 'No key.';
+  }
+}

@@ -1,0 +1,14 @@
+import type { App } from './types.js';
+
+/** In-flight requests get this long to finish. */
+export const CLOSE_DEADLINE_MS = 8_000;
+
+/** Stops listening, lets requests in flight finish, and cuts what is still open after the deadline. */
+export async function closeGracefully(app: App, deadlineMs: number = CLOSE_DEADLINE_MS): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}

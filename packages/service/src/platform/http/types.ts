@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { PERMISSIONS, type Permission, permits } from '@tollgate/contract';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+
+/** The HTTP application that modules register their routes on. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+/**
+ * Who may call a route. Every route declares one; a route without it is refused at start.
+ * - `public`: no key.
+ * - `any-key`: any valid key, the service key included.
+ * - `project`: the path has `:project_id`; the key can see that project and holds the permission. Sets `request.project`.
+ * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant.
+ * - `service`: the service key only.
+ */
+export type Access =
+  | { readonly kind: 'public' }
+  | { readonly kind: 'any-key' }
+  | { readonly kind: 'project'; readonly permission: Permission }
+  | { readonly kind: 'tenant'; readonly permission: 'tenant:admin' }
+  | { readonly kind: 'service' };
+
+/** The service's own key: everything in every tenant. */
+export interface ServicePrincipal {
+  readonly kind: 'service';
+}
+
+/** A tenant's key. */
+export interface KeyPrincipal {
+  readonly kind: 'key';
+  readonly keyId: string;
+  readonly tenantId: string;
+  /** Set when the key is bound to one project. */
+  readonly projectId: string | undefined;
+  /** As granted; ask `principalPermits` for what they imply. */
+  readonly permissions: readonly Permission[];
+}
+
+export type Principal = ServicePrincipal | KeyPrincipal;
+
+/** A project that exists; projects never change. */
+export interface ProjectRef {
+  readonly tenantId: string;
+  readonly projectId: string;
+  /** Short surrogate of the project, used as an index prefix. */
+  readonly projectNo: number;
+  readonly kind: 'development' | 'release';
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Turns credentials into a principal. Answers at once when it can: the hot path takes no promise then. */
+export interface Authenticator {
+  /** The principal of a bearer token; undefined when it is malformed, unknown, revoked or expired. */
+  authenticate(token: string): MaybePromise<Principal | undefined>;
+}
+
+/** Finds projects by id, whoever asks. */
+export interface ProjectResolver {
+  resolveProject(projectId: string): MaybePromise<ProjectRef | undefined>;
+}
+
+/** Whether the principal may do `needed` within the tenants and projects it can see. */
+export function principalPermits(principal: Principal, needed: Permission): boolean {
+  return principal.kind === 'service' || permits(principal.permissions, needed);
+}
+
+/** What the principal was granted. */
+export function principalPermissions(principal: Principal): readonly Permission[] {
+  return principal.kind === 'service' ? PERMISSIONS : principal.permissions;
+}
+
+/** Whether the principal can see the project: its own tenant's, and its own if it is bound to one. */
+export function principalSees(principal: Principal, project: ProjectRef): boolean {
+  if (principal.kind === 'service') return true;
+  if (principal.tenantId !== project.tenantId) return false;
+  return principal.projectId === undefined || principal.projectId === project.projectId;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access: Access;
+    /**
+     * The body's strings are the client's own data and may hold any JSON text, NUL and lone surrogates included.
+     * Default: such strings are a 400.
+     */
+    arbitraryText?: boolean;
+  }
+
+  interface FastifyRequest {
+    /** Who calls; only absent on public routes, where reading it throws. */
+    principal: Principal;
+    /** The project of the path; on routes with access kind `project`, elsewhere reading it throws. */
+    project: ProjectRef;
+    /** The body's bytes as they were received; undefined without a body. */
+    rawBody: Buffer | undefined;
+  }
+}

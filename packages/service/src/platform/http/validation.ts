@@ -1,0 +1,152 @@
+import type { ErrorDetail } from '@tollgate/contract';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { FastifySchemaCompiler } from 'fastify';
+import { ApiError, ERROR_DETAILS_MAX } from './errors.js';
+import { childPath, pathOfPointer } from './paths.js';
+import { readQueryText } from './query-text.js';
+
+/**
+ * All findings of an invalid request are listed when its JSON has at most this many values; in a larger one only the
+ * first, because Ajv's complete list grows with the request.
+ */
+const COMPLETE_LIST_VALUES_MAX = 20_000;
+
+const STRICT = {
+  strictSchema: true,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  verbose: true,
+} as const;
+const firstFinding = new Ajv({ ...STRICT, allErrors: false });
+const allFindings = new Ajv({ ...STRICT, allErrors: true });
+/** Query strings: numbers and booleans were read beforehand, defaults are filled in. */
+const queryFindings = new Ajv({ ...STRICT, allErrors: true, useDefaults: true });
+
+/** Compiles a route's schemas: bodies and parameters as they are, query strings after reading numbers and booleans. */
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  if (httpPart === 'querystring' || httpPart === 'headers') return queryValidator(schema);
+  const validate = firstFinding.compile(schema);
+  let complete: ValidateFunction | undefined;
+  return (data: unknown) => {
+    if (validate(data)) return true;
+    if (httpPart === 'body' && (data === undefined || data === null)) {
+      return { error: new ApiError('invalid_request', { message: 'A JSON body is required.' }) };
+    }
+    if (!hasMoreValuesThan(data, COMPLETE_LIST_VALUES_MAX)) {
+      complete ??= allFindings.compile(schema);
+      complete(data);
+      return { error: invalid(complete.errors ?? [], data) };
+    }
+    return { error: invalid(validate.errors ?? [], data) };
+  };
+};
+
+function queryValidator(schema: object) {
+  const validate = queryFindings.compile(schema);
+  return (data: unknown) => {
+    const value = readQueryText(schema, data as Record<string, unknown>);
+    if (value instanceof ApiError) return { error: value };
+    return validate(value) ? { value } : { error: invalid(validate.errors ?? [], value) };
+  };
+}
+
+function invalid(findings: readonly ErrorObject[], data: unknown): ApiError {
+  const details = describeFindings(findings, data);
+  const first = details[0];
+  const message = first === undefined ? undefined : `The request is not valid: ${sentence(first)}.`;
+  return new ApiError('invalid_request', { details, ...(message === undefined ? {} : { message }) });
+}
+
+function sentence({ path, message }: ErrorDetail): string {
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+function describeFindings(findings: readonly ErrorObject[], data: unknown): ErrorDetail[] {
+  const choices = findings.filter((finding) => finding.keyword === 'anyOf' || finding.keyword === 'oneOf');
+  const details = new Map<string, ErrorDetail>();
+  for (const finding of findings) {
+    // What each branch of a choice lacks is noise beside "must be one of".
+    if (choices.some((choice) => finding.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
+    const detail = describeFinding(finding, data);
+    details.set(`${detail.path}\n${detail.message}`, detail);
+    if (details.size === ERROR_DETAILS_MAX) break;
+  }
+  return [...details.values()];
+}
+
+function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
+  const path = pathOfPointer(finding.instancePath, data);
+  const { keyword, params, schema } = finding;
+  switch (keyword) {
+    case 'additionalProperties':
+      return { path: childPath(path, String(params.additionalProperty)), message: 'unknown field' };
+    case 'required':
+      return { path: childPath(path, String(params.missingProperty)), message: 'is required' };
+    case 'type':
+      return { path, message: `expected ${withArticle(params.type as string | string[])}` };
+    case 'anyOf':
+    case 'oneOf':
+      return { path, message: expectedChoice(schema as readonly Record<string, unknown>[]) };
+    case 'const':
+      return { path, message: `expected ${JSON.stringify(params.allowedValue)}` };
+    case 'enum':
+      return {
+        path,
+        message: `expected one of ${(params.allowedValues as unknown[]).map(plain).join(', ')}`,
+      };
+    case 'minLength':
+      return { path, message: `expected at least ${count(Number(schema), 'character')}` };
+    case 'maxLength':
+      return { path, message: `expected at most ${count(Number(schema), 'character')}` };
+    case 'minItems':
+      return { path, message: `expected at least ${count(Number(schema), 'entry', 'entries')}` };
+    case 'maxItems':
+      return { path, message: `expected at most ${count(Number(schema), 'entry', 'entries')}` };
+    case 'uniqueItems':
+      return { path, message: `entries ${params.j} and ${params.i} are the same` };
+    case 'pattern':
+      return { path, message: `expected text that matches ${String(schema)}` };
+    default:
+      return { path, message: finding.message ?? 'is not valid' };
+  }
+}
+
+function expectedChoice(branches: readonly Record<string, unknown>[]): string {
+  if (branches.every((branch) => 'const' in branch)) {
+    return `expected one of ${branches.map((branch) => plain(branch.const)).join(', ')}`;
+  }
+  const types = branches.flatMap((branch) => (branch.type === undefined ? [] : (branch.type as string)));
+  return types.length === branches.length
+    ? `expected ${withArticle(types)}`
+    : 'matches none of the accepted forms';
+}
+
+function withArticle(types: string | readonly string[]): string {
+  const names = [...new Set(typeof types === 'string' ? types.split(',') : types)];
+  return names
+    .map((name) => (name === 'null' ? name : `${/^[aeio]/.test(name) ? 'an' : 'a'} ${name}`))
+    .join(' or ');
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function count(amount: number, one: string, many = `${one}s`): string {
+  return `${amount} ${amount === 1 ? one : many}`;
+}
+
+function hasMoreValuesThan(root: unknown, max: number): boolean {
+  const pending = [root];
+  for (let seen = 0; pending.length > 0; seen += 1) {
+    if (seen > max || pending.length > max) return true;
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const key in value) {
+      pending.push((value as Record<string, unknown>)[key]);
+      if (pending.length > max) return true;
+    }
+  }
+  return false;
+}
