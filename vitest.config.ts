@@ -15,6 +15,7 @@ export default defineConfig({
     env: { TZ: 'UTC' },
     pool: 'forks',
     maxWorkers: 2,
+    globalSetup: [source('./packages/service/src/testing/global-setup.ts')],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

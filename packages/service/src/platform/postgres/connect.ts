@@ -1,0 +1,118 @@
+import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { PostgresConnection } from './embedded.js';
+import type { Database } from './tables.js';
+
+/** A transaction on the system of record; what happens inside becomes visible, and durable, as one. */
+export type Tx = Transaction<Database>;
+
+export interface PostgresConfig {
+  /** A URL, or the parts as an embedded server tells them. */
+  readonly connection: string | PostgresConnection;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** Connections at most. */
+  readonly poolMax: number;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** A pool of connections to the system of record. */
+export interface Postgres {
+  /** For what Kysely does not offer: COPY-like inserts, advisory locks. */
+  readonly pool: pg.Pool;
+  readonly db: Kysely<Database>;
+  /** Ends the connections once they are idle. */
+  close(): Promise<void>;
+}
+
+/** Waiting longer for a free or new connection is answered as `store_unavailable`. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_TIMEOUT_MS = 30_000;
+
+const INT8_OID = 20;
+const INT8_ARRAY_OID = 1016;
+
+/** Opens no connection yet. bigint arrives as a number (its exactness asserted), numeric as text, bytea as a Buffer. */
+export function connectPostgres(config: PostgresConfig): Postgres {
+  const { connection } = config;
+  const pool = new pg.Pool({
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    application_name: config.applicationName,
+    max: config.poolMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+  });
+  // A connection that breaks between two queries of a transaction says so by its next query; the event on its own,
+  // without a listener, would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) => config.log.warn({ err: error }, 'an idle PostgreSQL connection broke'));
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  // Not db.destroy(), which leaves the pool open when no query went through Kysely.
+  let closing: Promise<void> | undefined;
+  return {
+    pool,
+    db,
+    close: () => {
+      closing ??= pool.end();
+      return closing;
+    },
+  };
+}
+
+/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return postgres.db.transaction().execute(work);
+}
+
+/**
+ * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold; waits for it.
+ * The lock falls with its connection, so a killed holder blocks nobody.
+ */
+export async function withAdvisoryLock<T>(
+  postgres: Pick<Postgres, 'pool'>,
+  name: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const client = await postgres.pool.connect();
+  let broken = false;
+  try {
+    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
+    try {
+      return await work();
+    } finally {
+      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
+    }
+  } catch (error) {
+    broken = true; // the lock may still be held: the connection must not be used again
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+type TypeParser = (text: string) => unknown;
+
+/** The parsers that come with `pg`; its types name only some of the oids it knows. */
+const defaultParser = pg.types.getTypeParser as (oid: number, format?: 'text' | 'binary') => TypeParser;
+const parseInt8Array = defaultParser(INT8_ARRAY_OID);
+
+function getTypeParser(oid: number, format?: 'text' | 'binary'): TypeParser {
+  if (oid === INT8_OID) return safeInteger;
+  if (oid === INT8_ARRAY_OID)
+    return (text) => (parseInt8Array(text) as (string | null)[]).map(nullableInteger);
+  return defaultParser(oid, format);
+}
+
+function nullableInteger(text: string | null): number | null {
+  return text === null ? null : safeInteger(text);
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`The bigint ${text} does not fit a number exactly.`);
+  return value;
+}

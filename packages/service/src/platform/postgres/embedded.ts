@@ -1,0 +1,250 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { holdsWithin } from '../wait.js';
+import { type PostgresBinaries, preparePostgresBinaries } from './binaries.js';
+import { ensureCluster, readPassword, SERVER_ENV, SUPERUSER } from './cluster.js';
+import { clearLeftover } from './leftover.js';
+import { type Placement, placeCluster } from './placement.js';
+
+/** How to reach a PostgreSQL database; `host` is the folder of a unix socket. */
+export interface PostgresConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+export interface EmbeddedPostgresOptions {
+  readonly dataDir: string;
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Told once if the server ends without `stop` having been called; the reason is one sentence. */
+  readonly onUnexpectedExit?: (reason: string) => void;
+  /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a throw-away cluster. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface EmbeddedPostgres {
+  readonly connection: PostgresConnection;
+  readonly pid: number;
+  /** Folder of the cluster, and the server's own log. */
+  readonly clusterFolder: string;
+  readonly logFile: string;
+  /** Account the server runs under, when that is not the caller's. */
+  readonly accountName: string | undefined;
+  /** Whether the cluster had to be placed outside the data directory, where the server's account can reach it. */
+  readonly isOutsideDataDir: boolean;
+  /** Ends the server: in order, then at once, then by force. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+const DATABASE = 'tollgate';
+/** Names the socket file; nothing listens on TCP. */
+const SOCKET_PORT = 5432;
+/** Replaying the log after a crash may take this long. */
+const START_TIMEOUT_MS = 300_000;
+const POLL_INTERVAL_MS = 10;
+const FAST_STOP_TIMEOUT_MS = 6_000;
+const FORCED_STOP_TIMEOUT_MS = 2_000;
+const LOG_BYTES_MAX = 8 * 1_048_576;
+const LOG_TAIL_LINES = 8;
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: String(SOCKET_PORT),
+  unix_socket_permissions: '0700',
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  // The package's build has no lz4, and pglz costs more time than it saves.
+  wal_compression: 'off',
+  shared_buffers: '256MB',
+  max_connections: '100',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+  // Short transactions of many workers: neither parallel plans nor compiled ones pay, and /dev/shm may be tiny.
+  max_parallel_workers_per_gather: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+};
+
+/**
+ * Starts PostgreSQL on the cluster of a data directory, creating it if need be, and answers once it takes connections.
+ * Servers that a killed service left behind are ended first: the caller must hold the directory's instance lock.
+ * Throws PostgresUnavailableError where the programs are missing.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const placement = await placeCluster(options.dataDir);
+  const binaries = await preparePostgresBinaries(placement.account, placement.baseFolder);
+  await ensureCluster(placement, binaries);
+  const ended = await clearLeftover(placement.clusterFolder);
+  if (ended.length > 0)
+    options.log.warn({ pids: ended }, 'ended a PostgreSQL server left by a killed service');
+  const server = new Server(spawnServer(placement, binaries, options.settings ?? {}), placement.logFile);
+  const connection = {
+    host: placement.socketFolder,
+    port: SOCKET_PORT,
+    user: SUPERUSER,
+    password: readPassword(placement),
+    database: DATABASE,
+  };
+  try {
+    await waitUntilReady(server, connection);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  server.watch((reason) => {
+    options.log.error({ reason }, 'PostgreSQL ended unexpectedly');
+    options.onUnexpectedExit?.(reason);
+  });
+  return {
+    connection,
+    pid: server.pid,
+    clusterFolder: placement.clusterFolder,
+    logFile: placement.logFile,
+    accountName: placement.account?.name,
+    isOutsideDataDir: placement.isOutsideDataDir,
+    stop: () => server.stop(),
+  };
+}
+
+function spawnServer(
+  placement: Placement,
+  binaries: PostgresBinaries,
+  overrides: Readonly<Record<string, string>>,
+): ChildProcess {
+  const settings = { ...SETTINGS, ...overrides, unix_socket_directories: placement.socketFolder };
+  const size = statSync(placement.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) renameSync(placement.logFile, `${placement.logFile}.1`);
+  // A file, not a pipe: the server must be able to write when the service is gone.
+  const logFd = openSync(placement.logFile, 'a', 0o600);
+  const { account } = placement;
+  try {
+    return spawn(
+      binaries.postgres,
+      [
+        '-D',
+        placement.clusterFolder,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      {
+        ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }),
+        cwd: '/',
+        env: SERVER_ENV,
+        // A session of its own: the terminal's Ctrl-C must reach the service alone, which then ends things in order.
+        detached: true,
+        stdio: ['ignore', logFd, logFd],
+      },
+    );
+  } finally {
+    closeSync(logFd);
+  }
+}
+
+/** The postmaster as a child process. */
+class Server {
+  readonly pid: number;
+  private ending: string | undefined;
+  private onEnd: ((reason: string) => void) | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly logFile: string,
+  ) {
+    this.pid = child.pid ?? -1;
+    child.once('error', (error) => this.end(`PostgreSQL could not be started: ${error.message}.`));
+    child.once('exit', (code, signal) => this.end(`PostgreSQL ended with ${signal ?? `exit code ${code}`}.`));
+    child.unref();
+  }
+
+  /** Why the server is no longer there; undefined while it runs. */
+  get endReason(): string | undefined {
+    return this.ending;
+  }
+
+  watch(onEnd: (reason: string) => void): void {
+    this.onEnd = onEnd;
+    if (this.ending !== undefined && !this.isStopping) onEnd(this.ending);
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    for (const [signal, timeoutMs] of [
+      ['SIGINT', FAST_STOP_TIMEOUT_MS],
+      ['SIGQUIT', FORCED_STOP_TIMEOUT_MS],
+      ['SIGKILL', FORCED_STOP_TIMEOUT_MS],
+    ] as const) {
+      if (this.ending !== undefined) return;
+      this.child.kill(signal);
+      await holdsWithin(() => this.ending !== undefined, timeoutMs, POLL_INTERVAL_MS);
+    }
+  }
+
+  private end(reason: string): void {
+    if (this.ending !== undefined) return;
+    this.ending = `${reason} ${this.logTail()}`.trim();
+    if (!this.isStopping) this.onEnd?.(this.ending);
+  }
+
+  private logTail(): string {
+    if (!existsSync(this.logFile)) return '';
+    const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES);
+    return `The end of ${this.logFile}: ${lines.join(' | ')}`;
+  }
+}
+
+/** Connects again and again, which also creates the database at the first start. */
+async function waitUntilReady(server: Server, connection: PostgresConnection): Promise<void> {
+  const socket = join(connection.host, `.s.PGSQL.${connection.port}`);
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  let lastError = 'its socket did not appear';
+  while (performance.now() < deadline) {
+    if (server.endReason !== undefined) throw new Error(server.endReason);
+    if (existsSync(socket)) {
+      const code = await tryConnection(connection);
+      if (code === undefined) return;
+      if (code === MISSING_DATABASE) await createDatabase(connection);
+      else if (!STARTING_UP.has(code)) throw new Error(`PostgreSQL refuses its own service: ${code}.`);
+      lastError = code;
+    }
+    await delay(POLL_INTERVAL_MS);
+  }
+  throw new Error(`PostgreSQL did not get ready within ${START_TIMEOUT_MS / 1000} s: ${lastError}.`);
+}
+
+const MISSING_DATABASE = '3D000';
+/** Not listening yet, or still replaying its log (cannot_connect_now). */
+const STARTING_UP = new Set(['ECONNREFUSED', 'ENOENT', 'ECONNRESET', '57P03']);
+
+/** Undefined when it worked, else the error's code. */
+async function tryConnection(connection: PostgresConnection): Promise<string | undefined> {
+  const client = new pg.Client(connection);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code ?? (error as Error).message;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function createDatabase(connection: PostgresConnection): Promise<void> {
+  const client = new pg.Client({ ...connection, database: 'postgres' });
+  try {
+    await client.connect();
+    await client.query(`create database ${DATABASE}`);
+  } finally {
+    await client.end();
+  }
+}

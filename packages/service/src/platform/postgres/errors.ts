@@ -1,0 +1,60 @@
+const UNIQUE_VIOLATION = '23505';
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Server states in which the same work may succeed later: SQLSTATE codes of PostgreSQL's appendix A. */
+const UNAVAILABLE_STATES = new Set([
+  '53100', // disk_full
+  '53200', // out_of_memory
+  '53300', // too_many_connections
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '25006', // read_only_sql_transaction: a standby, after a fail-over
+]);
+/** Class 08: connection exceptions. */
+const CONNECTION_EXCEPTION = /^08[0-9A-Z]{3}$/;
+
+const UNAVAILABLE_SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT', // the unix socket is not there
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** What `pg` says, without a code, when a connection goes away or none comes free in time. */
+const UNAVAILABLE_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+/** Whether PostgreSQL is away or cannot take work now: to be answered as `store_unavailable`, and tried again. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (typeof code === 'string') {
+    if (UNAVAILABLE_STATES.has(code)) return true;
+    if (CONNECTION_EXCEPTION.test(code)) return true;
+    return UNAVAILABLE_SYSTEM_CODES.has(code) && (code !== 'ENOENT' || syscall === 'connect');
+  }
+  if (error instanceof AggregateError) return error.errors.every(isUnavailable);
+  return UNAVAILABLE_MESSAGES.test(error.message);
+}
+
+/** Whether a row met a unique constraint, or the named one. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return isViolation(error, UNIQUE_VIOLATION, constraint);
+}
+
+/** Whether a row refers to one that is not there, or is still referred to. */
+export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
+  return isViolation(error, FOREIGN_KEY_VIOLATION, constraint);
+}
+
+function isViolation(error: unknown, state: string, constraint: string | undefined): boolean {
+  if (!(error instanceof Error)) return false;
+  const violation = error as { code?: unknown; constraint?: unknown };
+  return violation.code === state && (constraint === undefined || violation.constraint === constraint);
+}

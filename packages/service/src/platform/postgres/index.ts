@@ -1,0 +1,19 @@
+export { PostgresUnavailableError } from './binaries.js';
+export {
+  connectPostgres,
+  type Postgres,
+  type PostgresConfig,
+  type Tx,
+  transaction,
+  withAdvisoryLock,
+} from './connect.js';
+export {
+  type EmbeddedPostgres,
+  type EmbeddedPostgresOptions,
+  type PostgresConnection,
+  startEmbeddedPostgres,
+} from './embedded.js';
+export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
+export { applyMigrations } from './migrate.js';
+export type { Database } from './tables.js';
+export { startTemporaryPostgres } from './temporary.js';

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isAlive } from '../process-identity.js';
+import { holdsWithin } from '../wait.js';
+
+const FAST_STOP_TIMEOUT_MS = 10_000;
+const IMMEDIATE_STOP_TIMEOUT_MS = 5_000;
+
+/**
+ * Ends what a killed service left running on a cluster, so that a new postmaster can start on it, and removes a pid file
+ * whose pid now belongs to something else, which PostgreSQL would take for a running server.
+ * Answers the pids that were ended.
+ */
+export async function clearLeftover(dataFolder: string): Promise<number[]> {
+  const pids = serverProcesses(dataFolder);
+  if (pids.length > 0) await endServer(dataFolder, pids);
+  if (pidFileIsStale(dataFolder)) await rm(join(dataFolder, 'postmaster.pid'), { force: true });
+  return pids;
+}
+
+/** Called when no server process was found. Where that is not certain, PostgreSQL's own check of the file is kept. */
+function pidFileIsStale(dataFolder: string): boolean {
+  if (process.platform === 'linux') return true;
+  const pid = recordedPid(dataFolder);
+  return pid !== undefined && isAlive(pid);
+}
+
+async function endServer(dataFolder: string, pids: readonly number[]): Promise<void> {
+  const gone = () => serverProcesses(dataFolder).length === 0;
+  const postmaster = recordedPid(dataFolder);
+  if (postmaster !== undefined && pids.includes(postmaster)) {
+    signal(postmaster, 'SIGINT');
+    if (await holdsWithin(gone, FAST_STOP_TIMEOUT_MS)) return;
+  }
+  for (const step of ['SIGQUIT', 'SIGKILL'] as const) {
+    for (const pid of serverProcesses(dataFolder)) signal(pid, step);
+    if (await holdsWithin(gone, IMMEDIATE_STOP_TIMEOUT_MS)) return;
+  }
+  throw new Error(
+    `PostgreSQL processes ${serverProcesses(dataFolder).join(', ')} on ${dataFolder} do not end.`,
+  );
+}
+
+/** The pid in postmaster.pid, whoever has it now. */
+function recordedPid(dataFolder: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8'), 10);
+    return pid > 0 ? pid : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Pids of the postmaster and, on Linux, of every other server process of the cluster. */
+export function serverProcesses(dataFolder: string): number[] {
+  const folder = realpathSync(dataFolder);
+  return process.platform === 'linux' ? processesWorkingIn(folder) : postmastersByCommand(folder);
+}
+
+/** Every PostgreSQL process works in its data folder: neither a recycled pid nor a lost pid file deceives this. */
+function processesWorkingIn(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return (
+          readlinkSync(`/proc/${pid}/cwd`) === folder &&
+          basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres')
+        );
+      } catch {
+        return false; // gone meanwhile, or another user's
+      }
+    })
+    .map(Number);
+}
+
+function postmastersByCommand(folder: string): number[] {
+  const list = execFileSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' });
+  return list
+    .split('\n')
+    .filter((line) => line.includes('postgres') && line.includes(` -D ${folder} `))
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => pid !== process.pid && isAlive(pid));
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

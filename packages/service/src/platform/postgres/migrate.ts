@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import {
+  type AppliedMigration,
+  type Migration,
+  pendingMigrations,
+  readMigrations,
+} from '../migration-files.js';
+import { type Postgres, withAdvisoryLock } from './connect.js';
+
+const LOCK_NAME = 'tollgate/migrations/postgres';
+
+/**
+ * Brings the schema up to this release, one transaction for each migration; answers the names of those applied.
+ * Services that start at the same time wait for each other. Throws MigrationError.
+ */
+export async function applyMigrations(
+  postgres: Pick<Postgres, 'pool'>,
+  migrations: readonly Migration[] = readMigrations('postgres'),
+): Promise<string[]> {
+  return withAdvisoryLock(postgres, LOCK_NAME, async () => {
+    const client = await postgres.pool.connect();
+    try {
+      return await applyPending(client, migrations);
+    } finally {
+      client.release();
+    }
+  });
+}
+
+async function applyPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
+  await client.query(`
+    create table if not exists schema_migrations (
+      version integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at bigint not null default extract(epoch from now())::bigint
+    )`);
+  const { rows } = await client.query<AppliedMigration>(
+    'select version, name, checksum from schema_migrations order by version',
+  );
+  const pending = pendingMigrations('postgres', migrations, rows);
+  for (const migration of pending) await applyOne(client, migration);
+  return pending.map(({ name }) => name);
+}
+
+async function applyOne(client: pg.PoolClient, migration: Migration): Promise<void> {
+  try {
+    await client.query('begin');
+    await client.query(migration.sql);
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Account, canEnter, ownerOf, unprivilegedAccount } from './account.js';
+
+/** Where an embedded cluster and what belongs to it are kept. */
+export interface Placement {
+  /** Account that PostgreSQL runs under; undefined: the calling user. */
+  readonly account: Account | undefined;
+  /** Holds all the rest, except perhaps the socket. */
+  readonly baseFolder: string;
+  /** PostgreSQL's own data directory. */
+  readonly clusterFolder: string;
+  readonly socketFolder: string;
+  readonly passwordFile: string;
+  readonly logFile: string;
+  /** Whether the account could not reach the data directory, so that all this is elsewhere. */
+  readonly isOutsideDataDir: boolean;
+}
+
+/** Folder for what PostgreSQL's account could not reach in the data directory. Not under /tmp: this is the data. */
+const SYSTEM_FOLDER = '/var/lib/tollgate';
+const CLUSTER_FOLDER_NAME = 'cluster';
+/** Names, inside the data directory, the folder elsewhere that holds its cluster. */
+const POINTER_FILE_NAME = 'postgres-is-elsewhere';
+/** Names, in that folder, the data directory it belongs to. */
+const OWNER_FILE_NAME = 'belongs-to';
+/** sun_path holds 104 bytes on macOS, 108 on Linux, with the socket's own name of 14. */
+const SOCKET_FOLDER_BYTES_MAX = 85;
+
+/** Decides where things go, and makes the folders. The data directory itself is created if need be. */
+export async function placeCluster(dataDir: string): Promise<Placement> {
+  mkdirSync(dataDir, { recursive: true });
+  const dataFolder = realpathSync(dataDir);
+  const isRoot = process.getuid?.() === 0;
+  const baseFolder = await chooseBaseFolder(dataFolder, isRoot);
+  const clusterFolder = join(baseFolder, CLUSTER_FOLDER_NAME);
+  const account = isRoot ? accountFor(clusterFolder) : undefined;
+  await mkdir(baseFolder, { recursive: true });
+  // The account passes through, and reads nothing here but what it owns.
+  await chmod(baseFolder, isRoot ? 0o711 : 0o700);
+  return {
+    account,
+    baseFolder,
+    clusterFolder,
+    socketFolder: await prepareSocketFolder(baseFolder, account),
+    passwordFile: join(baseFolder, 'password'),
+    logFile: join(baseFolder, 'postgres.log'),
+    isOutsideDataDir: !baseFolder.startsWith(dataFolder),
+  };
+}
+
+/** An existing cluster keeps its owner, so that a service once run by a user can later be run by root. */
+function accountFor(clusterFolder: string): Account {
+  return (existsSync(clusterFolder) ? ownerOf(clusterFolder) : undefined) ?? unprivilegedAccount();
+}
+
+async function chooseBaseFolder(dataFolder: string, isRoot: boolean): Promise<string> {
+  const pointer = join(dataFolder, POINTER_FILE_NAME);
+  if (existsSync(pointer)) return await claimElsewhere(readFileSync(pointer, 'utf8').trim(), dataFolder);
+  const inside = join(dataFolder, 'postgres');
+  const hasCluster = existsSync(join(inside, CLUSTER_FOLDER_NAME));
+  if (!isRoot || hasCluster || canEnter(unprivilegedAccount(), dataFolder)) return inside;
+  // The random part keeps a new data directory from meeting the cluster of a deleted one of the same path.
+  const hash = createHash('sha256').update(dataFolder).digest('hex').slice(0, 12);
+  const elsewhere = join(SYSTEM_FOLDER, `${hash}-${randomBytes(3).toString('hex')}`);
+  await mkdir(elsewhere, { recursive: true });
+  await chmod(SYSTEM_FOLDER, 0o711);
+  await writeFile(join(elsewhere, OWNER_FILE_NAME), `${dataFolder}\n`);
+  await replaceFile(pointer, `${elsewhere}\n`);
+  return elsewhere;
+}
+
+/** A copied data directory must not share the cluster of its original; a moved one takes its cluster along. */
+async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<string> {
+  const ownerFile = join(elsewhere, OWNER_FILE_NAME);
+  if (!existsSync(ownerFile)) {
+    throw new Error(`The PostgreSQL files of ${dataFolder} should be in ${elsewhere}, but are not there.`);
+  }
+  const owner = readFileSync(ownerFile, 'utf8').trim();
+  if (owner === dataFolder) return elsewhere;
+  const rival = join(owner, POINTER_FILE_NAME);
+  if (existsSync(rival) && readFileSync(rival, 'utf8').trim() === elsewhere) {
+    throw new Error(
+      `The PostgreSQL files in ${elsewhere} belong to ${owner}; ${dataFolder} is a copy of it.`,
+    );
+  }
+  await replaceFile(ownerFile, `${dataFolder}\n`);
+  return elsewhere;
+}
+
+/** Private to PostgreSQL's account (root passes anyway), emptied of what a killed server left. */
+async function prepareSocketFolder(baseFolder: string, account: Account | undefined): Promise<string> {
+  const inside = join(baseFolder, 'socket');
+  const fits = Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX;
+  const folder = fits ? inside : shortSocketFolder(baseFolder);
+  await rm(folder, { recursive: true, force: true });
+  // Fails if someone else put something there between the two calls.
+  await mkdir(folder, { mode: 0o700 });
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  return folder;
+}
+
+function shortSocketFolder(baseFolder: string): string {
+  const hash = createHash('sha256').update(baseFolder).digest('hex').slice(0, 12);
+  const parent = Buffer.byteLength(tmpdir()) <= SOCKET_FOLDER_BYTES_MAX - 32 ? tmpdir() : '/tmp';
+  return join(parent, `tollgate-${hash}`);
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}

@@ -1,0 +1,29 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
+
+/**
+ * A cluster in a temporary folder that `stop` deletes: for tests and generators. It does not fsync, which would only slow
+ * down data that nobody keeps; nothing about crash safety can be learnt from it.
+ */
+export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-postgres-'));
+  // Otherwise root's cluster would be placed outside it.
+  chmodSync(dataDir, 0o711);
+  const settings = {
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    shared_buffers: '128MB',
+  };
+  const remove = () => rmSync(dataDir, { recursive: true, force: true });
+  try {
+    const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'error' }), settings });
+    return { ...server, stop: () => server.stop().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** A process told apart from a later one that was given the same pid. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Opaque text that differs between two processes of one pid; undefined where the system does not tell. */
+  readonly startTime: string | undefined;
+}
+
+/** Whether some process has this pid now, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When the process was started, as the system words it; undefined if it is gone or the system does not tell. */
+export function processStartTime(pid: number): string | undefined {
+  return process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
+}
+
+/** The identity of the calling process. */
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startTime: processStartTime(process.pid) };
+}
+
+/** Whether that very process still runs. Where start times are not told, a process of the same pid counts as it. */
+export function isRunning(identity: ProcessIdentity): boolean {
+  if (!isAlive(identity.pid)) return false;
+  const startTime = processStartTime(identity.pid);
+  return startTime === undefined || identity.startTime === undefined || startTime === identity.startTime;
+}
+
+/** Field 22 of /proc/<pid>/stat counts ticks since boot, so the boot is named too. A zombie counts as gone. */
+function startTimeFromProc(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is the command in parentheses and may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    return fields[0] === 'Z' ? `zombie` : `${bootId}/${fields[19]}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function startTimeFromPs(pid: number): string | undefined {
+  try {
+    const text = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    return text === '' ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

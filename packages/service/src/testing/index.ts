@@ -1,0 +1,2 @@
+export { createTestPostgres, type TestPostgres } from './postgres.js';
+export { waitFor } from './wait-for.js';

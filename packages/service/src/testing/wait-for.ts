@@ -1,0 +1,12 @@
+import { holdsWithin } from '../platform/wait.js';
+
+const TIMEOUT_MS = 10_000;
+
+/** Waits until the condition holds; throws, naming `what`, when it does not within `timeoutMs`. */
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  { timeoutMs = TIMEOUT_MS, what = 'the condition' }: { timeoutMs?: number; what?: string } = {},
+): Promise<void> {
+  if (!(await holdsWithin(condition, timeoutMs)))
+    throw new Error(`${what} did not hold within ${timeoutMs} ms.`);
+}
