@@ -8,8 +8,8 @@ export const ERRORS = {
   json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
   occurred_at_out_of_range: { status: 400, message: 'occurred_at lies outside the accepted window.' },
-  rule_set_not_found: { status: 404, message: 'No such rule set in this project.' },
-  rule_set_not_published: { status: 409, message: 'The rule set is not published.' },
+  rule_set_not_found: { status: 404, statusInBatch: 400, message: 'No such rule set in this project.' },
+  rule_set_not_published: { status: 409, statusInBatch: 400, message: 'The rule set is not published.' },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
   nothing_to_publish: { status: 409, message: 'The rule set has no draft to publish.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
@@ -31,7 +31,14 @@ export const ERRORS = {
   store_unavailable: { status: 503, message: 'A store is away; nothing was accepted. Try again later.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
-} as const satisfies Record<string, { status: number; message: string }>;
+} as const satisfies Record<string, ErrorEntry>;
+
+interface ErrorEntry {
+  readonly status: number;
+  /** The status when an item of a batch is at fault, and hence the body rather than the path. */
+  readonly statusInBatch?: number;
+  readonly message: string;
+}
 
 /** Stable machine-readable name of an error. */
 export type ErrorCode = keyof typeof ERRORS;

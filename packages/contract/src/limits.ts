@@ -6,6 +6,9 @@ export const JSON_DEPTH_MAX = 64;
 export const METADATA_BYTES_MAX = 16 * 1_024;
 /** source, idempotency_key, external_event_id, subject_id. */
 export const IDENTIFIER_CHARS_MAX = 255;
+/** x-billing of one event: charge items; hints of each kind. */
+export const X_BILLING_ITEMS_MAX = 100;
+export const X_BILLING_HINTS_MAX = 100;
 export const EXPRESSION_BYTES_MAX = 2_048;
 export const RULE_SET_EXTRACTORS_MAX = 100;
 export const RULE_SET_DIMENSIONS_MAX = 32;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import {
   EXPRESSION_BYTES_MAX,
   NAME_CHARS_MAX,
@@ -6,7 +7,6 @@ import {
   RULE_SET_EXTRACTORS_MAX,
 } from './limits.js';
 
-const closed = { additionalProperties: false } as const;
 const Path = Type.String({
   minLength: 1,
   maxLength: 1_024,
@@ -66,6 +66,63 @@ export const ExtractorConfig = Type.Object(
   closed,
 );
 
+const RULE_SET_STATUSES = ['draft', 'published', 'archived'] as const;
+export type RuleSetStatus = (typeof RULE_SET_STATUSES)[number];
+export const RuleSetStatus = Type.Enum([...RULE_SET_STATUSES], {
+  description: '`archived` for every version of an archived rule set.',
+});
+
+/** Body of create and of update: a version as a whole. */
+export const ExtractorRuleSetInput = Type.Object(
+  {
+    name: Type.Optional(Type.String({ maxLength: NAME_CHARS_MAX, description: 'Display name.' })),
+    template_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Extractor template to expand.' }),
+    ),
+    effective_from: Type.Optional(UnixSeconds),
+    ...ExtractorConfig.properties,
+  },
+  closed,
+);
+
+/**
+ * One version of an extractor rule set: `created_at` is when that version was opened, `published_at` is null
+ * while it is a draft, and its events are those from `effective_from` on.
+ */
+export const ExtractorRuleSet = Type.Object({
+  id: Type.String(),
+  tenant_id: Type.String(),
+  project_id: Type.String(),
+  name: Type.String(),
+  version: Type.Integer({ minimum: 1 }),
+  status: RuleSetStatus,
+  effective_from: UnixSeconds,
+  subject: SubjectConfig,
+  dimensions: Type.Array(DimensionConfig),
+  charge_item_extractors: Type.Array(ChargeItemExtractor),
+  created_at: UnixSeconds,
+  published_at: Nullable(UnixSeconds),
+});
+
+/** Rule sets, each shown by its newest version; or the versions of one rule set. */
+export const ExtractorRuleSetPage = Type.Object({
+  extractor_rule_sets: Type.Array(ExtractorRuleSet),
+  ...pageFields,
+});
+
+export const ExtractorRuleSetListQuery = Type.Object(
+  { ...PageQuery.properties, status: Type.Optional(RuleSetStatus) },
+  closed,
+);
+
+export const ExtractorRuleSetReadQuery = Type.Object(
+  { version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })) },
+  closed,
+);
+
+export type ExtractorRuleSetInput = Static<typeof ExtractorRuleSetInput>;
+export type ExtractorRuleSet = Static<typeof ExtractorRuleSet>;
+export type ExtractorRuleSetPage = Static<typeof ExtractorRuleSetPage>;
 export type SubjectConfig = Static<typeof SubjectConfig>;
 export type DimensionConfig = Static<typeof DimensionConfig>;
 export type ChargeItemExtractor = Static<typeof ChargeItemExtractor>;

@@ -1,0 +1,141 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { closed } from './common.js';
+import {
+  BATCH_EVENTS_MAX,
+  CURRENCY_PATTERN,
+  IDENTIFIER_CHARS_MAX,
+  METRIC_PATTERN,
+  SUBJECT_TYPE_PATTERN,
+  X_BILLING_HINTS_MAX,
+  X_BILLING_ITEMS_MAX,
+} from './limits.js';
+
+/** Inside hints a client may keep fields of its own. */
+const open = { additionalProperties: true } as const;
+
+const identifier = (description: string) =>
+  Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX, description });
+const JsonObject = (description: string) => Type.Object({}, { ...open, description });
+const decimal = (description: string) =>
+  Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 128 })], {
+    description: `${description} A decimal string, or a number whose digits are kept as sent.`,
+  });
+/** Not Type.Record: its key pattern `^.*$` would let a key with a line break pass unchecked. */
+const hintsByMetric = <T extends TSchema>(hint: T, description: string) =>
+  Type.Unsafe<Record<string, Static<T>>>({
+    type: 'object',
+    additionalProperties: hint,
+    maxProperties: X_BILLING_HINTS_MAX,
+    description,
+  });
+
+export const XBillingItem = Type.Object(
+  {
+    metric: Type.String({ pattern: METRIC_PATTERN }),
+    quantity: decimal('How much was used.'),
+    unit: Type.Optional(Type.String({ maxLength: 64 })),
+  },
+  closed,
+);
+
+export const PricingHint = Type.Object(
+  {
+    unit_price: decimal('Price of `pricing_unit` units; not negative.'),
+    pricing_unit: Type.Optional(decimal('Units that `unit_price` buys; above 0. Defaults to 1.')),
+    currency: Type.Optional(Type.String({ pattern: CURRENCY_PATTERN })),
+  },
+  open,
+);
+
+export const DiscountHint = Type.Object(
+  {
+    percent: Type.Optional(decimal('Share of the amount, 0 to 100.')),
+    amount: Type.Optional(decimal('Amount taken off; not negative.')),
+  },
+  { ...open, description: 'Exactly one of `percent` and `amount`.' },
+);
+
+export const XBilling = Type.Object(
+  {
+    items: Type.Optional(
+      Type.Array(XBillingItem, {
+        maxItems: X_BILLING_ITEMS_MAX,
+        description: 'Charge items; for its metric an item replaces what the extractors find.',
+      }),
+    ),
+    pricing_hints: Type.Optional(hintsByMetric(PricingHint, 'Prices by metric.')),
+    discount_hints: Type.Optional(hintsByMetric(DiscountHint, 'Discounts by metric.')),
+  },
+  closed,
+);
+
+export const XUsageControl = Type.Object(
+  { budget_lease_id: Type.Optional(identifier('Budget lease that the event is charged against.')) },
+  closed,
+);
+
+const eventFields = {
+  external_event_id: Type.Optional(identifier('Upstream id, for support and reconciliation.')),
+  subject_type: Type.Optional(
+    Type.String({ pattern: SUBJECT_TYPE_PATTERN, description: 'Together with subject_id.' }),
+  ),
+  subject_id: Type.Optional(identifier('Together with subject_type.')),
+  occurred_at: Type.Integer({ description: 'Unix seconds.' }),
+  raw_json: JsonObject('Original usage JSON.'),
+  'x-billing': Type.Optional(XBilling),
+  'x-usage-control': Type.Optional(XUsageControl),
+  metadata: Type.Optional(JsonObject('Small, non-sensitive; at most 16 KiB as compact JSON.')),
+};
+
+const IDEMPOTENCY_KEY =
+  'The same key with the same project and occurred_at is the same event, however often it is sent.';
+
+/** Body of single ingest. */
+export const IngestEvent = Type.Object(
+  {
+    source: identifier('Stable name of the source.'),
+    idempotency_key: Type.Optional(identifier(IDEMPOTENCY_KEY)),
+    ...eventFields,
+  },
+  closed,
+);
+
+export const BatchIngestItem = Type.Object(
+  {
+    extractor_rule_set_id: identifier('Published rule set; may differ per event.'),
+    source: Type.Optional(identifier('Overrides the source of the batch.')),
+    idempotency_key: identifier(IDEMPOTENCY_KEY),
+    ...eventFields,
+  },
+  closed,
+);
+
+/** Body of batch ingest: accepted as a whole, or not at all. */
+export const BatchIngest = Type.Object(
+  {
+    source: Type.Optional(identifier('Source of every event that names none.')),
+    events: Type.Array(BatchIngestItem, { minItems: 1, maxItems: BATCH_EVENTS_MAX }),
+  },
+  closed,
+);
+
+const Received = Type.Literal('received', { description: 'Durable, and accepted for processing.' });
+
+export const IngestAccepted = Type.Object({ raw_event_id: Type.String(), status: Received });
+
+export const BatchIngestAccepted = Type.Object({
+  status: Received,
+  count: Type.Integer(),
+  raw_event_ids: Type.Array(Type.String(), { description: 'In the order of the events.' }),
+});
+
+export type XBillingItem = Static<typeof XBillingItem>;
+export type PricingHint = Static<typeof PricingHint>;
+export type DiscountHint = Static<typeof DiscountHint>;
+export type XBilling = Static<typeof XBilling>;
+export type XUsageControl = Static<typeof XUsageControl>;
+export type IngestEvent = Static<typeof IngestEvent>;
+export type BatchIngestItem = Static<typeof BatchIngestItem>;
+export type BatchIngest = Static<typeof BatchIngest>;
+export type IngestAccepted = Static<typeof IngestAccepted>;
+export type BatchIngestAccepted = Static<typeof BatchIngestAccepted>;
