@@ -1,0 +1,97 @@
+/** What one look over the bytes of a JSON text tells before it is parsed. */
+export interface JsonScan {
+  /** Containers open at once at the deepest place; 0 for a scalar. */
+  readonly depthMax: number;
+  /** Some number is, or may be, one that a double cannot hold exactly: parse with `parseLossless`. */
+  readonly hasInexactNumber: boolean;
+}
+
+/** Any number of this many significant digits comes back unchanged from a double of normal size. */
+const EXACT_DIGITS_MAX = 15;
+/** No number this short without an exponent is small enough to lose digits as a subnormal double. */
+const NORMAL_CHARS_MAX = 300;
+
+const OTHER = 0;
+const QUOTE = 1;
+const OPEN = 2;
+const CLOSE = 3;
+const NUMBER = 4;
+
+/** Kind of each byte outside strings. */
+const KINDS = new Uint8Array(256);
+KINDS[0x22] = QUOTE;
+KINDS[0x5b] = KINDS[0x7b] = OPEN;
+KINDS[0x5d] = KINDS[0x7d] = CLOSE;
+KINDS.fill(NUMBER, 0x30, 0x3a);
+KINDS[0x2d] = NUMBER;
+
+/**
+ * Index just past the string whose opening quote is at `from`, or the length when it does not end.
+ * Multi-byte UTF-8 needs no care: none of its bytes looks like a quote or a backslash.
+ */
+export function stringEnd(bytes: Uint8Array, from: number): number {
+  const length = bytes.length;
+  let at = from + 1;
+  while (at < length) {
+    const byte = bytes[at];
+    if (byte === 0x22) return at + 1;
+    at += byte === 0x5c ? 2 : 1;
+  }
+  return length;
+}
+
+/**
+ * One pass over bytes that may or may not be JSON; never throws, and for JSON, or for as far as the bytes are JSON,
+ * never understates the depth.
+ */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  const length = bytes.length;
+  let depth = 0;
+  let depthMax = 0;
+  let hasInexactNumber = false;
+  let at = 0;
+  while (at < length) {
+    const kind = KINDS[bytes[at] as number];
+    if (kind === OTHER) {
+      at++;
+    } else if (kind === QUOTE) {
+      at = stringEnd(bytes, at);
+    } else if (kind === OPEN) {
+      depth++;
+      if (depth > depthMax) depthMax = depth;
+      at++;
+    } else if (kind === CLOSE) {
+      depth--;
+      at++;
+    } else {
+      const end = numberEnd(bytes, at);
+      // Most numbers are too short to be inexact, unless they have an exponent.
+      if (!hasInexactNumber) hasInexactNumber = mayBeInexact(bytes, at, end);
+      at = end;
+    }
+  }
+  return { depthMax, hasInexactNumber };
+}
+
+/** Index of the first byte after `from` that cannot be part of a number. */
+function numberEnd(bytes: Uint8Array, from: number): number {
+  let at = from + 1;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    const isDigit = byte >= 0x30 && byte <= 0x39;
+    if (!isDigit && byte !== 0x2e && byte !== 0x65 && byte !== 0x45 && byte !== 0x2b && byte !== 0x2d) break;
+  }
+  return at;
+}
+
+/** True for any exponent and for too many significant digits; zeros before the first other digit do not count. */
+function mayBeInexact(bytes: Uint8Array, from: number, end: number): boolean {
+  if (end - from > NORMAL_CHARS_MAX) return true;
+  let significantDigits = 0;
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === 0x65 || byte === 0x45) return true;
+    if (byte >= 0x30 && byte <= 0x39 && (significantDigits > 0 || byte !== 0x30)) significantDigits++;
+  }
+  return significantDigits > EXACT_DIGITS_MAX;
+}
