@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, UnixSeconds } from './common.js';
+import {
+  ANALYSIS_GROUP_BY_MAX,
+  ANALYSIS_METRICS_MAX,
+  ANALYSIS_ROWS_MAX,
+  IDENTIFIER_CHARS_MAX,
+} from './limits.js';
+
+/** The measures of a charge item that can be summed, in the order they are answered. */
+export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
+export type Measure = (typeof MEASURES)[number];
+
+/** Filtered dimensions per query, and values per filter. */
+export const ANALYSIS_FILTERS_MAX = 16;
+export const ANALYSIS_FILTER_VALUES_MAX = 200;
+/** Bounds of metric discovery: metrics listed, and values shown per dimension. */
+export const METRICS_LISTED_MAX = 1_000;
+export const SAMPLE_VALUES_MAX = 20;
+
+const METRIC_CHARS_MAX = 128;
+const TIMEZONE_CHARS_MAX = 64;
+/** A name that no dimension has is no error: it matches nothing. */
+const DimensionName = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const FilterValues = Type.Array(Type.String({ maxLength: 4_096 }), {
+  minItems: 1,
+  maxItems: ANALYSIS_FILTER_VALUES_MAX,
+});
+const Count = Type.Integer({ minimum: 0 });
+const Sum = Type.String({ description: 'Exact decimal, plain: `"12.5"`.' });
+
+export const MeasureSchema = Type.Union(MEASURES.map((measure) => Type.Literal(measure)));
+
+/** Exactly one of the three conditions. */
+export const DimensionFilter = Type.Object(
+  {
+    in: Type.Optional(FilterValues),
+    not_in: Type.Optional(FilterValues),
+    exists: Type.Optional(Type.Boolean()),
+  },
+  { ...closed, description: 'Exactly one of `in`, `not_in` (keeps what lacks the dimension) and `exists`.' },
+);
+
+export const AnalysisTimeRange = Type.Object(
+  {
+    from: Type.Optional({ ...UnixSeconds, description: 'Inclusive.' }),
+    to: Type.Optional({ ...UnixSeconds, description: 'Exclusive.' }),
+    last_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 4_294_967_295, description: 'Ends with the current second.' }),
+    ),
+  },
+  { ...closed, description: '`{from, to}` or `{last_seconds}`.' },
+);
+
+export const AnalysisQuery = Type.Object(
+  {
+    metrics: Type.Array(Type.String({ minLength: 1, maxLength: METRIC_CHARS_MAX }), {
+      minItems: 1,
+      maxItems: ANALYSIS_METRICS_MAX,
+    }),
+    measures: Type.Optional(
+      Type.Array(MeasureSchema, { minItems: 1, maxItems: MEASURES.length, description: 'Default: all.' }),
+    ),
+    time_range: AnalysisTimeRange,
+    timezone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: TIMEZONE_CHARS_MAX,
+        description: 'IANA name; default `UTC`.',
+      }),
+    ),
+    bucket_size: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 16,
+        description: '`auto` (default), `none` for totals, or a duration such as `1m`, `2h`, `3d`.',
+      }),
+    ),
+    group_by: Type.Optional(
+      Type.Array(DimensionName, {
+        maxItems: ANALYSIS_GROUP_BY_MAX + 1,
+        description: '`bucket`, and at most four dimensions, `subject_type` or `subject_id`.',
+      }),
+    ),
+    filters: Type.Optional(
+      Type.Record(Type.String(), DimensionFilter, {
+        description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+      }),
+    ),
+    subject_type: Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX })),
+    subject_id: Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: ANALYSIS_ROWS_MAX, default: ANALYSIS_ROWS_MAX }),
+    ),
+  },
+  closed,
+);
+
+export const AnalysisRow = Type.Object(
+  {
+    bucket: Nullable(
+      Type.Integer({ description: 'Start of the bucket, Unix seconds; null with `bucket_size` `none`.' }),
+    ),
+    metric: Type.String(),
+    unit: Nullable(Type.String()),
+    currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
+    group: Type.Record(Type.String(), Nullable(Type.String()), {
+      description: 'Value per grouped dimension; null where an event lacks it.',
+    }),
+    item_count: Type.Optional(Count),
+    quantity: Type.Optional(Sum),
+    amount: Type.Optional(Sum),
+  },
+  { ...closed, description: 'The asked measures of one bucket, metric, unit, currency and group.' },
+);
+
+export const AnalysisResult = Type.Object(
+  {
+    bucket_size: Type.String({ description: 'The size used: `none`, or a duration.' }),
+    timezone: Type.String(),
+    from: Type.Integer(),
+    to: Type.Integer(),
+    measures: Type.Array(MeasureSchema),
+    group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
+    rows: Type.Array(AnalysisRow, { description: 'By bucket, metric, unit, currency and group.' }),
+    truncated: Type.Boolean({ description: 'More rows exist than `limit`.' }),
+  },
+  closed,
+);
+
+export const MetricsResponse = Type.Object(
+  {
+    metrics: Type.Array(
+      Type.Object(
+        {
+          metric: Type.String(),
+          unit: Nullable(Type.String()),
+          currencies: Type.Array(Type.String()),
+          dimensions: Type.Array(
+            Type.Object(
+              {
+                name: Type.String(),
+                sample_values: Type.Array(Type.String(), {
+                  description: `Up to ${SAMPLE_VALUES_MAX} recent values.`,
+                }),
+              },
+              closed,
+            ),
+          ),
+          subject_types: Type.Array(Type.String()),
+          first_seen_at: UnixSeconds,
+          last_seen_at: UnixSeconds,
+        },
+        closed,
+      ),
+      { description: `By metric and unit; up to ${METRICS_LISTED_MAX}.` },
+    ),
+  },
+  closed,
+);
+
+export type DimensionFilter = Static<typeof DimensionFilter>;
+export type AnalysisQuery = Static<typeof AnalysisQuery>;
+export type AnalysisRow = Static<typeof AnalysisRow>;
+export type AnalysisResult = Static<typeof AnalysisResult>;
+export type MetricsResponse = Static<typeof MetricsResponse>;

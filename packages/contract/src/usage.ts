@@ -1,0 +1,241 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, UnixSeconds } from './common.js';
+import { IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
+
+/** Longest cursor that is looked at; ours are shorter. */
+export const CURSOR_CHARS_MAX = 128;
+/** Longest failure code that a bulk reprocess can name. */
+const FAILURE_CODE_CHARS_MAX = 64;
+
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
+const NullableText = Nullable(Text);
+const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+
+export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')]);
+export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')]);
+export const PricingSourceSchema = Type.Union([
+  Type.Literal('hint'),
+  Type.Literal('extractor'),
+  Type.Literal('pricing_rule_set'),
+  Type.Literal('unpriced'),
+]);
+
+/** Filters of the event list; all must hold. */
+export const UsageEventsQuery = Type.Object(
+  {
+    from: Type.Optional({ ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' }),
+    to: Type.Optional({ ...UnixSeconds, description: 'Latest `occurred_at`, exclusive.' }),
+    status: Type.Optional(EventStatusSchema),
+    subject_type: Type.Optional(FilterText),
+    subject_id: Type.Optional(FilterText),
+    metric: Type.Optional({ ...FilterText, description: 'Events with a charge item of this metric.' }),
+    source: Type.Optional(FilterText),
+    external_event_id: Type.Optional(FilterText),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIST_LIMIT_MAX,
+        default: LIST_LIMIT_DEFAULT,
+        description: 'Page size. A page can be shorter although more follow: go by `next_cursor`.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CURSOR_CHARS_MAX,
+        description: '`next_cursor` of the page before, with the same filters.',
+      }),
+    ),
+  },
+  closed,
+);
+
+export const UsageChargeItem = Type.Object(
+  {
+    extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
+    metric: Text,
+    unit: NullableText,
+    quantity: DecimalText,
+    unit_price: Nullable(DecimalText),
+    amount: DecimalText,
+    currency: NullableText,
+    source: ItemSourceSchema,
+    pricing_source: PricingSourceSchema,
+    rule_set_id: Nullable(Type.String({ description: 'Rule set that priced the item.' })),
+    rule_set_version: Nullable(Type.Integer()),
+    rule_name: NullableText,
+  },
+  closed,
+);
+
+export const UsageEventFailure = Type.Object(
+  {
+    code: Text,
+    message: Text,
+    path: Nullable(
+      Type.String({
+        description: 'Entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const usageEventFields = {
+  raw_event_id: Text,
+  status: EventStatusSchema,
+  source: Text,
+  external_event_id: NullableText,
+  idempotency_key: NullableText,
+  subject_type: NullableText,
+  subject_id: NullableText,
+  account_id: NullableText,
+  occurred_at: UnixSeconds,
+  received_at: UnixSeconds,
+  processed_at: UnixSeconds,
+  dimensions: Type.Record(Type.String(), Type.String(), {
+    description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
+  }),
+  charge_items: Type.Array(UsageChargeItem),
+  posting: Nullable(
+    Type.Union([Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')], {
+      description: 'What the event did to a wallet; null for a failed event.',
+    }),
+  ),
+  extractor_rule_set_id: Text,
+  extractor_version: Nullable(Type.Integer()),
+  budget_lease_id: NullableText,
+  failure: Nullable(UsageEventFailure),
+};
+
+/** One processed or failed event as the list shows it. */
+export const UsageEvent = Type.Object(usageEventFields, closed);
+
+export const UsageEventList = Type.Object(
+  {
+    events: Type.Array(UsageEvent, { description: 'Newest first.' }),
+    next_cursor: Nullable(Type.String({ description: 'Cursor of the next page; null at the end.' })),
+  },
+  closed,
+);
+
+/** How the numbers of one charge item came about. */
+export const UsageItemExplanation = Type.Object(
+  {
+    metric: Text,
+    quantity: Type.Object(
+      {
+        value: DecimalText,
+        source: ItemSourceSchema,
+        extractor_name: NullableText,
+        path: Nullable(Type.String({ description: 'Where in `raw_json` the quantity was read.' })),
+        type: NullableText,
+      },
+      closed,
+    ),
+    unit_price: Type.Object(
+      {
+        value: Nullable(DecimalText),
+        expression: Nullable(Type.String({ description: 'Yielded the value; null without one.' })),
+      },
+      closed,
+    ),
+    amount: Type.Object(
+      {
+        value: DecimalText,
+        currency: NullableText,
+        expression: Nullable(Type.String({ description: 'Yielded the value from quantity and unit price.' })),
+      },
+      closed,
+    ),
+    priced_by: Type.Object(
+      {
+        pricing_source: PricingSourceSchema,
+        rule_set_id: NullableText,
+        rule_set_version: Nullable(Type.Integer()),
+        rule_name: NullableText,
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+export const UsageExplanation = Type.Object(
+  {
+    extractor: Type.Object(
+      {
+        rule_set_id: Text,
+        version: Nullable(Type.Integer()),
+        name: NullableText,
+      },
+      { ...closed, description: 'The rule set version that read the event.' },
+    ),
+    charge_items: Type.Array(UsageItemExplanation, { description: 'In the order of `charge_items`.' }),
+  },
+  closed,
+);
+
+/** One event with what was sent and how it was rated. */
+export const UsageEventDetail = Type.Object(
+  {
+    ...usageEventFields,
+    raw_json: Type.Unknown({ description: 'As sent: numbers keep their digits.' }),
+    metadata: Type.Unknown({ description: 'As sent; null when nothing was.' }),
+    'x-billing': Type.Unknown({ description: 'As sent; null when nothing was.' }),
+    explanation: UsageExplanation,
+  },
+  closed,
+);
+
+export const ReprocessRequest = Type.Object(
+  {
+    from: { ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' },
+    to: { ...UnixSeconds, description: 'Latest `occurred_at`, exclusive.' },
+    code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: FAILURE_CODE_CHARS_MAX,
+        description: 'Only events that failed with this code.',
+      }),
+    ),
+  },
+  closed,
+);
+
+export const ReprocessResponse = Type.Object(
+  { count: Type.Integer({ minimum: 0, description: 'Failed events that will be rated again.' }) },
+  closed,
+);
+
+/** What became of everything that was accepted: accepted = processed + failed + duplicates + pending. */
+export const IngestStatus = Type.Object(
+  {
+    accepted: { ...Count, description: 'Every accepted attempt, duplicates included.' },
+    processed: { ...Count, description: 'Rated.' },
+    failed: { ...Count, description: 'Failed and not reprocessed since.' },
+    duplicates: { ...Count, description: 'Dropped, because the event was there already.' },
+    pending: { ...Count, description: 'Accepted and not looked at yet.' },
+    lag_seconds: Type.Integer({
+      minimum: 0,
+      description: 'Age of the oldest event that is accepted but not queryable; 0 when there is none.',
+    }),
+    oldest_received_at: Nullable(
+      Type.Integer({ description: 'When that event was received; null when there is none.' }),
+    ),
+  },
+  closed,
+);
+
+export type UsageEventsQuery = Static<typeof UsageEventsQuery>;
+export type UsageChargeItem = Static<typeof UsageChargeItem>;
+export type UsageEvent = Static<typeof UsageEvent>;
+export type UsageEventList = Static<typeof UsageEventList>;
+export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
+export type UsageExplanation = Static<typeof UsageExplanation>;
+export type UsageEventDetail = Static<typeof UsageEventDetail>;
+export type ReprocessRequest = Static<typeof ReprocessRequest>;
+export type ReprocessResponse = Static<typeof ReprocessResponse>;
+export type IngestStatus = Static<typeof IngestStatus>;
