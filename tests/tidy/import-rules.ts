@@ -21,7 +21,7 @@ const STORE_PACKAGES = new Set(['pg', 'kysely']);
 const DATABASE_VALUES_FOR_ALL = new Set(['transaction']);
 
 /** Any module may refuse a request; how that looks on the wire stays in platform/http. */
-const HTTP_VALUES_FOR_ALL = new Set(['ApiError']);
+const HTTP_VALUES_FOR_ALL = new Set(['ApiError', 'ERROR_DETAILS_MAX', 'isUsableText']);
 
 /** Files of platform that may be imported directly, past the index of their folder. */
 const OPEN_FILES = new Set(['platform/http/errors.ts']);

@@ -1,3 +1,4 @@
+export { APPEND_TIMEOUT_MS, CLAIM_BYTES_MAX, PostgresSegmentQueue } from './postgres-queue.js';
 export type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
 export {
   decodeSegment,

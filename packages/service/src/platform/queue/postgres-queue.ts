@@ -1,0 +1,115 @@
+import { sql } from 'kysely';
+import type { Postgres, Tx } from '../postgres/index.js';
+import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
+import { decodeSegment, encodeSegment, type SegmentRecord } from './segment.js';
+
+/** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
+export const CLAIM_BYTES_MAX = 64 * 1_048_576;
+/** Without an answer for so long, an append counts as failed: its outcome is unknown. */
+export const APPEND_TIMEOUT_MS = 10_000;
+
+const CHUNK_ROWS_FIRST = 16;
+const CHUNK_ROWS_MAX = 1_024;
+
+const APPEND = `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, bytes)
+  values ($1, $2, $3, $4, $5)`;
+
+interface SegmentSize {
+  readonly id: number;
+  readonly event_count: number;
+  readonly size_bytes: number;
+}
+
+/** The usage queue in the `segments` table. */
+export class PostgresSegmentQueue implements SegmentQueue<Tx> {
+  constructor(private readonly postgres: Pick<Postgres, 'pool'>) {}
+
+  /** One statement, hence one commit, for all of `records`. */
+  async append(records: readonly SegmentRecord[]): Promise<void> {
+    if (records.length === 0) throw new RangeError('a segment needs at least one record');
+    let receivedAtMs = Number.POSITIVE_INFINITY;
+    let eventCount = 0;
+    const eventsByProject = new Map<string, number>();
+    for (const record of records) {
+      const { projectId } = record.scope;
+      receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
+      eventCount += record.eventCount;
+      eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + record.eventCount);
+    }
+    const values = [
+      receivedAtMs,
+      eventCount,
+      [...eventsByProject.keys()],
+      [...eventsByProject.values()],
+      encodeSegment(records),
+    ];
+    // `query_timeout` is a field of pg's query that its types leave out.
+    const query = { name: 'append-segment', text: APPEND, values, query_timeout: APPEND_TIMEOUT_MS };
+    await this.postgres.pool.query(query);
+  }
+
+  async claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
+    const ids = await lockOldest(tx, eventsMax);
+    if (ids.length === 0) return [];
+    const { rows } = await sql<{ id: number; received_at_ms: number; event_count: number; bytes: Buffer }>`
+      delete from segments where id = any(${ids}) returning id, received_at_ms, event_count, bytes
+    `.execute(tx);
+    return rows
+      .sort((a, b) => a.id - b.id)
+      .map((row) => ({
+        id: row.id,
+        receivedAtMs: row.received_at_ms,
+        eventCount: row.event_count,
+        records: decodeSegment(row.bytes),
+      }));
+  }
+
+  /** Reads no segment's bytes: their length is in the row's own TOAST pointer. */
+  async backlog(): Promise<Backlog> {
+    const { rows } = await this.postgres.pool.query<{
+      segments: number;
+      events: number;
+      bytes: number;
+      oldest: number | null;
+    }>(
+      `select count(*) as segments, coalesce(sum(event_count), 0)::bigint as events,
+        coalesce(sum(octet_length(bytes)), 0)::bigint as bytes, min(received_at_ms) as oldest from segments`,
+    );
+    const row = rows[0];
+    if (row === undefined) throw new Error('an aggregate without a row');
+    const { segments, events, bytes, oldest } = row;
+    return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
+  }
+}
+
+/**
+ * Locks the oldest segments that nobody else holds, up to the bounds. Rows are locked in chunks sized by what
+ * is still wanted, because a lock taken on a row that is then left behind would keep it from other workers.
+ */
+async function lockOldest(tx: Tx, eventsMax: number): Promise<number[]> {
+  const ids: number[] = [];
+  let events = 0;
+  let bytes = 0;
+  let lastId = 0;
+  for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = nextChunkRows(ids.length, events, eventsMax)) {
+    const { rows } = await sql<SegmentSize>`
+      select id, event_count, octet_length(bytes) as size_bytes from segments
+      where id > ${lastId} order by id limit ${chunkRows} for update skip locked
+    `.execute(tx);
+    for (const row of rows) {
+      const fits = events + row.event_count <= eventsMax && bytes + row.size_bytes <= CLAIM_BYTES_MAX;
+      if (!fits && ids.length > 0) return ids;
+      ids.push(row.id);
+      events += row.event_count;
+      bytes += row.size_bytes;
+      lastId = row.id;
+    }
+    if (rows.length < chunkRows || events >= eventsMax || bytes >= CLAIM_BYTES_MAX) return ids;
+  }
+}
+
+/** Rows that, at the size seen so far, hold the events still wanted. */
+function nextChunkRows(rows: number, events: number, eventsMax: number): number {
+  const wanted = Math.ceil(((eventsMax - events) * rows) / events);
+  return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));
+}
