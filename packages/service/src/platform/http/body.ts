@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
-import { scanJson } from '../../kernel/json.js';
+import { parseLossless, scanJson } from '../../kernel/json.js';
 import { ApiError } from './errors.js';
 import { firstUnusableText } from './text.js';
 import type { App } from './types.js';
@@ -56,8 +56,8 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw new ApiError('invalid_json', { message: describeSyntaxError(error as Error, text) });
+  } catch {
+    throw new ApiError('invalid_json', { message: describeSyntaxError(text) });
   }
   if (request.routeOptions.config.arbitraryText !== true) refuseUnusableText(bytes, value);
   return value;
@@ -73,13 +73,25 @@ function refuseUnusableText(bytes: Buffer, value: unknown): void {
   });
 }
 
-/** Where the JSON breaks, as line and column, without repeating the caller's data. */
-function describeSyntaxError(error: Error, text: string): string {
-  const position = /at position (\d+)/.exec(error.message)?.[1];
-  const offset = position === undefined ? text.length : Math.min(Number(position), text.length);
+/**
+ * Where the JSON breaks, as line and column, without repeating the caller's data. JSON.parse does not always say, so
+ * the text is read again by our own parser, which does.
+ */
+function describeSyntaxError(text: string): string {
+  const offset = syntaxErrorOffset(text);
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');
   const what = offset >= text.length ? 'it ends too early' : 'unexpected character';
   return `The body is not valid JSON: ${what} at line ${line}, column ${column} (position ${offset}).`;
+}
+
+function syntaxErrorOffset(text: string): number {
+  try {
+    parseLossless(text);
+  } catch (error) {
+    const position = /at position (\d+)$/.exec((error as Error).message)?.[1];
+    if (position !== undefined) return Math.min(Number(position), text.length);
+  }
+  return text.length;
 }

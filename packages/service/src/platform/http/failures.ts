@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../log/index.js';
+import { isUnavailable } from '../postgres/index.js';
 import { ApiError } from './errors.js';
-import { isStoreAway } from './store-away.js';
 
 /** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
@@ -27,7 +27,7 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
       if (request.raw.destroyed)
         return new ApiError('invalid_request', { message: 'The request was aborted.' });
   }
-  if (isStoreAway(error)) return new ApiError('store_unavailable', { cause: error });
+  if (isUnavailable(error)) return new ApiError('store_unavailable', { cause: error });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('invalid_request', { cause: error });
   }

@@ -4,7 +4,6 @@ export { ApiError, type ApiErrorOptions, ERROR_DETAILS_MAX, invalidRequest } fro
 export { type Page, pageOf } from './page.js';
 export { Readiness, type ReadinessCheck } from './readiness.js';
 export { CLOSE_DEADLINE_MS, closeGracefully } from './shutdown.js';
-export { isStoreAway } from './store-away.js';
 export { firstUnusableText, isUsableText } from './text.js';
 export {
   type Access,

@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import { registerDocsPage } from './docs-page.js';
 import type { App } from './types.js';
 
-/** Describes all routes at `/openapi.json`. */
+/** Describes all routes at `/openapi.json`, and shows the description at `/docs`. */
 export async function installOpenApi(app: App, version: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -40,4 +41,5 @@ export async function installOpenApi(app: App, version: string): Promise<void> {
       return reply.header('content-type', 'application/json; charset=utf-8').send(text);
     },
   });
+  registerDocsPage(app);
 }

@@ -1,0 +1,193 @@
+import { resolve } from 'node:path';
+import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
+
+/** What a process of the service does. */
+export const ROLES = ['api', 'worker', 'projector'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Any text of an operator's choice that fits a header; one that we generate has the form of every other key. */
+const SERVICE_KEY = /^[\x21-\x7e]{16,200}$/;
+
+/** One environment variable: how it is documented, and how its text is read. */
+interface Setting<T> {
+  readonly variable: string;
+  /** What an absent or empty variable stands for; undefined when there is nothing. */
+  readonly fallback: string | undefined;
+  /** For docs/configuration.md. */
+  readonly meaning: string;
+  /** The value; throws an Error whose message ends the sentence "VARIABLE must be …". */
+  readonly read: (text: string) => T;
+}
+
+const SETTINGS = {
+  host: setting('HOST', '127.0.0.1', 'Address to listen on; `0.0.0.0` or `::` for all.', readHost),
+  port: setting('PORT', '8080', 'TCP port to listen on; `0` takes any free one.', integer(0, 65_535)),
+  dataDir: setting(
+    'TOLLGATE_DATA_DIR',
+    'data',
+    'Folder of the embedded stores and of the service key, relative to where the service starts.',
+    (text) => resolve(text),
+  ),
+  databaseUrl: optional(
+    'TOLLGATE_DATABASE_URL',
+    'PostgreSQL 15 or later to use instead of the embedded one: `postgresql://user:password@host:5432/database`.',
+    urlOf('postgresql:', 'postgres:'),
+  ),
+  clickhouseUrl: optional(
+    'TOLLGATE_CLICKHOUSE_URL',
+    'ClickHouse to use instead of the embedded one: `http://user:password@host:8123/database`.',
+    urlOf('http:', 'https:'),
+  ),
+  serviceKey: optional(
+    'TOLLGATE_SERVICE_KEY',
+    'The service key: 16 to 200 visible characters. Without it one is generated at the first start and kept in `service-key` of the data folder.',
+    readServiceKey,
+  ),
+  roles: setting(
+    'TOLLGATE_ROLES',
+    ROLES.join(','),
+    'What this process does, separated by commas; `--roles` takes precedence.',
+    readRoles,
+  ),
+  logLevel: setting(
+    'TOLLGATE_LOG_LEVEL',
+    'info',
+    `Least severe level that is logged: ${LOG_LEVELS.join(', ')}.`,
+    readLogLevel,
+  ),
+  eventAgeDaysMax: setting(
+    'TOLLGATE_EVENT_AGE_DAYS_MAX',
+    '3650',
+    'Days that `occurred_at` of an event may lie in the past.',
+    integer(0, 36_500),
+  ),
+  eventAheadDaysMax: setting(
+    'TOLLGATE_EVENT_AHEAD_DAYS_MAX',
+    '30',
+    'Days that `occurred_at` of an event may lie in the future.',
+    integer(0, 3_650),
+  ),
+  ingestBacklogEventsMax: setting(
+    'TOLLGATE_INGEST_BACKLOG_EVENTS_MAX',
+    '2000000',
+    'Accepted events that may wait to be rated; past it ingest answers 503 `ingest_backlog_full`.',
+    integer(1_000, 1_000_000_000),
+  ),
+  databaseConnectionsMax: setting(
+    'TOLLGATE_DATABASE_CONNECTIONS_MAX',
+    '20',
+    'PostgreSQL connections that this process may hold.',
+    integer(5, 1_000),
+  ),
+};
+
+type Settings = typeof SETTINGS;
+
+/** The whole configuration of a process. */
+export type Config = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> } & {
+  /** Things that are odd but do no harm, one sentence each: to be logged. */
+  readonly warnings: readonly string[];
+};
+
+/** Every bad variable, one sentence each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+/**
+ * Reads the configuration; the only place of the service that knows environment variables.
+ * @throws ConfigError naming every variable that is wrong
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { variable, fallback, read }] of Object.entries(SETTINGS)) {
+    const text = environment[variable];
+    try {
+      const chosen = text === undefined || text === '' ? fallback : text;
+      values[name] = chosen === undefined ? undefined : read(chosen);
+    } catch (error) {
+      problems.push(`${variable} must be ${(error as Error).message}.`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { ...values, warnings: unknownVariables(environment) } as unknown as Config;
+}
+
+/** Reads a list of roles, as in `--roles api,worker`. @throws Error "one or more of …" */
+export function readRoles(text: string): readonly Role[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = names.every((name) => (ROLES as readonly string[]).includes(name));
+  if (!known || new Set(names).size !== names.length) {
+    throw new Error(`one or more of ${ROLES.join(', ')}, separated by commas`);
+  }
+  return names as Role[];
+}
+
+/** The table of docs/configuration.md. */
+export function configurationTable(): string {
+  const rows = Object.values(SETTINGS).map(
+    ({ variable, fallback, meaning }) =>
+      `| \`${variable}\` | ${fallback === undefined ? '' : `\`${fallback}\``} | ${meaning} |`,
+  );
+  return ['| Variable | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
+  const known = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('TOLLGATE_') && !known.has(name))
+    .sort()
+    .map((name) => `The environment variable ${name} is not known and has no effect.`);
+}
+
+function setting<T>(
+  variable: string,
+  fallback: string,
+  meaning: string,
+  read: (text: string) => T,
+): Setting<T> {
+  return { variable, fallback, meaning, read };
+}
+
+function optional<T>(variable: string, meaning: string, read: (text: string) => T): Setting<T | undefined> {
+  return { variable, fallback: undefined, meaning, read };
+}
+
+function integer(least: number, most: number) {
+  return (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new Error(`a whole number from ${least} to ${most}`);
+    return value;
+  };
+}
+
+function readHost(text: string): string {
+  if (!/^[A-Za-z0-9.:_-]+$/.test(text)) throw new Error('a host name or an IP address');
+  return text;
+}
+
+function urlOf(...protocols: string[]) {
+  return (text: string): string => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || !protocols.includes(url.protocol)) {
+      throw new Error(`a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    }
+    return text;
+  };
+}
+
+function readServiceKey(text: string): string {
+  if (!SERVICE_KEY.test(text)) throw new Error('16 to 200 visible ASCII characters without spaces');
+  return text;
+}
+
+function readLogLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((name) => name === text);
+  if (level === undefined) throw new Error(`one of ${LOG_LEVELS.join(', ')}`);
+  return level;
+}
