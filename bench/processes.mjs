@@ -1,0 +1,109 @@
+// Child processes of a benchmark run, and what they use of the machine.
+import { fork } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const KIB = 1_024;
+/** Kernel clock ticks per second; 100 on every Linux that Node supports. */
+const TICKS_PER_SECOND = 100;
+
+/** Starts a script of this folder and answers its first message. */
+export async function startFloor(script, plan) {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  child.send(plan ?? {});
+  return { child, ready: await message(child, script, (sent) => sent) };
+}
+
+export async function stopFloor(child) {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Runs the load generator. `onProgress` may send it {pause} and {stop} through its second argument. */
+export async function generateLoad(plan, onProgress = () => {}) {
+  const child = fork(fileURLToPath(new URL('load.mjs', import.meta.url)), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  let isComplaintShown = false;
+  child.on('message', (sent) => {
+    if (sent.progress) onProgress(sent.progress, child);
+    if (sent.refused && !isComplaintShown) {
+      isComplaintShown = true;
+      console.error(`  refused: ${sent.refused}`);
+    }
+  });
+  child.send(plan);
+  return message(child, 'load.mjs', (sent) => sent.result);
+}
+
+function message(child, name, pick) {
+  return new Promise((resolve, reject) => {
+    child.on('message', (sent) => {
+      const picked = pick(sent);
+      if (picked !== undefined) resolve(picked);
+    });
+    child.once('exit', (code, signal) => reject(new Error(`${name} ended early (${signal ?? code})`)));
+  });
+}
+
+/**
+ * Memory and CPU time of a process and of all below it, from /proc; undefined elsewhere than on Linux. PostgreSQL's
+ * processes share memory: `pss` counts each shared page once in all.
+ */
+export function usageOf(pid) {
+  try {
+    const service = { rssBytes: statusBytes(pid, 'VmRSS'), cpuSeconds: cpuSeconds(pid) };
+    const below = descendantsOf(pid);
+    const sum = (measure) => below.reduce((total, child) => total + measure(child), 0);
+    return { service, postgres: { pssBytes: sum(pssBytes), cpuSeconds: sum(cpuSeconds) } };
+  } catch {
+    return undefined;
+  }
+}
+
+function statusBytes(pid, field) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) * KIB;
+}
+
+function pssBytes(pid) {
+  try {
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * KIB;
+  } catch {
+    return 0;
+  }
+}
+
+function statFields(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** User and system time of the process and of its children that have ended. */
+function cpuSeconds(pid) {
+  try {
+    const ticks = statFields(pid).slice(11, 15).map(Number);
+    return ticks.reduce((total, value) => total + value, 0) / TICKS_PER_SECOND;
+  } catch {
+    return 0;
+  }
+}
+
+function descendantsOf(pid) {
+  const childrenOf = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const parent = Number(statFields(name)[1]);
+      childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)]);
+    } catch {
+      // The process ended meanwhile.
+    }
+  }
+  const found = [...(childrenOf.get(pid) ?? [])];
+  for (const child of found) found.push(...(childrenOf.get(child) ?? []));
+  return found;
+}
