@@ -1,7 +1,5 @@
 // The floors: what each ingredient alone can do on this machine, in the same run, so that the service's figures can be
 // read as shares of them.
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { generateLoad, startFloor, stopFloor } from './processes.mjs';
 
 export const CONNECTIONS = 64;
