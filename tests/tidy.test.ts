@@ -3,7 +3,7 @@ import { codeFindings } from './tidy/code-rules.js';
 import { type Finding, findingText } from './tidy/finding.js';
 import { importFindings } from './tidy/import-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
-import { dependencyFindings, readmeFindings, textFindings } from './tidy/text-rules.js';
+import { dependencyFindings, textFindings } from './tidy/text-rules.js';
 
 /** The conventions of this repository (ARCHITECTURE.md), proved over every file of it. */
 describe('the repository', () => {
@@ -15,7 +15,6 @@ describe('the repository', () => {
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],
     ['pins its dependencies', () => dependencyFindings(texts)],
-    ['explains every module', () => readmeFindings(texts)],
   ];
 
   it.each(rules)('%s', (_name, findings) => {

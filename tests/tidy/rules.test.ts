@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { codeFindings, FILE_LINES_MAX, FUNCTION_LINES_MAX } from './code-rules.js';
 import { importFindings } from './import-rules.js';
 import { parseCode } from './source.js';
-import { dependencyFindings, readmeFindings, textFindings } from './text-rules.js';
+import { dependencyFindings, textFindings } from './text-rules.js';
 
 const src = (path: string) => `packages/service/src/${path}`;
 const importRules = (path: string, code: string) =>
@@ -159,10 +159,5 @@ describe('text rules', () => {
       ['exact-versions', true],
       ['whole-lock-file', true],
     ]);
-  });
-
-  it('wants a README in every module', () => {
-    const files = [src('modules/a/index.ts'), src('modules/b/README.md')].map((path) => ({ path, text: '' }));
-    expect(readmeFindings(files).map((finding) => finding.path)).toEqual([src('modules/a/README.md')]);
   });
 });

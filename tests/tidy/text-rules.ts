@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Finding } from './finding.js';
 import { repositoryRoot, type TextFile } from './source.js';
 
@@ -72,23 +72,5 @@ function lockFindings(file: TextFile): Finding[] {
       path: file.path,
       line: 1,
       advice: `optional package ${name} is missing: npm ci would refuse the file. Add its entry (version, os, cpu, optional).`,
-    }));
-}
-
-/** Every module says in its README what must always hold in it. */
-export function readmeFindings(files: readonly TextFile[]): Finding[] {
-  const paths = new Set(files.map((file) => file.path));
-  const modules = new Set<string>();
-  for (const path of paths) {
-    const folder = /^packages\/service\/src\/modules\/[^/]+(?=\/)/.exec(path)?.[0];
-    if (folder !== undefined) modules.add(folder);
-  }
-  return [...modules]
-    .filter((folder) => !paths.has(`${folder}/README.md`))
-    .map((folder) => ({
-      rule: 'module-readme',
-      path: join(folder, 'README.md'),
-      line: 1,
-      advice: 'write the module’s README: what it is for and the invariants it keeps.',
     }));
 }

@@ -1,0 +1,122 @@
+// `npm run docs:write` writes the pages that are made from code; `npm run docs:check` proves that they are up to date
+// and that every link between documents leads somewhere. Both need a build.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inRepository } from './prepare.mjs';
+
+const built = (path) => import(pathToFileURL(inRepository(`packages/${path}`)).href);
+const { ERRORS } = await built('contract/dist/errors.js');
+const { configurationTable } = await built('service/dist/config.js');
+
+/** Documents that are wholly made from code, by path. */
+const GENERATED = {
+  'docs/errors.md': errorsPage(),
+  'docs/configuration.md': configurationPage(),
+};
+/** Documents that a reader expects at these places. */
+const REQUIRED = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'LICENSE'];
+const IGNORED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', 'results', '.git', '.tollgate']);
+
+if (process.argv.includes('--write')) {
+  for (const [path, text] of Object.entries(GENERATED)) writeFileSync(inRepository(path), text);
+} else {
+  const problems = [...staleness(), ...missing(), ...documents('').flatMap(brokenLinks)];
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+}
+
+function errorsPage() {
+  const rows = Object.entries(ERRORS)
+    .sort(([a, { status: x }], [b, { status: y }]) => x - y || a.localeCompare(b, 'en'))
+    .map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`);
+  return `# Errors
+
+Every answer outside 2xx has the body \`{"error": string, "code": string}\` and, where a request did not pass validation,
+\`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is meant for people and may change.
+429 and 503 carry \`Retry-After\`; nothing was accepted then, and the same request may be sent again.
+
+| Status | Code | Message |
+|---|---|---|
+${rows.join('\n')}
+
+This page is made from \`packages/contract/src/errors.ts\` by \`npm run docs:write\`.
+`;
+}
+
+function configurationPage() {
+  return `# Configuration
+
+Tollgate is configured by environment variables. An empty variable counts as unset. A value that cannot be understood ends
+the start with a sentence that names it.
+
+${configurationTable()}
+
+This page is made from \`packages/service/src/config.ts\` by \`npm run docs:write\`.
+`;
+}
+
+function staleness() {
+  return Object.entries(GENERATED)
+    .filter(([path, text]) => !existsSync(inRepository(path)) || read(path) !== text)
+    .map(([path]) => `${path} is out of date: run npm run docs:write and commit it.`);
+}
+
+function missing() {
+  const modules = readdirSync(inRepository('packages/service/src/modules'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `packages/service/src/modules/${entry.name}/README.md`);
+  return [...REQUIRED, ...modules]
+    .filter((path) => !existsSync(inRepository(path)))
+    .map((path) => `${path} is missing.`);
+}
+
+/** Every Markdown file below a folder of the repository. */
+function documents(folder) {
+  return readdirSync(inRepository(folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return IGNORED_FOLDERS.has(entry.name) ? [] : documents(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+
+/** Links of a document to files or headings that do not exist. Links into the web are left alone. */
+function brokenLinks(path) {
+  const links = withoutCode(read(path)).matchAll(/\[[^\]]*\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g);
+  return [...links].flatMap(([, link]) => {
+    if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return [];
+    const [file, heading] = link.split('#');
+    const target = file === '' ? path : join(dirname(path), decodeURIComponent(file));
+    if (!existsSync(inRepository(target))) return [`${path}: the link ${link} leads nowhere.`];
+    const isLost = heading !== undefined && target.endsWith('.md') && !headings(target).has(heading);
+    return isLost ? [`${path}: ${target} has no heading #${heading}.`] : [];
+  });
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function headings(path) {
+  const seen = new Map();
+  const anchors = [...withoutFences(read(path)).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)].map(([, title]) => {
+    const anchor = title
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  });
+  return new Set(anchors);
+}
+
+function withoutFences(text) {
+  return text.replace(/^(```|~~~)[\s\S]*?^\1/gm, '');
+}
+
+function withoutCode(text) {
+  return withoutFences(text).replace(/`[^`\n]*`/g, '');
+}
+
+function read(path) {
+  return readFileSync(inRepository(path), 'utf8');
+}
