@@ -1,0 +1,91 @@
+import { Decimal, decimalFromBigInt, decimalFromNumber } from '../../../kernel/decimal.js';
+import { STRING_CHARS_MAX } from './limits.js';
+import type { Site } from './site.js';
+import { type Node, refuse, type StaticType } from './syntax.js';
+import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
+
+/** A node of the checked tree, compiled. */
+export interface Code<T extends Value = Value> {
+  readonly node: Node;
+  /** Where its failures are reported. */
+  readonly site: Site;
+  readonly type: StaticType;
+  readonly run: Run<T>;
+  /** Its value, when that depends on no variable. */
+  readonly constant?: T;
+}
+
+/** Never read: constants are the code that touches no variable. */
+const NO_ENV = {} as ExpressionEnv;
+
+export function constantCode<T extends Value>(code: Omit<Code, 'run' | 'constant'>, value: T): Code<T> {
+  return { ...code, run: () => value, constant: value };
+}
+
+/**
+ * Computes once, now, what depends on constants only. `onFailure` says what a constant that cannot be computed means:
+ * CEL's own operators may still be skipped (`false && 1 / 0 > 0`), while a price that can never be computed is a mistake.
+ * @throws ExpressionError for such a mistake
+ */
+export function fold(code: Code, parts: readonly Code[], onFailure: 'keep' | 'refuse'): Code {
+  if (parts.some((part) => part.constant === undefined)) return code;
+  try {
+    return constantCode(code, code.run(NO_ENV));
+  } catch (error) {
+    if (error instanceof ExpressionError && onFailure === 'keep') return code;
+    throw error;
+  }
+}
+
+/** An operand as a decimal. What the type check could not know is looked at, and numbers are taken over exactly. */
+export function asDecimal(code: Code): Code<Decimal> {
+  if (code.type === 'Decimal') return code as Code<Decimal>;
+  if (code.type === 'int' || code.type === 'double') {
+    refuse(code.node, `expected Decimal, found ${code.type}; write dec(…)`);
+  }
+  return narrowed(code, 'Decimal', toDecimal, 'expected a decimal');
+}
+
+/** The exact decimal of a number; undefined for anything else, text included. */
+export function toDecimal(value: Value): Decimal | undefined {
+  if (value instanceof Decimal) return value;
+  if (typeof value === 'bigint') return decimalFromBigInt(value);
+  return typeof value === 'number' ? decimalFromNumber(value) : undefined;
+}
+
+export const TEXT_TOO_LONG = `expected a string of at most ${STRING_CHARS_MAX} characters`;
+
+export function asText(code: Code): Code<string> {
+  const text = narrowed(code, 'string', (value) => (typeof value === 'string' ? value : undefined));
+  const { run, site } = text;
+  if (text.constant !== undefined) return text;
+  return {
+    ...text,
+    run: (env) => {
+      const value = run(env);
+      return value.length <= STRING_CHARS_MAX ? value : site.fail(TEXT_TOO_LONG);
+    },
+  };
+}
+
+export function asInt(code: Code): Code<bigint> {
+  return narrowed(code, 'int', (value) => (typeof value === 'bigint' ? value : undefined));
+}
+
+export function asBool(code: Code): Code<boolean> {
+  return narrowed(code, 'bool', (value) => (typeof value === 'boolean' ? value : undefined));
+}
+
+/** Takes over what the type check has proved, refuses what it has disproved, and checks the rest for each event. */
+function narrowed<T extends Value>(
+  code: Code,
+  type: StaticType,
+  narrow: (value: Value) => T | undefined,
+  expectation = `expected ${type}`,
+): Code<T> {
+  if (code.type === type) return code as Code<T>;
+  if (code.type !== 'dyn') refuse(code.node, `expected ${type}, found ${code.type}`);
+  const { run, site } = code;
+  const checked: Code = { ...code, type, run: (env) => narrow(run(env)) ?? site.fail(expectation) };
+  return fold(checked, [code], 'refuse') as Code<T>;
+}

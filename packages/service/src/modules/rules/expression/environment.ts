@@ -1,0 +1,53 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { Decimal } from '../../../kernel/decimal.js';
+import { FUNCTION_SIGNATURES } from './functions/index.js';
+import { PARSER_DEPTH_MAX } from './limits.js';
+
+/** Fields of `item`, by name; `unit_price` only where a unit price is known. */
+export const ITEM_FIELDS = { quantity: 'Decimal', metric: 'string', unit: 'string' } as const;
+export const SUBJECT_FIELDS = { type: 'string', id: 'string' } as const;
+
+/** cel-js only parses and checks here: what it would call at run time is never called. */
+const unused = () => null;
+
+/** Prices an expression whose `item` has, or has not, a `unit_price`. */
+export const ENVIRONMENTS = {
+  withUnitPrice: createEnvironment({ ...ITEM_FIELDS, unit_price: 'Decimal' }),
+  withoutUnitPrice: createEnvironment(ITEM_FIELDS),
+} as const;
+
+function createEnvironment(itemFields: Readonly<Record<string, string>>): Environment {
+  const environment = new Environment({
+    // [[1000, "0.002"], [null, "0.001"]] mixes types.
+    homogeneousAggregateLiterals: false,
+    limits: { maxDepth: PARSER_DEPTH_MAX },
+  })
+    .registerType('Decimal', Decimal)
+    .registerType('Item', { fields: { ...itemFields } })
+    .registerType('Subject', { fields: { ...SUBJECT_FIELDS } })
+    .registerVariable('item', 'Item')
+    .registerVariable('subject', 'Subject')
+    .registerVariable('dimensions', 'map<string, dyn>')
+    .registerVariable('occurred_at', 'int');
+  registerDecimalOperators(environment);
+  for (const signature of FUNCTION_SIGNATURES) environment.registerFunction(signature, unused);
+  return environment;
+}
+
+/**
+ * Between decimals; and, where one side is known only at run time (a dimension), with ints and doubles, which are then
+ * taken over exactly. `dyn<Decimal>` is how cel-js spells the latter.
+ */
+function registerDecimalOperators(environment: Environment): void {
+  environment.registerOperator('-Decimal', unused);
+  environment.registerOperator('Decimal == Decimal', unused);
+  for (const number of ['int', 'double']) environment.registerOperator(`dyn<Decimal> == ${number}`, unused);
+  for (const operator of ['+', '-', '*', '<', '<=', '>', '>=']) {
+    const result = operator.length === 1 && '+-*'.includes(operator) ? 'Decimal' : 'bool';
+    environment.registerOperator(`Decimal ${operator} Decimal: ${result}`, unused);
+    for (const number of ['int', 'double']) {
+      environment.registerOperator(`dyn<Decimal> ${operator} ${number}: ${result}`, unused);
+      environment.registerOperator(`${number} ${operator} dyn<Decimal>: ${result}`, unused);
+    }
+  }
+}

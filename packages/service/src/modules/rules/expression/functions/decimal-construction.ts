@@ -1,0 +1,39 @@
+import { Decimal, decimalFromBigInt, decimalFromNumber, parseDecimal } from '../../../../kernel/decimal.js';
+import { refuse } from '../syntax.js';
+import type { Value } from '../value.js';
+import { argument, type FunctionDefinition } from './definition.js';
+
+const CONVERTIBLE: readonly string[] = ['string', 'int', 'double', 'Decimal', 'dyn'];
+
+/** The decimal that a text, number or decimal denotes; undefined when it denotes none. */
+function convert(value: Value): Decimal | undefined {
+  if (value instanceof Decimal) return value;
+  switch (typeof value) {
+    case 'string':
+      return parseDecimal(value);
+    case 'bigint':
+      return decimalFromBigInt(value);
+    case 'number':
+      return decimalFromNumber(value);
+    default:
+      return undefined;
+  }
+}
+
+export const DECIMAL_CONSTRUCTION: readonly FunctionDefinition[] = [
+  {
+    name: 'dec',
+    signatures: [
+      'dec(string): Decimal',
+      'dec(int): Decimal',
+      'dec(double): Decimal',
+      'dec(Decimal): Decimal',
+    ],
+    usage: 'dec(string | int | double | Decimal)',
+    compile: (args, { site }) => {
+      const { run, type, node } = argument(args, 0);
+      if (!CONVERTIBLE.includes(type)) refuse(node, `dec() expects a string, int or double, found ${type}`);
+      return (env) => convert(run(env)) ?? site.fail('dec() expects a number such as "0.25"');
+    },
+  },
+];

@@ -1,0 +1,128 @@
+import { type Code, constantCode, fold } from '../code.js';
+import { ITEM_FIELDS, SUBJECT_FIELDS } from '../environment.js';
+import type { Site } from '../site.js';
+import { type Node, refuse } from '../syntax.js';
+import type { Run, Value } from '../value.js';
+import { codeOf, type Generate, type Scope } from './scope.js';
+
+/** A name on its own. Records are no values: `item == item` means nothing. */
+export function generateVariable(node: Node, scope: Scope): Code {
+  const name = node.args as string;
+  if (name === scope.element) {
+    return { ...codeOf(node, scope), run: (env) => env.element as Value };
+  }
+  switch (name) {
+    case 'dimensions':
+      return { ...codeOf(node, scope), run: (env) => env.dimensions };
+    case 'occurred_at':
+      return { ...codeOf(node, scope), run: (env) => BigInt(env.occurredAt) };
+    case 'item':
+      return refuse(node, `expected a field of item: ${Object.keys(ITEM_FIELDS).join(', ')}`);
+    case 'subject':
+      return refuse(node, `expected a field of subject: ${Object.keys(SUBJECT_FIELDS).join(', ')}`);
+    default:
+      return refuse(node, `expected a variable, found the type ${name}`);
+  }
+}
+
+/** `left.name` */
+export function generateSelect(node: Node, scope: Scope, generate: Generate): Code {
+  const [left, name] = node.args as [Node, string];
+  return generateField(node, left, name, scope, generate);
+}
+
+/** `left[index]`; with a literal text it is the same as `left.text`. */
+export function generateIndex(node: Node, scope: Scope, generate: Generate): Code {
+  const [left, index] = node.args as [Node, Node];
+  if (index.op === 'value' && typeof index.args === 'string') {
+    return generateField(node, left, index.args, scope, generate);
+  }
+  const code = codeOf(node, scope);
+  const container = generate(left, scope);
+  const key = generate(index, scope);
+  const run: Run = (env) => lookUp(container.run(env), key.run(env), code.site);
+  return fold({ ...code, run }, [container, key], 'keep');
+}
+
+function generateField(node: Node, left: Node, name: string, scope: Scope, generate: Generate): Code {
+  const code = codeOf(node, scope);
+  const record = recordOf(left, scope);
+  if (record !== undefined) return { ...code, run: recordField(node, record, name, code.site, scope) };
+  const { site } = code;
+  if (isDimensions(left, scope)) {
+    const missing = `the event has no dimension ${name}`;
+    return { ...code, run: (env) => env.dimensions.get(name) ?? site.fail(missing) };
+  }
+  const container = generate(left, scope);
+  return fold({ ...code, run: (env) => lookUp(container.run(env), name, site) }, [container], 'keep');
+}
+
+type Record = 'item' | 'subject';
+
+function recordOf(node: Node, scope: Scope): Record | undefined {
+  if (node.op !== 'id' || node.args === scope.element) return undefined;
+  return node.args === 'item' || node.args === 'subject' ? node.args : undefined;
+}
+
+function isDimensions(node: Node, scope: Scope): boolean {
+  return node.op === 'id' && node.args === 'dimensions' && node.args !== scope.element;
+}
+
+/** The type check knows the fields, and whether `unit_price` is one of them. */
+function recordField(node: Node, record: Record, name: string, site: Site, scope: Scope): Run {
+  switch (`${record}.${name}`) {
+    case 'item.quantity':
+      return (env) => env.quantity;
+    case 'item.metric':
+      return (env) => env.metric;
+    case 'item.unit':
+      return (env) => env.unit;
+    case 'item.unit_price':
+      if (!scope.hasUnitPrice) refuse(node, 'item.unit_price is not known here');
+      return (env) => env.unitPrice ?? site.fail('the charge item has no unit price');
+    case 'subject.type':
+      return (env) => env.subject?.type ?? site.fail('the event has no subject');
+    case 'subject.id':
+      return (env) => env.subject?.id ?? site.fail('the event has no subject');
+    default:
+      return refuse(node, `${record} has no field ${name}`);
+  }
+}
+
+function lookUp(container: Value, key: Value, site: Site): Value {
+  const found = container instanceof Map ? container.get(key) : listElement(container, key, site);
+  return found === undefined ? site.fail('there is no such key or index') : found;
+}
+
+function listElement(container: Value, key: Value, site: Site): Value | undefined {
+  if (!Array.isArray(container)) return site.fail('expected a map or list to take an element of');
+  if (typeof key !== 'bigint') return site.fail('expected an int as index of a list');
+  return container[Number(key)];
+}
+
+/** `has(left.name)`: whether the field is there. */
+export function generateHas(node: Node, scope: Scope, generate: Generate): Code {
+  const [, [target]] = node.args as [string, readonly [Node]];
+  const [left, name] = target.args as [Node, string];
+  const code = codeOf(node, scope);
+  const record = recordOf(left, scope);
+  if (record === 'subject') {
+    recordField(target, record, name, code.site, scope);
+    return { ...code, run: (env) => env.subject !== undefined };
+  }
+  if (record === 'item') {
+    if (name !== 'unit_price') recordField(target, record, name, code.site, scope);
+    const isPresent = name !== 'unit_price' || scope.hasUnitPrice;
+    return constantCode(code, isPresent);
+  }
+  const { run } = generate(left, scope);
+  const { site } = code;
+  return {
+    ...code,
+    run: (env) => {
+      const container = run(env);
+      if (container instanceof Map) return container.has(name);
+      return site.fail('has() expects a field of a map');
+    },
+  };
+}

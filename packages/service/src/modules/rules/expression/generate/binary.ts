@@ -1,0 +1,174 @@
+import { add, compare, Decimal, equals, mul, neg, sub } from '../../../../kernel/decimal.js';
+import { type Code, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
+import { equalValues, orderValues } from '../equality.js';
+import { decimalOperation } from '../functions/index.js';
+import { INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
+import type { Site } from '../site.js';
+import { type Node, refuse } from '../syntax.js';
+import type { Run, Value } from '../value.js';
+import { codeOf, type Generate, type Scope } from './scope.js';
+
+type Order = (order: number) => boolean;
+
+const ORDERS: Readonly<Record<string, Order>> = {
+  '<': (order) => order < 0,
+  '<=': (order) => order <= 0,
+  '>': (order) => order > 0,
+  '>=': (order) => order >= 0,
+};
+
+const EXACT = { '+': add, '-': sub, '*': mul } as const;
+
+/** A binary operator that is neither `&&` nor `||`. */
+export function generateBinary(node: Node, scope: Scope, generate: Generate): Code {
+  const [left, right] = (node.args as readonly [Node, Node]).map((part) => generate(part, scope)) as [
+    Code,
+    Code,
+  ];
+  const code = codeOf(node, scope);
+  assertSameKind(node, left, right);
+  return fold({ ...code, run: binaryRun(node.op, left, right, code.site) }, [left, right], 'keep');
+}
+
+function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
+  const order = ORDERS[operator];
+  if (order !== undefined) return ordering(order, left, right, site);
+  switch (operator) {
+    case '==':
+      return equality(left, right, true, site);
+    case '!=':
+      return equality(left, right, false, site);
+    case 'in':
+      return (env) => isMember(left.run(env), right.run(env), site);
+    default:
+      return arithmetic(operator, left, right, site);
+  }
+}
+
+/** Only where a type is not known before the event comes are decimals mixed with other numbers. */
+function assertSameKind(node: Node, left: Code, right: Code): void {
+  const types = [left.type, right.type];
+  if (types.includes('Decimal') && (types.includes('int') || types.includes('double'))) {
+    const number = left.type === 'Decimal' ? right : left;
+    refuse(number.node, `no ${left.type} ${node.op} ${right.type}; expected Decimal, write dec(…)`);
+  }
+}
+
+function ordering(order: Order, left: Code, right: Code, site: Site): Run<boolean> {
+  const { run: runLeft } = left;
+  const { run: runRight } = right;
+  if (left.type === 'Decimal' && right.type === 'Decimal') {
+    return (env) => order(compare(runLeft(env) as Decimal, runRight(env) as Decimal));
+  }
+  return (env) => {
+    const found = orderValues(runLeft(env), runRight(env), site);
+    return found !== undefined && order(found);
+  };
+}
+
+function equality(left: Code, right: Code, wanted: boolean, site: Site): Run<boolean> {
+  const { run: runLeft } = left;
+  const { run: runRight, constant } = right;
+  if (left.type === 'Decimal' && right.type === 'Decimal') {
+    return (env) => equals(runLeft(env) as Decimal, runRight(env) as Decimal) === wanted;
+  }
+  if (typeof constant === 'string') return (env) => (runLeft(env) === constant) === wanted;
+  return (env) => equalValues(runLeft(env), runRight(env), site) === wanted;
+}
+
+function isMember(value: Value, container: Value, site: Site): boolean {
+  if (container instanceof Map) return container.has(value);
+  if (!Array.isArray(container)) return site.fail('expected a list or map after in');
+  return container.some((element: Value) => equalValues(value, element, site));
+}
+
+function arithmetic(operator: string, left: Code, right: Code, site: Site): Run {
+  const exact = EXACT[operator as keyof typeof EXACT];
+  if (exact !== undefined && left.type === 'Decimal' && right.type === 'Decimal') {
+    return decimalOperation(exact, left, right, site);
+  }
+  return (env) => {
+    const a = left.run(env);
+    const b = right.run(env);
+    if (typeof a === 'bigint' && typeof b === 'bigint') return intArithmetic(operator, a, b, site);
+    if (typeof a === 'number' && typeof b === 'number') return doubleArithmetic(operator, a, b, site);
+    if (exact !== undefined && (a instanceof Decimal || b instanceof Decimal)) {
+      return mixedArithmetic(exact, a, b, site);
+    }
+    return operator === '+' ? join(a, b, site) : site.fail(`expected numbers of one type for ${operator}`);
+  };
+}
+
+function mixedArithmetic(
+  exact: (a: Decimal, b: Decimal) => Decimal,
+  a: Value,
+  b: Value,
+  site: Site,
+): Decimal {
+  const left = toDecimal(a);
+  const right = toDecimal(b);
+  if (left === undefined || right === undefined) return site.fail('expected two numbers');
+  try {
+    return exact(left, right);
+  } catch (error) {
+    return site.failDecimal(error);
+  }
+}
+
+function intArithmetic(operator: string, a: bigint, b: bigint, site: Site): bigint {
+  const result = exactInt(operator, a, b, site);
+  return result >= INT_MIN && result <= INT_MAX ? result : site.fail('the int overflows 64 bits');
+}
+
+function exactInt(operator: string, a: bigint, b: bigint, site: Site): bigint {
+  switch (operator) {
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
+    default:
+      if (b === 0n) return site.fail('division by zero');
+      return operator === '/' ? a / b : a % b;
+  }
+}
+
+function doubleArithmetic(operator: string, a: number, b: number, site: Site): number {
+  switch (operator) {
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
+    case '/':
+      return a / b;
+    default:
+      return site.fail('% expects ints');
+  }
+}
+
+/** `+` of strings and of lists. A list cannot outgrow the source: macros, which repeat, are bounded. */
+function join(a: Value, b: Value, site: Site): Value {
+  if (typeof a === 'string' && typeof b === 'string') {
+    return a.length + b.length <= STRING_CHARS_MAX ? a + b : site.fail(TEXT_TOO_LONG);
+  }
+  if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b];
+  return site.fail('expected two numbers, strings or lists of one type for +');
+}
+
+/** Unary minus. */
+export function generateNegation(node: Node, scope: Scope, generate: Generate): Code {
+  const operand = generate(node.args as Node, scope);
+  const code = codeOf(node, scope);
+  const { run } = operand;
+  const negate: Run = (env) => {
+    const value = run(env);
+    if (value instanceof Decimal) return neg(value);
+    if (typeof value === 'number') return -value;
+    if (typeof value !== 'bigint') return code.site.fail('expected a number');
+    return value === INT_MIN ? code.site.fail('the int overflows 64 bits') : -value;
+  };
+  return fold({ ...code, run: negate }, [operand], 'keep');
+}

@@ -1,0 +1,24 @@
+import type { Code } from '../code.js';
+import { Site } from '../site.js';
+import { type Node, refuse, staticType } from '../syntax.js';
+import { positionAt } from '../value.js';
+
+/** What names mean where a node stands, and how to compile what is below it. */
+export interface Scope {
+  readonly source: string;
+  readonly hasUnitPrice: boolean;
+  /** The variable of the macro around the node, if there is one. */
+  readonly element?: string;
+}
+
+/** Compiles one node; handed down, so that the files for the kinds of nodes need not import each other in circles. */
+export type Generate = (node: Node, scope: Scope) => Code;
+
+/** The part of a Code that is known before what it runs. */
+export function codeOf(node: Node, scope: Scope): Omit<Code, 'run' | 'constant'> {
+  const type = staticType(node);
+  if (type === undefined) {
+    refuse(node, `expected a value to compute with, found ${node.checkedType?.name}`);
+  }
+  return { node, type, site: new Site(positionAt(scope.source, node.pos)) };
+}

@@ -1,0 +1,79 @@
+import { ParseError, TypeError as TypeIssue } from '@marcbachmann/cel-js';
+import { FUNCTIONS } from './functions/index.js';
+import { Refusal } from './syntax.js';
+import { ExpressionError, type Position, placed, positionAt } from './value.js';
+
+/** Why an expression was refused when it was saved. */
+export interface ExpressionIssue extends Position {
+  /** Starts with the position and says what was expected there. */
+  readonly message: string;
+}
+
+const TOKENS: Readonly<Record<string, string>> = {
+  ...{ EOF: 'the end of the expression', RPAREN: '")"', LPAREN: '"("', RBRACKET: '"]"', LBRACKET: '"["' },
+  ...{ RBRACE: '"}"', LBRACE: '"{"', COLON: '":"', COMMA: '","', DOT: '"."', QUESTION: '"?"', NOT: '"!"' },
+  ...{
+    IDENTIFIER: 'a name',
+    NUMBER: 'a number',
+    STRING: 'a string',
+    BYTES: 'bytes',
+    BOOLEAN: 'true or false',
+  },
+  ...{ PLUS: '"+"', MINUS: '"-"', MULTIPLY: '"*"', DIVIDE: '"/"', MODULO: '"%"', EQ: '"=="', NE: '"!="' },
+  ...{ LT: '"<"', LE: '"<="', GT: '">"', GE: '">="', AND: '"&&"', OR: '"||"', IN: '"in"', NULL: 'null' },
+};
+
+/** The issue behind anything that compiling an expression throws; what is no issue is thrown on. */
+export function issueOf(error: unknown, source: string): ExpressionIssue {
+  if (error instanceof Refusal) return issueAt(source, error.offset, error.reason);
+  if (error instanceof ExpressionError) return { ...error.position, message: error.message };
+  if (error instanceof ParseError || error instanceof TypeIssue) {
+    return issueAt(source, error.range?.start ?? 0, explain(error.code, error.summary));
+  }
+  throw error;
+}
+
+export function issueAt(source: string, offset: number, reason: string): ExpressionIssue {
+  const position = positionAt(source, offset);
+  return { ...position, message: placed(position, reason) };
+}
+
+/** Says in the user's words what cel-js found, and adds what was expected where it does not. */
+function explain(code: string, summary: string): string {
+  switch (code) {
+    case 'expected_token':
+      return summary.replace(/^Expected (\w+), got (\w+)/, (_, expected: string, found: string) => {
+        return `expected ${TOKENS[expected] ?? expected}, found ${TOKENS[found] ?? found}`;
+      });
+    case 'unexpected_token':
+      return summary.replace(/^Unexpected token: (\w+)/, (_, found: string) => {
+        return `expected a value, found ${TOKENS[found] ?? found}`;
+      });
+    case 'unexpected_character':
+      return `${lowerFirst(summary)}; expected an operator or the end of the expression`;
+    case 'unknown_variable':
+      return `${lowerFirst(summary)}; expected item, dimensions, subject or occurred_at`;
+    case 'no_such_key':
+      return summary === 'No such key: unit_price'
+        ? 'item.unit_price is not known here; expected quantity, metric or unit'
+        : `${lowerFirst(summary)}; expected a field of item or subject`;
+    case 'no_matching_overload':
+      return `${summary}; expected ${expectedCall(summary)}`;
+    case 'no_such_overload':
+      return `${summary}; expected operands of one type${summary.includes('Decimal') ? ', write dec(…)' : ''}`;
+    case 'limit_exceeded':
+      return `${lowerFirst(summary)}: the expression is too large or nested too deeply`;
+    default:
+      return lowerFirst(summary);
+  }
+}
+
+function expectedCall(summary: string): string {
+  const name = /'(?:[^']*\.)?(\w+)\(/.exec(summary)?.[1];
+  const usages = FUNCTIONS.filter((definition) => definition.name === name).map(({ usage }) => usage);
+  return usages.length > 0 ? usages.join(' or ') : 'one of the documented functions';
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,88 @@
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { Site } from './site.js';
+import { positionAt } from './value.js';
+
+/** The parts of cel-js's syntax tree that this module reads; its own typings leave the checked type out. */
+export interface Node {
+  readonly op: string;
+  readonly args: unknown;
+  /** Offset of the node's anchor in the source, e.g. a field name. */
+  readonly pos: number;
+  readonly start: number;
+  readonly end: number;
+  /** Set by the type check, for every node that can have a value. */
+  readonly checkedType?: { readonly kind: string; readonly name: string };
+  readonly meta: { readonly alternate?: Node; readonly macro?: object };
+}
+
+export function nodeOf(ast: ASTNode): Node {
+  return ast as unknown as Node;
+}
+
+/** What the type check knows of a value. `item` and `subject` are records: only their fields are values. */
+export type StaticType = 'Decimal' | 'int' | 'double' | 'string' | 'bool' | 'null' | 'list' | 'map' | 'dyn';
+
+const STATIC_TYPES: readonly string[] = ['Decimal', 'int', 'double', 'string', 'bool', 'null'];
+
+/** Undefined for a type that expressions cannot compute with. */
+export function staticType(node: Node): StaticType | undefined {
+  const type = node.checkedType;
+  // An element of an empty list has a type parameter for its type.
+  if (type === undefined || type.kind === 'dyn' || type.kind === 'param') return 'dyn';
+  if (type.kind === 'list' || type.kind === 'map') return type.kind;
+  return STATIC_TYPES.includes(type.name) ? (type.name as StaticType) : undefined;
+}
+
+/** Something that is refused when the expression is saved. */
+export class Refusal extends Error {
+  constructor(
+    readonly offset: number,
+    readonly reason: string,
+  ) {
+    super(reason);
+  }
+}
+
+export function refuse(node: Node, reason: string): never {
+  throw new Refusal(node.pos, reason);
+}
+
+export const MACROS: readonly string[] = ['all', 'exists', 'exists_one', 'map', 'filter'];
+
+/** Whether the parser took this node for a macro over a list or map. */
+export function isComprehension(node: Node): boolean {
+  return node.op === 'rcall' && node.meta.alternate !== undefined;
+}
+
+export function isHas(node: Node): boolean {
+  return node.op === 'call' && node.meta.macro !== undefined;
+}
+
+/** The operands of a node in the order of the source. */
+export function operands(node: Node): readonly Node[] {
+  const args = node.args;
+  switch (node.op) {
+    case 'value':
+    case 'id':
+      return [];
+    case '.':
+      return [(args as [Node, string])[0]];
+    case 'call':
+      return (args as [string, Node[]])[1];
+    case 'rcall': {
+      const [, receiver, rest] = args as [string, Node, Node[]];
+      return [receiver, ...rest];
+    }
+    case 'map':
+      return (args as [Node, Node][]).flat();
+    case '!_':
+    case '-_':
+      return [args as Node];
+    default:
+      return args as Node[];
+  }
+}
+
+export function siteOf(source: string, node: Node): Site {
+  return new Site(positionAt(source, node.pos));
+}
