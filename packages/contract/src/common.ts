@@ -19,7 +19,8 @@ export const UnixSeconds = Type.Integer({
 export const ResourceName = Type.String({
   minLength: 1,
   maxLength: NAME_CHARS_MAX,
-  description: 'Display name.',
+  pattern: '\\S',
+  description: 'Display name; not blank.',
 });
 
 /** A value, or null where there is none. */
@@ -71,3 +72,6 @@ export const ErrorBodySchema = Type.Object(
   },
   { ...closed, description: 'An error.' },
 );
+
+/** The answer 204; handlers send `null`. */
+export const NoContent = Type.Null({ description: 'Done; there is nothing to say.' });

@@ -5,5 +5,6 @@ export * from './ingest.js';
 export * from './limits.js';
 export * from './permissions.js';
 export * from './rule-set.js';
+export * from './tenancy.js';
 export * from './usage.js';
 export * from './verify.js';

@@ -1,0 +1,64 @@
+import type { AuditEntry } from '@tollgate/contract';
+import { newId } from '../../kernel/id.js';
+import type { Page, Principal } from '../../platform/http/index.js';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+
+/** One change that somebody made. Never put a secret into `change`. */
+export interface AuditRecord {
+  readonly tenantId: string;
+  readonly projectId?: string | undefined;
+  readonly principal: Principal;
+  /** `<resource type>.<verb>`, e.g. `api_key.create`. */
+  readonly action: string;
+  readonly resourceType: string;
+  readonly resourceId: string;
+  /** What was written, as JSON. */
+  readonly change?: unknown;
+  readonly requestId: string;
+  /** Unix seconds. */
+  readonly atS: number;
+}
+
+let recordCount = 0;
+
+/** Records a change in the transaction that makes it: there is no change without its record, and none besides. */
+export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
+  // Entries of one second keep the order in which this process wrote them.
+  recordCount += 1;
+  const idMs = record.atS * 1000 + (recordCount % 1000);
+  await tx
+    .insertInto('audit_log')
+    .values({
+      tenant_id: record.tenantId,
+      id: newId('aud', { nowMs: () => idMs }),
+      project_id: record.projectId ?? null,
+      actor: record.principal.kind === 'service' ? 'service' : record.principal.keyId,
+      action: record.action,
+      resource_type: record.resourceType,
+      resource_id: record.resourceId,
+      change: record.change === undefined ? null : JSON.stringify(record.change),
+      request_id: record.requestId,
+      created_at: record.atS,
+    })
+    .execute();
+}
+
+/** A page of a tenant's audit log, newest first, and its whole length. */
+export async function listAuditLog(
+  { db }: Pick<Postgres, 'db'>,
+  tenantId: string,
+  page: Page,
+): Promise<{ entries: AuditEntry[]; total: number }> {
+  const ofTenant = db.selectFrom('audit_log').where('tenant_id', '=', tenantId);
+  const entries = await ofTenant
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await ofTenant
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { entries, total };
+}

@@ -1,0 +1,76 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { isWellFormedApiKey } from '../../kernel/api-key-text.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Authenticator, KeyPrincipal, Principal } from '../../platform/http/index.js';
+import { FlightCache } from './flight-cache.js';
+
+/** A revoked key works at most this long on other nodes; the contract allows one second. */
+export const KEY_CACHE_MS_MAX = 500;
+/** Unknown keys are remembered too, so that a client with a revoked one does not keep the store busy. */
+const KEYS_CACHED_MAX = 20_000;
+
+/** A key as it stands in the store. */
+export interface StoredKey {
+  readonly principal: KeyPrincipal;
+  /** Unix seconds from which on the key is void. */
+  readonly expiresAt: number | undefined;
+}
+
+/** Finds the key, not revoked, whose text has this SHA-256. */
+export type FindKey = (sha256: Buffer) => Promise<StoredKey | undefined>;
+
+export interface AuthenticatorOptions {
+  readonly findKey: FindKey;
+  readonly serviceKey: string;
+  readonly clock: Clock;
+  /** A clock that never goes back; for the age of cached keys. */
+  readonly monotonicMs?: () => number;
+}
+
+const SERVICE: Principal = { kind: 'service' };
+
+/** SHA-256 of a key's text: what is stored, compared and cached in place of the key. */
+export function keyHash(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+/**
+ * Tells who a key speaks for. Every key is hashed once and compared in constant time, whatever it is; a malformed one
+ * never reaches the store.
+ */
+export class KeyAuthenticator implements Authenticator {
+  readonly #serviceHash: Buffer;
+  readonly #clock: Clock;
+  readonly #keys: FlightCache<StoredKey | undefined>;
+
+  constructor({ findKey, serviceKey, clock, monotonicMs = () => performance.now() }: AuthenticatorOptions) {
+    this.#serviceHash = keyHash(serviceKey);
+    this.#clock = clock;
+    this.#keys = new FlightCache({
+      lookUp: (sha256) => findKey(Buffer.from(sha256, 'base64')),
+      ageMsMax: KEY_CACHE_MS_MAX,
+      entriesMax: KEYS_CACHED_MAX,
+      nowMs: monotonicMs,
+    });
+  }
+
+  authenticate(token: string): Principal | undefined | Promise<Principal | undefined> {
+    const sha256 = keyHash(token);
+    if (timingSafeEqual(sha256, this.#serviceHash)) return SERVICE;
+    if (!isWellFormedApiKey(token)) return undefined;
+    const found = this.#keys.get(sha256.toString('base64'));
+    return found instanceof Promise ? found.then((key) => this.#valid(key)) : this.#valid(found);
+  }
+
+  /** Makes a revocation felt on this node at once. */
+  forget(): void {
+    this.#keys.clear();
+  }
+
+  #valid(key: StoredKey | undefined): Principal | undefined {
+    if (key === undefined) return undefined;
+    return key.expiresAt === undefined || unixSeconds(this.#clock) < key.expiresAt
+      ? key.principal
+      : undefined;
+  }
+}

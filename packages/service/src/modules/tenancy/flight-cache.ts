@@ -1,0 +1,74 @@
+/**
+ * Remembers what a look-up found for a short while. One look-up per key is in flight at a time; when half of its life
+ * is over, an entry that is still asked for is renewed in the background, so that busy keys never wait.
+ */
+export interface FlightCacheOptions<T> {
+  readonly lookUp: (key: string) => Promise<T>;
+  /** An answer is at most this old, counted from the start of its look-up. */
+  readonly ageMsMax: number;
+  readonly entriesMax: number;
+  /** A clock that never goes back. */
+  readonly nowMs: () => number;
+}
+
+interface Entry<T> {
+  readonly value: T;
+  readonly askedAtMs: number;
+}
+
+export class FlightCache<T> {
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #flights = new Map<string, Promise<T>>();
+  #generation = 0;
+
+  constructor(private readonly options: FlightCacheOptions<T>) {}
+
+  /** The value at once when it is fresh enough, otherwise a promise of it. Failures are not remembered. */
+  get(key: string): T | Promise<T> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return this.#fly(key);
+    const ageMs = this.options.nowMs() - entry.askedAtMs;
+    if (ageMs >= this.options.ageMsMax) {
+      this.#entries.delete(key);
+      return this.#fly(key);
+    }
+    if (ageMs >= this.options.ageMsMax / 2 && !this.#flights.has(key)) {
+      // A failed renewal is not this caller's business: the entry simply expires, and the next caller sees the error.
+      this.#fly(key).catch(() => {});
+    }
+    return entry.value;
+  }
+
+  /** Forgets everything, what is in flight included. */
+  clear(): void {
+    this.#generation += 1;
+    this.#entries.clear();
+    this.#flights.clear();
+  }
+
+  #fly(key: string): Promise<T> {
+    const running = this.#flights.get(key);
+    if (running !== undefined) return running;
+    const askedAtMs = this.options.nowMs();
+    const generation = this.#generation;
+    const flight = this.options
+      .lookUp(key)
+      .then((value) => {
+        if (generation === this.#generation) this.#remember(key, { value, askedAtMs });
+        return value;
+      })
+      .finally(() => {
+        if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      });
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  #remember(key: string, entry: Entry<T>): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size <= this.options.entriesMax) return;
+    const oldest = this.#entries.keys().next().value;
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '../../kernel/clock.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { KeyAuthenticator } from './authenticator.js';
+import { CachedProjectResolver } from './project-resolver.js';
+import { TenancyService } from './service.js';
+import { findKey, findProjectRef } from './store.js';
+
+export { type AuditRecord, audit } from './audit-store.js';
+export { KEY_CACHE_MS_MAX } from './authenticator.js';
+export { registerTenancyRoutes, type TenancyDeps } from './routes.js';
+export type { Caller, TenancyService } from './service.js';
+export { loadServiceKey, SERVICE_KEY_FILE, type ServiceKey } from './service-key.js';
+
+export interface TenancyOptions {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly serviceKey: string;
+  /** A clock that never goes back; for the age of cached keys. */
+  readonly monotonicMs?: () => number;
+}
+
+/** What the rest of the service needs of tenancy; `authenticator` and `projects` are the ports of `createApp`. */
+export interface Tenancy {
+  readonly authenticator: KeyAuthenticator;
+  readonly projects: CachedProjectResolver;
+  readonly service: TenancyService;
+}
+
+export function createTenancy({ postgres, clock, serviceKey, monotonicMs }: TenancyOptions): Tenancy {
+  const authenticator = new KeyAuthenticator({
+    findKey: (sha256) => findKey(postgres, sha256),
+    serviceKey,
+    clock,
+    ...(monotonicMs === undefined ? {} : { monotonicMs }),
+  });
+  const projects = new CachedProjectResolver((projectId) => findProjectRef(postgres, projectId));
+  const service = new TenancyService({ postgres, clock, onKeyRevoked: () => authenticator.forget() });
+  return { authenticator, projects, service };
+}

@@ -1,0 +1,98 @@
+import {
+  ApiKeyList,
+  ApiKeyParams,
+  AuditLog,
+  CreateApiKeyBody,
+  CreatedApiKey,
+  NoContent,
+  PageQuery,
+  TenantParams,
+} from '@tollgate/contract';
+import { type App, pageOf } from '../../platform/http/index.js';
+import type { TenancyService } from './service.js';
+
+const TAGS = ['Access'];
+const TENANT_ADMIN = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
+
+/** API keys of a tenant, and the log of what was changed with them. */
+export function registerKeyRoutes(app: App, { service }: { readonly service: TenancyService }): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/tenants/:tenant_id/api-keys',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TAGS,
+      summary: 'Create an API key',
+      description: 'The answer is the only place where the key itself is ever shown.',
+      operationId: 'createApiKey',
+      params: TenantParams,
+      body: CreateApiKeyBody,
+      response: { 201: CreatedApiKey },
+    },
+    handler: async (request, reply) => {
+      const caller = { principal: request.principal, requestId: request.id };
+      const key = await service.createKey(request.params.tenant_id, request.body, caller);
+      return reply.code(201).header('cache-control', 'no-store').send(key);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants/:tenant_id/api-keys',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TAGS,
+      summary: 'List API keys',
+      description: 'Oldest first, without those that were revoked.',
+      operationId: 'listApiKeys',
+      params: TenantParams,
+      querystring: PageQuery,
+      response: { 200: ApiKeyList },
+    },
+    handler: async (request) => {
+      const page = pageOf(request.query);
+      const { keys, total } = await service.listKeys(request.params.tenant_id, page);
+      return { api_keys: keys, total_count: total, ...page };
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/admin/v1/tenants/:tenant_id/api-keys/:key_id',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TAGS,
+      summary: 'Revoke an API key',
+      description: 'For good, and everywhere within a second.',
+      operationId: 'revokeApiKey',
+      params: ApiKeyParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const caller = { principal: request.principal, requestId: request.id };
+      await service.revokeKey(request.params.tenant_id, request.params.key_id, caller);
+      return reply.code(204).send(null);
+    },
+  });
+  registerAuditRoute(app, service);
+}
+
+function registerAuditRoute(app: App, service: TenancyService): void {
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants/:tenant_id/audit-log',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TAGS,
+      summary: 'Read the audit log',
+      description: 'Who changed what, and when; newest first.',
+      operationId: 'listAuditLog',
+      params: TenantParams,
+      querystring: PageQuery,
+      response: { 200: AuditLog },
+    },
+    handler: async (request) => {
+      const page = pageOf(request.query);
+      const { entries, total } = await service.listAuditLog(request.params.tenant_id, page);
+      return { entries, total_count: total, ...page };
+    },
+  });
+}

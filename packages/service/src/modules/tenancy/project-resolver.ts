@@ -1,0 +1,38 @@
+import type { ProjectRef, ProjectResolver } from '../../platform/http/index.js';
+
+/** Finds a project by its id, in whatever tenant. */
+export type FindProject = (projectId: string) => Promise<ProjectRef | undefined>;
+
+const PROJECT_ID = /^prj_[0-9a-f]{32}$/;
+const PROJECTS_CACHED_MAX = 100_000;
+
+/** Remembers projects for good, because they never change; an absent one is looked for anew each time. */
+export class CachedProjectResolver implements ProjectResolver {
+  readonly #projects = new Map<string, ProjectRef>();
+  readonly #flights = new Map<string, Promise<ProjectRef | undefined>>();
+
+  constructor(private readonly findProject: FindProject) {}
+
+  resolveProject(projectId: string): ProjectRef | undefined | Promise<ProjectRef | undefined> {
+    const known = this.#projects.get(projectId);
+    if (known !== undefined) return known;
+    if (!PROJECT_ID.test(projectId)) return undefined;
+    const running = this.#flights.get(projectId);
+    if (running !== undefined) return running;
+    const flight = this.findProject(projectId)
+      .then((project) => {
+        if (project !== undefined) this.#remember(project);
+        return project;
+      })
+      .finally(() => this.#flights.delete(projectId));
+    this.#flights.set(projectId, flight);
+    return flight;
+  }
+
+  #remember(project: ProjectRef): void {
+    this.#projects.set(project.projectId, project);
+    if (this.#projects.size <= PROJECTS_CACHED_MAX) return;
+    const oldest = this.#projects.keys().next().value;
+    if (oldest !== undefined) this.#projects.delete(oldest);
+  }
+}

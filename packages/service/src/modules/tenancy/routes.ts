@@ -1,0 +1,168 @@
+import {
+  CreateProjectBody,
+  CreateTenantBody,
+  Me,
+  PageQuery,
+  Project,
+  ProjectList,
+  Tenant,
+  TenantList,
+  TenantParams,
+} from '@tollgate/contract';
+import { type App, pageOf, principalPermissions } from '../../platform/http/index.js';
+import { registerKeyRoutes } from './key-routes.js';
+import type { TenancyService } from './service.js';
+
+export interface TenancyDeps {
+  readonly service: TenancyService;
+}
+
+const TENANTS = ['Tenants'];
+const SERVICE = { access: { kind: 'service' } } as const;
+const TENANT_ADMIN = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
+const ANY_KEY = { access: { kind: 'any-key' } } as const;
+
+/** `/admin/v1/tenants…`, `/v1/me` and `/v1/projects`. */
+export function registerTenancyRoutes(app: App, deps: TenancyDeps): void {
+  registerTenantRoutes(app, deps);
+  registerProjectRoutes(app, deps);
+  registerKeyRoutes(app, deps);
+  registerOwnRoutes(app, deps);
+}
+
+function registerTenantRoutes(app: App, { service }: TenancyDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/tenants',
+    config: SERVICE,
+    schema: {
+      tags: TENANTS,
+      summary: 'Create a tenant',
+      description: 'A tenant is a customer of the service: it owns projects, keys and everything in them.',
+      operationId: 'createTenant',
+      body: CreateTenantBody,
+      response: { 201: Tenant },
+    },
+    handler: async (request, reply) => {
+      const caller = { principal: request.principal, requestId: request.id };
+      return reply.code(201).send(await service.createTenant(request.body, caller));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants',
+    config: SERVICE,
+    schema: {
+      tags: TENANTS,
+      summary: 'List tenants',
+      description: 'Oldest first.',
+      operationId: 'listTenants',
+      querystring: PageQuery,
+      response: { 200: TenantList },
+    },
+    handler: async (request) => {
+      const page = pageOf(request.query);
+      const { tenants, total } = await service.listTenants(page);
+      return { tenants, total_count: total, ...page };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants/:tenant_id',
+    config: SERVICE,
+    schema: {
+      tags: TENANTS,
+      summary: 'Read a tenant',
+      description: 'One tenant by its id.',
+      operationId: 'getTenant',
+      params: TenantParams,
+      response: { 200: Tenant },
+    },
+    handler: async (request) => service.getTenant(request.params.tenant_id),
+  });
+}
+
+function registerProjectRoutes(app: App, { service }: TenancyDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/tenants/:tenant_id/projects',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TENANTS,
+      summary: 'Create a project',
+      description:
+        'Events, rules and charts live in projects; projects of one tenant share nothing but its keys.',
+      operationId: 'createProject',
+      params: TenantParams,
+      body: CreateProjectBody,
+      response: { 201: Project },
+    },
+    handler: async (request, reply) => {
+      const caller = { principal: request.principal, requestId: request.id };
+      const project = await service.createProject(request.params.tenant_id, request.body, caller);
+      return reply.code(201).send(project);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants/:tenant_id/projects',
+    config: TENANT_ADMIN,
+    schema: {
+      tags: TENANTS,
+      summary: 'List the projects of a tenant',
+      description: 'Oldest first.',
+      operationId: 'listTenantProjects',
+      params: TenantParams,
+      querystring: PageQuery,
+      response: { 200: ProjectList },
+    },
+    handler: async (request) => {
+      const page = pageOf(request.query);
+      const { projects, total } = await service.listProjectsOfTenant(request.params.tenant_id, page);
+      return { projects, total_count: total, ...page };
+    },
+  });
+}
+
+function registerOwnRoutes(app: App, { service }: TenancyDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/me',
+    config: ANY_KEY,
+    schema: {
+      tags: ['Access'],
+      summary: 'Who am I?',
+      description: 'The principal behind the key of this request.',
+      operationId: 'getMe',
+      response: { 200: Me },
+    },
+    handler: async ({ principal }) => {
+      const own = principal.kind === 'service' ? undefined : principal;
+      return {
+        kind: principal.kind,
+        key_id: own?.keyId ?? null,
+        tenant_id: own?.tenantId ?? null,
+        project_id: own?.projectId ?? null,
+        permissions: [...principalPermissions(principal)],
+      };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects',
+    config: ANY_KEY,
+    schema: {
+      tags: ['Access'],
+      summary: 'List the projects I can see',
+      description: 'Oldest first: the one a key is bound to, all of its tenant, or all for the service key.',
+      operationId: 'listProjects',
+      querystring: PageQuery,
+      response: { 200: ProjectList },
+    },
+    handler: async (request) => {
+      const page = pageOf(request.query);
+      const { projects, total } = await service.listVisibleProjects(request.principal, page);
+      return { projects, total_count: total, ...page };
+    },
+  });
+}

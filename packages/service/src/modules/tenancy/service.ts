@@ -1,0 +1,183 @@
+import type {
+  AuditEntry,
+  CreateApiKeyBody,
+  CreatedApiKey,
+  CreateProjectBody,
+  CreateTenantBody,
+  Project,
+  ProjectKind,
+  Tenant,
+} from '@tollgate/contract';
+import { generateApiKey } from '../../kernel/api-key-text.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, type Page, type Principal } from '../../platform/http/index.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { audit, listAuditLog } from './audit-store.js';
+import { keyHash } from './authenticator.js';
+import * as store from './store.js';
+
+/** Who asks for a change, for the audit log. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+export interface TenancyServiceOptions {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  /** Called after a key was revoked, so that caches of this process forget it at once. */
+  readonly onKeyRevoked: () => void;
+}
+
+/** Tenants, their projects and their keys. Every method answers 404 `not_found` for a tenant that is absent. */
+export class TenancyService {
+  readonly #postgres: Postgres;
+  readonly #clock: Clock;
+  readonly #onKeyRevoked: () => void;
+
+  constructor({ postgres, clock, onKeyRevoked }: TenancyServiceOptions) {
+    this.#postgres = postgres;
+    this.#clock = clock;
+    this.#onKeyRevoked = onKeyRevoked;
+  }
+
+  async createTenant(body: CreateTenantBody, caller: Caller): Promise<Tenant> {
+    const tenant = { id: newId('ten', this.#clock), name: body.name, created_at: unixSeconds(this.#clock) };
+    await transaction(this.#postgres, async (tx) => {
+      await store.insertTenant(tx, tenant);
+      await audit(tx, {
+        ...this.#recordOf(caller, tenant.id, tenant.created_at),
+        action: 'tenant.create',
+        resourceType: 'tenant',
+        resourceId: tenant.id,
+        change: body,
+      });
+    });
+    return tenant;
+  }
+
+  async getTenant(tenantId: string): Promise<Tenant> {
+    const tenant = await store.findTenant(this.#postgres, tenantId);
+    if (tenant === undefined) throw new ApiError('not_found');
+    return tenant;
+  }
+
+  listTenants(page: Page): Promise<{ tenants: Tenant[]; total: number }> {
+    return store.listTenants(this.#postgres, page);
+  }
+
+  async createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
+    await this.getTenant(tenantId);
+    const project: Project = {
+      id: newId('prj', this.#clock),
+      tenant_id: tenantId,
+      name: body.name,
+      kind: body.kind,
+      storage: 'shared',
+      created_at: unixSeconds(this.#clock),
+    };
+    await transaction(this.#postgres, async (tx) => {
+      await store.insertProject(tx, project);
+      await audit(tx, {
+        ...this.#recordOf(caller, tenantId, project.created_at),
+        projectId: project.id,
+        action: 'project.create',
+        resourceType: 'project',
+        resourceId: project.id,
+        change: body,
+      });
+    });
+    return project;
+  }
+
+  async listProjectsOfTenant(tenantId: string, page: Page): Promise<{ projects: Project[]; total: number }> {
+    await this.getTenant(tenantId);
+    return store.listProjects(this.#postgres, { tenantId }, page);
+  }
+
+  /** The projects that the principal can see. */
+  listVisibleProjects(principal: Principal, page: Page): Promise<{ projects: Project[]; total: number }> {
+    const { tenantId, projectId }: store.ProjectScope = principal.kind === 'service' ? {} : principal;
+    return store.listProjects(this.#postgres, { tenantId, projectId }, page);
+  }
+
+  /** Makes a key; its text is in the answer and nowhere else. */
+  async createKey(tenantId: string, body: CreateApiKeyBody, caller: Caller): Promise<CreatedApiKey> {
+    await this.getTenant(tenantId);
+    const createdAt = unixSeconds(this.#clock);
+    const projectKind = await this.#checkKey(tenantId, body, createdAt);
+    const text = generateApiKey(projectKind === 'development' ? 'test' : 'live');
+    const key = {
+      id: newId('key', this.#clock),
+      name: body.name,
+      permissions: body.permissions,
+      project_id: body.project_id ?? null,
+      expires_at: body.expires_at ?? null,
+      created_at: createdAt,
+    };
+    await transaction(this.#postgres, async (tx) => {
+      await store.insertKey(tx, { ...key, tenantId, keyHash: keyHash(text) });
+      await audit(tx, {
+        ...this.#recordOf(caller, tenantId, createdAt),
+        projectId: body.project_id,
+        action: 'api_key.create',
+        resourceType: 'api_key',
+        resourceId: key.id,
+        change: body,
+      });
+    });
+    return { key: text, ...key };
+  }
+
+  async listKeys(tenantId: string, page: Page) {
+    await this.getTenant(tenantId);
+    return store.listKeys(this.#postgres, tenantId, page);
+  }
+
+  /** Revokes a key: at once on this node, within KEY_CACHE_MS_MAX on all others. */
+  async revokeKey(tenantId: string, keyId: string, caller: Caller): Promise<void> {
+    const atS = unixSeconds(this.#clock);
+    await transaction(this.#postgres, async (tx) => {
+      if (!(await store.revokeKey(tx, tenantId, keyId, atS))) throw new ApiError('not_found');
+      await audit(tx, {
+        ...this.#recordOf(caller, tenantId, atS),
+        action: 'api_key.revoke',
+        resourceType: 'api_key',
+        resourceId: keyId,
+      });
+    });
+    this.#onKeyRevoked();
+  }
+
+  async listAuditLog(tenantId: string, page: Page): Promise<{ entries: AuditEntry[]; total: number }> {
+    await this.getTenant(tenantId);
+    return listAuditLog(this.#postgres, tenantId, page);
+  }
+
+  /**
+   * What the schema cannot say about a new key. An administrator may do everything in its tenant, so no key can get
+   * more rights than its maker has, as long as administrators are never bound to a project.
+   */
+  async #checkKey(tenantId: string, body: CreateApiKeyBody, nowS: number): Promise<ProjectKind | undefined> {
+    const details = [];
+    if (body.expires_at !== undefined && body.expires_at <= nowS) {
+      details.push({ path: 'expires_at', message: 'expected a time in the future' });
+    }
+    if (body.project_id !== undefined && body.permissions.includes('tenant:admin')) {
+      details.push({ path: 'permissions', message: 'tenant:admin cannot be bound to one project' });
+    }
+    let projectKind: ProjectKind | undefined;
+    if (body.project_id !== undefined) {
+      projectKind = await store.findProjectKind(this.#postgres, tenantId, body.project_id);
+      if (projectKind === undefined)
+        details.push({ path: 'project_id', message: 'no such project in this tenant' });
+    }
+    if (details.length > 0) throw new ApiError('invalid_request', { details });
+    return projectKind;
+  }
+
+  #recordOf({ principal, requestId }: Caller, tenantId: string, atS: number) {
+    return { tenantId, principal, requestId, atS };
+  }
+}

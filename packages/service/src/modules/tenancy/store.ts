@@ -1,0 +1,154 @@
+import type { ApiKey, Permission, Project, ProjectKind, Tenant } from '@tollgate/contract';
+import type { KeyPrincipal, Page, ProjectRef } from '../../platform/http/index.js';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { StoredKey } from './authenticator.js';
+
+type Reader = Pick<Postgres, 'db'>;
+
+const TENANT_COLUMNS = ['id', 'name', 'created_at'] as const;
+const PROJECT_COLUMNS = ['id', 'tenant_id', 'name', 'kind', 'storage', 'created_at'] as const;
+const KEY_COLUMNS = ['id', 'name', 'permissions', 'project_id', 'expires_at', 'created_at'] as const;
+
+/** Projects that somebody can see: of one tenant, of one project, or all. */
+export interface ProjectScope {
+  readonly tenantId?: string | undefined;
+  readonly projectId?: string | undefined;
+}
+
+export interface NewKey extends ApiKey {
+  readonly tenantId: string;
+  readonly keyHash: Buffer;
+}
+
+export async function insertTenant(tx: Tx, tenant: Tenant): Promise<void> {
+  await tx.insertInto('tenants').values(tenant).execute();
+}
+
+export async function insertProject(tx: Tx, project: Project): Promise<void> {
+  await tx.insertInto('projects').values(project).execute();
+}
+
+export async function insertKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey): Promise<void> {
+  const row = { ...key, permissions: [...key.permissions], tenant_id: tenantId, key_hash: keyHash };
+  await tx.insertInto('api_keys').values(row).execute();
+}
+
+/** Revokes a key for good; false when the tenant has no such key, or not any more. */
+export async function revokeKey(tx: Tx, tenantId: string, keyId: string, atS: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: atS })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+export async function findTenant({ db }: Reader, tenantId: string): Promise<Tenant | undefined> {
+  return db.selectFrom('tenants').select(TENANT_COLUMNS).where('id', '=', tenantId).executeTakeFirst();
+}
+
+export async function listTenants({ db }: Reader, page: Page): Promise<{ tenants: Tenant[]; total: number }> {
+  const tenants = await db
+    .selectFrom('tenants')
+    .select(TENANT_COLUMNS)
+    .orderBy('id')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await db
+    .selectFrom('tenants')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { tenants, total };
+}
+
+export async function listProjects(
+  { db }: Reader,
+  scope: ProjectScope,
+  page: Page,
+): Promise<{ projects: Project[]; total: number }> {
+  let visible = db.selectFrom('projects');
+  if (scope.tenantId !== undefined) visible = visible.where('tenant_id', '=', scope.tenantId);
+  if (scope.projectId !== undefined) visible = visible.where('id', '=', scope.projectId);
+  const projects = await visible
+    .select(PROJECT_COLUMNS)
+    .orderBy('id')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await visible
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { projects: projects as Project[], total };
+}
+
+/** The keys of a tenant that were not revoked. */
+export async function listKeys(
+  { db }: Reader,
+  tenantId: string,
+  page: Page,
+): Promise<{ keys: ApiKey[]; total: number }> {
+  const inForce = db.selectFrom('api_keys').where('tenant_id', '=', tenantId).where('revoked_at', 'is', null);
+  const keys = await inForce
+    .select(KEY_COLUMNS)
+    .orderBy('id')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await inForce
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { keys: keys as ApiKey[], total };
+}
+
+/** The kind of a project of this tenant; undefined when the tenant has no such project. */
+export async function findProjectKind(
+  { db }: Reader,
+  tenantId: string,
+  projectId: string,
+): Promise<ProjectKind | undefined> {
+  const row = await db
+    .selectFrom('projects')
+    .select('kind')
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', projectId)
+    .executeTakeFirst();
+  return row?.kind as ProjectKind | undefined;
+}
+
+/** The project of this id in whatever tenant: who may see it is decided by the caller. */
+export async function findProjectRef({ db }: Reader, projectId: string): Promise<ProjectRef | undefined> {
+  const row = await db
+    .selectFrom('projects')
+    .select(['tenant_id', 'id', 'no', 'kind'])
+    .where('id', '=', projectId)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  return {
+    tenantId: row.tenant_id,
+    projectId: row.id,
+    projectNo: row.no,
+    kind: row.kind as ProjectRef['kind'],
+  };
+}
+
+/** The key, not revoked, whose text has this SHA-256. */
+export async function findKey({ db }: Reader, sha256: Buffer): Promise<StoredKey | undefined> {
+  const row = await db
+    .selectFrom('api_keys')
+    .select(['id', 'tenant_id', 'project_id', 'permissions', 'expires_at'])
+    .where('key_hash', '=', sha256)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const principal: KeyPrincipal = {
+    kind: 'key',
+    keyId: row.id,
+    tenantId: row.tenant_id,
+    projectId: row.project_id ?? undefined,
+    permissions: row.permissions as Permission[],
+  };
+  return { principal, expiresAt: row.expires_at ?? undefined };
+}
