@@ -1,2 +1,11 @@
+export {
+  batchRecord,
+  createProject,
+  idHexOf,
+  RECEIVED_AT_MS,
+  reprocessRecord,
+  type TestEvent,
+  type TestProject,
+} from './accepted.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
 export { waitFor } from './wait-for.js';

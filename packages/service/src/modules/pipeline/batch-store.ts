@@ -1,0 +1,213 @@
+import { type RawBuilder, sql } from 'kysely';
+import { fromStored, toText } from '../../kernel/decimal.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import type { ReprocessRequest } from './intake.js';
+import type { BatchLocation } from './spool.js';
+import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
+
+/** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
+const SPOOL_LOCK = 'tollgate-spool';
+
+/** A project's event, as the id index knows it. */
+interface EventKey {
+  readonly projectNo: number;
+  readonly idHex: string;
+}
+
+/** An event that could not be rated, as it is kept. */
+export interface FailedEvent {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly idHex: string;
+  readonly occurredAt: number;
+  readonly receivedAtMs: number;
+  readonly extractorRuleSetId: string;
+  readonly failureCode: string;
+  readonly attempt: number;
+  readonly event: string;
+}
+
+/**
+ * Records ids as rated and answers which of them were rated before. Nearly always none were, so the first try only
+ * counts; what the ids are is asked for where the count is short. `keys` must be sorted and distinct.
+ */
+export async function recordEventIds<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<K[]> {
+  if (keys.length === 0) return [];
+  // Ids are hexadecimal and numbers are numbers: the array literals need no escaping, and are quick to build.
+  const projectNos = `{${keys.map(({ projectNo }) => projectNo).join(',')}}`;
+  const ids = `{${keys.map(({ idHex }) => idHex).join(',')}}`;
+  const insert = sql`
+    insert into usage_event_ids (project_no, raw_event_id)
+    select * from unnest(${projectNos}::integer[], ${ids}::uuid[])
+    on conflict do nothing
+  `;
+  await sql`savepoint event_ids`.execute(tx);
+  const { numAffectedRows } = await insert.execute(tx);
+  if (numAffectedRows === BigInt(keys.length)) {
+    await sql`release savepoint event_ids`.execute(tx);
+    return [];
+  }
+  await sql`rollback to savepoint event_ids`.execute(tx);
+  const { rows } = await sql<{ project_no: number; id: string }>`
+    ${insert} returning project_no, encode(uuid_send(raw_event_id), 'hex') as id
+  `.execute(tx);
+  const recorded = new Set(rows.map(({ project_no, id }) => `${project_no}:${id}`));
+  return keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`));
+}
+
+/** Takes the failed events that are asked for, to be rated anew; those that are no longer failed are left out. */
+export async function takeFailedEvents(
+  tx: Tx,
+  requests: readonly ReprocessRequest[],
+): Promise<ReadonlyMap<ReprocessRequest, FailedEvent>> {
+  const taken = new Map<ReprocessRequest, FailedEvent>();
+  if (requests.length === 0) return taken;
+  const projectIds = requests.map(({ projectId }) => projectId);
+  const ids = requests.map(({ idHex }) => idHex);
+  // Locked in the order of the request list, so that two workers cannot wait for each other in a circle.
+  const { rows } = await sql<FailedEvent & { position: number }>`
+    with wanted as materialized (
+      select f.ctid as place, r.position
+      from unnest(${projectIds}::text[], ${ids}::uuid[]) with ordinality as r (project_id, raw_event_id, position)
+      join failed_events f on f.project_id = r.project_id and f.raw_event_id = r.raw_event_id
+      order by r.position
+      for update of f
+    )
+    delete from failed_events f using wanted where f.ctid = wanted.place
+    returning wanted.position, f.tenant_id as "tenantId", f.project_id as "projectId",
+      encode(uuid_send(f.raw_event_id), 'hex') as "idHex", f.occurred_at as "occurredAt",
+      f.received_at_ms as "receivedAtMs", f.extractor_rule_set_id as "extractorRuleSetId",
+      f.failure_code as "failureCode", f.attempt, f.event
+  `.execute(tx);
+  for (const { position, ...event } of rows) {
+    const request = requests[position - 1];
+    if (request === undefined) throw new Error(`no request has position ${position}`);
+    taken.set(request, event);
+  }
+  return taken;
+}
+
+/** Keeps events that could not be rated. */
+export async function insertFailedEvents(tx: Tx, events: readonly FailedEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  const column = columnsOf(events);
+  await sql`
+    insert into failed_events (tenant_id, project_id, raw_event_id, occurred_at, received_at_ms,
+      extractor_rule_set_id, failure_code, attempt, event)
+    select * from unnest(
+      ${column((e) => e.tenantId)}::text[], ${column((e) => e.projectId)}::text[],
+      ${column((e) => e.idHex)}::uuid[], ${column((e) => e.occurredAt)}::bigint[],
+      ${column((e) => e.receivedAtMs)}::bigint[], ${column((e) => storable(e.extractorRuleSetId))}::text[],
+      ${column((e) => e.failureCode)}::text[], ${column((e) => e.attempt)}::integer[],
+      ${column((e) => storable(e.event))}::text[])
+  `.execute(tx);
+}
+
+/** PostgreSQL's text cannot hold U+0000. Valid JSON text has none, so this only alters what is unreadable anyway. */
+function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+/** Adds a batch to the totals that ClickHouse is checked against. All three lists must be sorted by key. */
+export async function addTotals(
+  tx: Tx,
+  usage: readonly UsageTotal[],
+  events: readonly EventTotal[],
+  ingest: readonly IngestTotal[],
+): Promise<void> {
+  await addUsageTotals(tx, usage);
+  await addEventTotals(tx, events);
+  await addIngestTotals(tx, ingest);
+}
+
+async function addUsageTotals(tx: Tx, totals: readonly UsageTotal[]): Promise<void> {
+  if (totals.length === 0) return;
+  const column = columnsOf(totals);
+  await sql`
+    insert into usage_totals as t
+      (tenant_id, project_id, day, metric, unit, currency, item_count, quantity, amount)
+    select * from unnest(
+      ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
+      ${column((t) => t.day)}::integer[], ${column((t) => t.metric)}::text[],
+      ${column((t) => t.unit)}::text[], ${column((t) => t.currency)}::text[],
+      ${column((t) => t.itemCount)}::bigint[], ${column((t) => toText(fromStored(t.quantity)))}::numeric[],
+      ${column((t) => toText(fromStored(t.amount)))}::numeric[])
+    on conflict (project_id, day, metric, unit, currency) do update set
+      item_count = t.item_count + excluded.item_count,
+      quantity = t.quantity + excluded.quantity,
+      amount = t.amount + excluded.amount
+  `.execute(tx);
+}
+
+async function addEventTotals(tx: Tx, totals: readonly EventTotal[]): Promise<void> {
+  if (totals.length === 0) return;
+  const column = columnsOf(totals);
+  await sql`
+    insert into usage_event_totals as t (tenant_id, project_id, day, processed_count, failed_count)
+    select * from unnest(
+      ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
+      ${column((t) => t.day)}::integer[], ${column((t) => t.processed)}::bigint[],
+      ${column((t) => t.failed)}::bigint[])
+    on conflict (project_id, day) do update set
+      processed_count = t.processed_count + excluded.processed_count,
+      failed_count = t.failed_count + excluded.failed_count
+  `.execute(tx);
+}
+
+async function addIngestTotals(tx: Tx, totals: readonly IngestTotal[]): Promise<void> {
+  if (totals.length === 0) return;
+  const column = columnsOf(totals);
+  await sql`
+    insert into ingest_totals as t (tenant_id, project_id, processed_count, failed_count, duplicate_count)
+    select * from unnest(
+      ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
+      ${column((t) => t.processed)}::bigint[], ${column((t) => t.failed)}::bigint[],
+      ${column((t) => t.duplicate)}::bigint[])
+    on conflict (project_id) do update set
+      processed_count = t.processed_count + excluded.processed_count,
+      failed_count = t.failed_count + excluded.failed_count,
+      duplicate_count = t.duplicate_count + excluded.duplicate_count
+  `.execute(tx);
+}
+
+/** A batch on its way to ClickHouse. */
+export interface NewUsageBatch {
+  readonly createdAtMs: number;
+  readonly oldestReceivedAtMs: number;
+  readonly eventCount: number;
+  readonly itemCount: number;
+  readonly projectIds: readonly string[];
+  readonly location: BatchLocation;
+}
+
+export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<void> {
+  const { location } = batch;
+  await sql`
+    insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, project_ids,
+      spool_file, bytes)
+    values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
+      ${batch.projectIds}::text[], ${location.spoolFile}, ${location.bytes})
+  `.execute(tx);
+}
+
+/** From here to the end of `tx` no sweep runs, so a spool file may exist before the row that points at it. */
+export async function holdSpool(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(hashtextextended(${SPOOL_LOCK}, 0))`.execute(tx);
+}
+
+/** Waits until no batch has a file without a row, and keeps it so to the end of `tx`. */
+export async function lockSpool(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${SPOOL_LOCK}, 0))`.execute(tx);
+}
+
+/** Those of `files` that a batch points at. */
+export async function referencedSpoolFiles(tx: Tx, files: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ spool_file: string }>`
+    select spool_file from usage_batches where spool_file = any(${files}::text[])
+  `.execute(tx);
+  return new Set(rows.map(({ spool_file }) => spool_file));
+}
+
+function columnsOf<T>(rows: readonly T[]): <V>(value: (row: T) => V) => RawBuilder<V[]> {
+  return (value) => sql`${rows.map(value)}`;
+}

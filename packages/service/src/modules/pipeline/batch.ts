@@ -1,0 +1,126 @@
+import type { Clock } from '../../kernel/clock.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import type { SegmentQueue } from '../../platform/queue/index.js';
+import type { RowBinaryWriter } from '../usage/index.js';
+import {
+  addTotals,
+  holdSpool,
+  insertFailedEvents,
+  insertUsageBatch,
+  recordEventIds,
+  takeFailedEvents,
+} from './batch-store.js';
+import { type AcceptedEvent, EventBody } from './event.js';
+import { type Intake, readIntake } from './intake.js';
+import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
+import { type BatchPlan, planBatch } from './plan.js';
+import { rateEvents } from './rating.js';
+import type { RuleVersions } from './rules-port.js';
+import type { Spool } from './spool.js';
+
+/** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
+const ATTEMPT_MAX = 0xffff;
+
+export interface BatchDeps {
+  readonly queue: Pick<SegmentQueue<Tx>, 'claim'>;
+  readonly rules: RuleVersions;
+  readonly spool: Spool;
+  readonly clock: Clock;
+  readonly observer: Pick<PipelineObserver, 'defect'>;
+}
+
+export interface BatchOptions {
+  readonly eventsMax: number;
+  /** Where rows are encoded; the batch has it to itself. */
+  readonly writer: RowBinaryWriter;
+  readonly stages: StageClock<BatchStage>;
+  /** Told as soon as the claim is known: another batch may begin. */
+  readonly onClaimed: (events: number) => void;
+}
+
+/**
+ * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events rated,
+ * counted and on their way to ClickHouse. All workers lock in one order: segments, failed events, event ids, the
+ * spool, totals. Totals come last, because every batch of a project writes the same few rows.
+ *
+ * @returns undefined when nothing could be claimed
+ */
+export async function processBatch(
+  tx: Tx,
+  deps: BatchDeps,
+  { eventsMax, writer, stages, onClaimed }: BatchOptions,
+): Promise<BatchCounts | undefined> {
+  const intake = readIntake(await deps.queue.claim(tx, eventsMax));
+  onClaimed(intake.claimed);
+  if (intake.claimed === 0) return undefined;
+  stages.end('claim');
+  const plan = await ratePlan(tx, deps, intake, writer, stages);
+  stages.end('encode');
+  await insertFailedEvents(tx, plan.failures);
+  stages.end('failures');
+  await storeRows(tx, deps, intake, plan, stages);
+  await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
+  stages.end('totals');
+  return plan.counts;
+}
+
+/**
+ * The database looks for duplicates while this thread rates all events: most batches hold no duplicate, and then
+ * nothing was in vain.
+ */
+async function ratePlan(
+  tx: Tx,
+  { rules, clock, observer }: BatchDeps,
+  intake: Intake,
+  writer: RowBinaryWriter,
+  stages: StageClock<BatchStage>,
+): Promise<BatchPlan> {
+  const processedAtMs = clock.nowMs();
+  const again = await takeAgain(tx, intake);
+  const events = [...intake.events, ...again];
+  const [duplicates, rows] = await Promise.all([
+    recordEventIds(tx, intake.events),
+    rateEvents(events, rules, processedAtMs, observer.defect),
+  ]);
+  stages.end('rate');
+  return planBatch({ intake, events, rows, duplicates, writer, onDefect: observer.defect });
+}
+
+/** The failed events to rate anew, as events of one more attempt. */
+async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<AcceptedEvent[]> {
+  const taken = await takeFailedEvents(tx, reprocess);
+  return Array.from(taken, ([{ projectNo }, stored]) => ({
+    tenantId: stored.tenantId,
+    projectId: stored.projectId,
+    projectNo,
+    id: Buffer.from(stored.idHex, 'hex'),
+    idHex: stored.idHex,
+    receivedAtMs: stored.receivedAtMs,
+    attempt: Math.min(stored.attempt + 1, ATTEMPT_MAX),
+    body: new EventBody(Buffer.from(stored.event), 'single', 1, stored.extractorRuleSetId),
+    index: 0,
+  }));
+}
+
+async function storeRows(
+  tx: Tx,
+  { spool, clock }: BatchDeps,
+  { oldestReceivedAtMs }: Intake,
+  { writer, eventCount, totals, projectIds }: BatchPlan,
+  stages: StageClock<BatchStage>,
+): Promise<void> {
+  if (eventCount === 0) return;
+  await holdSpool(tx);
+  const location = await spool.put(writer.bytes());
+  stages.end('spool');
+  const { itemCount } = totals;
+  const createdAtMs = clock.nowMs();
+  await insertUsageBatch(tx, {
+    createdAtMs,
+    oldestReceivedAtMs,
+    eventCount,
+    itemCount,
+    projectIds,
+    location,
+  });
+}

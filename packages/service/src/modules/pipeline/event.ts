@@ -1,0 +1,127 @@
+import { parseJson, rawJsonSpans, stringifyLossless } from '../../kernel/json.js';
+
+/** An accepted event on its way through a batch. */
+export interface AcceptedEvent {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly projectNo: number;
+  readonly id: Uint8Array;
+  readonly idHex: string;
+  readonly receivedAtMs: number;
+  /** 0 at first; above, the event is rated anew in place of its failed row. */
+  readonly attempt: number;
+  /** Where its envelope is read from; shared by the events of one request. */
+  readonly body: EventBody;
+  /** Its place in the body. */
+  readonly index: number;
+}
+
+/** An event's fields, as they are needed; an absent text is empty. */
+export interface Envelope {
+  readonly extractorRuleSetId: string;
+  /** Unix seconds; NaN where the event names no time. */
+  readonly occurredAt: number;
+  readonly source: string;
+  readonly externalEventId: string;
+  readonly idempotencyKey: string;
+  readonly subject: { readonly type: string; readonly id: string } | undefined;
+  readonly budgetLeaseId: string;
+  readonly rawJson: unknown;
+  /** JSON text of `rawJson` as it was sent, or printed where the bytes could not be told apart. */
+  readonly rawJsonText: Uint8Array | string;
+  readonly metadata: string;
+  readonly xBilling: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The body of one request. It was validated when it was accepted; what is not as expected now throws. */
+export class EventBody {
+  #events: readonly Fields[] | undefined;
+  #source = '';
+  #spans: ReturnType<typeof rawJsonSpans>;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly kind: 'single' | 'batch',
+    private readonly eventCount: number,
+    private readonly extractorRuleSetId: string | null,
+  ) {}
+
+  envelope(index: number): Envelope {
+    const fields = this.#fields(index);
+    const subjectType = text(fields, 'subject_type');
+    const subjectId = text(fields, 'subject_id');
+    const control = (fields['x-usage-control'] ?? {}) as Fields;
+    return {
+      extractorRuleSetId: this.extractorRuleSetId ?? text(fields, 'extractor_rule_set_id'),
+      occurredAt: typeof fields.occurred_at === 'number' ? fields.occurred_at : Number.NaN,
+      source: text(fields, 'source') || this.#source,
+      externalEventId: text(fields, 'external_event_id'),
+      idempotencyKey: text(fields, 'idempotency_key'),
+      subject: subjectType && subjectId ? { type: subjectType, id: subjectId } : undefined,
+      budgetLeaseId: text(control, 'budget_lease_id'),
+      rawJson: fields.raw_json,
+      rawJsonText: this.#rawJsonText(index, fields),
+      metadata: jsonText(fields.metadata),
+      xBilling: jsonText(fields['x-billing']),
+    };
+  }
+
+  /**
+   * JSON text of the event as a single body: what reprocessing reads. `raw_json` is as it was sent; the source is
+   * the event's own even where it came from the batch. Never throws: an unreadable body is kept whole, once.
+   */
+  storedText(index: number): string {
+    let fields: Fields;
+    try {
+      fields = this.#fields(index);
+    } catch {
+      return index === 0 ? this.bytes.toString('utf8') : '{}';
+    }
+    const { raw_json: _, ...rest } = fields;
+    const rawJson = this.#rawJsonText(index, fields);
+    const rawJsonText = typeof rawJson === 'string' ? rawJson : Buffer.from(rawJson).toString('utf8');
+    const envelope = stringifyLossless({ ...rest, source: text(fields, 'source') || this.#source });
+    return `${envelope.slice(0, -1)},"raw_json":${rawJsonText}}`;
+  }
+
+  #fields(index: number): Fields {
+    this.#events ??= this.#parse();
+    const fields = this.#events[index];
+    if (!isFields(fields)) throw new TypeError(`event ${index} is not an object`);
+    return fields;
+  }
+
+  #parse(): readonly Fields[] {
+    const body = parseJson(this.bytes);
+    if (!isFields(body)) throw new TypeError('the body is not an object');
+    const events = this.kind === 'single' ? [body] : body.events;
+    if (!Array.isArray(events) || events.length !== this.eventCount) {
+      throw new TypeError(`the body does not hold ${this.eventCount} events`);
+    }
+    this.#source = text(body, 'source');
+    const spans = rawJsonSpans(this.bytes, this.kind);
+    this.#spans = spans?.length === events.length ? spans : undefined;
+    return events;
+  }
+
+  #rawJsonText(index: number, fields: Fields): Uint8Array | string {
+    const span = this.#spans?.[index];
+    if (span !== undefined) return this.bytes.subarray(span.start, span.end);
+    return stringifyLossless(fields.raw_json ?? null);
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  return typeof value === 'string' ? value : '';
+}
+
+function jsonText(value: unknown): string {
+  return value === undefined ? '' : stringifyLossless(value);
+}

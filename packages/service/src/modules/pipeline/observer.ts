@@ -1,0 +1,55 @@
+import type { DefectListener } from './rating.js';
+import type { SpoolCorruptError } from './spool.js';
+
+/** The steps of one batch, in order. */
+export const BATCH_STAGES = ['claim', 'rate', 'encode', 'failures', 'spool', 'totals', 'commit'] as const;
+export type BatchStage = (typeof BATCH_STAGES)[number];
+
+/** The steps of one projected group, in order. */
+export const PROJECTION_STAGES = ['group', 'read', 'insert', 'delete', 'unlink'] as const;
+export type ProjectionStage = (typeof PROJECTION_STAGES)[number];
+
+/** What one committed batch did. */
+export interface BatchCounts {
+  /** Events the claimed segments held; the sum of the other five. */
+  readonly claimed: number;
+  readonly processed: number;
+  readonly failed: number;
+  readonly duplicate: number;
+  /** Failed events that a reprocessing rated again, whatever came out. */
+  readonly reprocessed: number;
+  /** Reprocessings that found no failed event any more. */
+  readonly skipped: number;
+}
+
+/** Where the worker reports what it does; every method must be quick and must not throw. */
+export interface PipelineObserver {
+  stage(stage: BatchStage, durationMs: number): void;
+  batch(counts: BatchCounts, durationMs: number): void;
+  batchFailed(error: unknown): void;
+  /** An event met a defect of ours: it is kept as failed. */
+  readonly defect: DefectListener;
+}
+
+/** Where the projector reports what it does. */
+export interface ProjectorObserver {
+  stage(stage: ProjectionStage, durationMs: number): void;
+  group(events: number, durationMs: number): void;
+  groupFailed(error: unknown): void;
+  /** A spooled batch is missing or is not what was written: its events are not in ClickHouse. */
+  spoolCorrupt(error: SpoolCorruptError): void;
+}
+
+/** Measures consecutive stages. */
+export class StageClock<Stage extends string> {
+  #last = performance.now();
+
+  constructor(private readonly report: (stage: Stage, durationMs: number) => void) {}
+
+  /** Ends the stage that runs. */
+  end(stage: Stage): void {
+    const now = performance.now();
+    this.report(stage, now - this.#last);
+    this.#last = performance.now();
+  }
+}

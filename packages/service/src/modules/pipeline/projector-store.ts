@@ -1,0 +1,110 @@
+import type { PoolClient } from 'pg';
+import type { Postgres } from '../../platform/postgres/index.js';
+import type { BatchLocation } from './spool.js';
+
+/** Names the advisory lock that the one active projector holds. */
+const PROJECTOR_LOCK = 'tollgate-projector';
+
+/** A batch that waits, before its rows are fetched. */
+export interface WaitingBatch {
+  readonly id: number;
+  readonly eventCount: number;
+  readonly spoolFile: string | null;
+  /** Bytes in the database; 0 for a batch in a file. */
+  readonly columnBytes: number;
+}
+
+export interface GroupedBatch {
+  readonly id: number;
+  readonly eventCount: number;
+  readonly location: BatchLocation;
+}
+
+/** Batches that go to ClickHouse as one block, in the order of their ids. */
+export interface ProjectionGroup {
+  readonly group: number;
+  readonly batches: readonly GroupedBatch[];
+}
+
+/**
+ * The connection that holds the projector's lock. Everything goes through it: once it is lost, and another
+ * projector may be at work, this one can write nothing any more.
+ */
+export class ProjectorSession {
+  private constructor(private readonly client: PoolClient) {}
+
+  /** Undefined when another session holds the lock. */
+  static async open(postgres: Pick<Postgres, 'pool'>): Promise<ProjectorSession | undefined> {
+    const client = await postgres.pool.connect();
+    // A connection that breaks between two queries says so here; the next query then fails.
+    client.on('error', () => {});
+    const session = new ProjectorSession(client);
+    let isLocked = false;
+    try {
+      const { rows } = await client.query<{ locked: boolean }>(
+        'select pg_try_advisory_lock(hashtextextended($1, 0)) as locked',
+        [PROJECTOR_LOCK],
+      );
+      isLocked = rows[0]?.locked === true;
+    } finally {
+      if (!isLocked) session.close();
+    }
+    return isLocked ? session : undefined;
+  }
+
+  /** Ends the connection, and the lock with it. */
+  close(): void {
+    this.client.release(true);
+  }
+
+  /** The oldest group that was formed and is not done, those of `heldBack` aside. */
+  async begunGroup(heldBack: readonly number[]): Promise<ProjectionGroup | undefined> {
+    const { rows } = await this.client.query<{
+      id: number;
+      event_count: number;
+      spool_file: string | null;
+      bytes: Buffer | null;
+      insert_group: number;
+    }>(
+      `select id, event_count, spool_file, bytes, insert_group from usage_batches
+      where insert_group = (select min(insert_group) from usage_batches where insert_group <> all($1::bigint[]))
+      order by id`,
+      [heldBack],
+    );
+    const first = rows[0];
+    if (first === undefined) return undefined;
+    const batches = rows.map(({ id, event_count, spool_file, bytes }) => ({
+      id,
+      eventCount: event_count,
+      location: { spoolFile: spool_file, bytes },
+    }));
+    return { group: first.insert_group, batches };
+  }
+
+  /** The oldest batches that are in no group yet. */
+  async waitingBatches(limit: number): Promise<WaitingBatch[]> {
+    const { rows } = await this.client.query<WaitingBatch>(
+      `select id, event_count as "eventCount", spool_file as "spoolFile",
+        coalesce(octet_length(bytes), 0) as "columnBytes"
+      from usage_batches where insert_group is null order by id limit $1`,
+      [limit],
+    );
+    return rows;
+  }
+
+  /** Makes batches one group, for good: a repeated insert must send the same block under the same token. */
+  async formGroup(ids: readonly [number, ...number[]]): Promise<void> {
+    const { rowCount } = await this.client.query(
+      'update usage_batches set insert_group = $1 where id = any($2::bigint[]) and insert_group is null',
+      [ids[0], ids],
+    );
+    if (rowCount !== ids.length) throw new Error(`grouped ${rowCount} of ${ids.length} batches`);
+  }
+
+  async deleteGroup({ group, batches }: ProjectionGroup): Promise<void> {
+    const { rowCount } = await this.client.query('delete from usage_batches where insert_group = $1', [
+      group,
+    ]);
+    if (rowCount !== batches.length) throw new Error(`deleted ${rowCount} of ${batches.length} batches`);
+  }
+}

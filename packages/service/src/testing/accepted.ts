@@ -1,0 +1,68 @@
+import { rawEventHex } from '../kernel/id.js';
+import type { Postgres } from '../platform/postgres/index.js';
+import type { SegmentRecord } from '../platform/queue/index.js';
+
+/** A project that events are accepted for. */
+export interface TestProject {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly projectNo: number;
+}
+
+/** An event as a client sends it in a batch. */
+export interface TestEvent {
+  readonly occurred_at: number;
+  readonly idempotency_key: string;
+  readonly extractor_rule_set_id: string;
+  readonly raw_json: unknown;
+  readonly [field: string]: unknown;
+}
+
+export const RECEIVED_AT_MS = 1_750_000_000_000;
+
+/** Writes a tenant and a project to the system of record. */
+export async function createProject(
+  { pool }: Postgres,
+  tenantId: string,
+  projectId: string,
+): Promise<TestProject> {
+  await pool.query('insert into tenants (id, name, created_at) values ($1, $1, 0) on conflict do nothing', [
+    tenantId,
+  ]);
+  const { rows } = await pool.query<{ no: number }>(
+    `insert into projects (tenant_id, id, name, kind, storage, created_at)
+    values ($1, $2, $2, 'development', 'shared', 0) returning no`,
+    [tenantId, projectId],
+  );
+  return { tenantId, projectId, projectNo: rows[0]?.no ?? 0 };
+}
+
+export function idHexOf({ tenantId, projectId }: TestProject, event: TestEvent): string {
+  return rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
+}
+
+/** What ingest would append for a batch request. */
+export function batchRecord(
+  project: TestProject,
+  events: readonly TestEvent[],
+  { receivedAtMs = RECEIVED_AT_MS, body = JSON.stringify({ source: 'test', events }) } = {},
+): SegmentRecord {
+  return {
+    scope: { kind: 'batch', ...project, extractorRuleSetId: null },
+    receivedAtMs,
+    eventCount: events.length,
+    ids: Buffer.from(events.map((event) => idHexOf(project, event)).join(''), 'hex'),
+    body: Buffer.from(body),
+  };
+}
+
+/** What a reprocess request would append. */
+export function reprocessRecord(project: TestProject, idHexes: readonly string[]): SegmentRecord {
+  return {
+    scope: { kind: 'reprocess', ...project, extractorRuleSetId: null },
+    receivedAtMs: RECEIVED_AT_MS,
+    eventCount: idHexes.length,
+    ids: Buffer.from(idHexes.join(''), 'hex'),
+    body: Buffer.alloc(0),
+  };
+}
