@@ -34,6 +34,7 @@ const HTTP_VALUES_FOR_ALL = new Set([
   'ApiError',
   'invalidRequest',
   'ERROR_DETAILS_MAX',
+  'isUsableText',
   'principalPermits',
   'principalPermissions',
   'principalSees',

@@ -11,6 +11,8 @@ import {
 export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
 export type Measure = (typeof MEASURES)[number];
 
+/** Latest Unix second of a range (in the year 2106): what 32 bits hold, and no event is later. */
+export const ANALYSIS_TIME_MAX = 4_294_967_295;
 /** Filtered dimensions per query, and values per filter. */
 export const ANALYSIS_FILTERS_MAX = 16;
 export const ANALYSIS_FILTER_VALUES_MAX = 200;
@@ -29,7 +31,11 @@ const FilterValues = Type.Array(Type.String({ maxLength: 4_096 }), {
 const Count = Type.Integer({ minimum: 0 });
 const Sum = Type.String({ description: 'Exact decimal, plain: `"12.5"`.' });
 
-export const MeasureSchema = Type.Union(MEASURES.map((measure) => Type.Literal(measure)));
+export const MeasureSchema = Type.Union([
+  Type.Literal('item_count'),
+  Type.Literal('quantity'),
+  Type.Literal('amount'),
+]);
 
 /** Exactly one of the three conditions. */
 export const DimensionFilter = Type.Object(
@@ -43,10 +49,10 @@ export const DimensionFilter = Type.Object(
 
 export const AnalysisTimeRange = Type.Object(
   {
-    from: Type.Optional({ ...UnixSeconds, description: 'Inclusive.' }),
-    to: Type.Optional({ ...UnixSeconds, description: 'Exclusive.' }),
+    from: Type.Optional(Type.Integer({ minimum: 0, maximum: ANALYSIS_TIME_MAX, description: 'Inclusive.' })),
+    to: Type.Optional(Type.Integer({ minimum: 0, maximum: ANALYSIS_TIME_MAX, description: 'Exclusive.' })),
     last_seconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 4_294_967_295, description: 'Ends with the current second.' }),
+      Type.Integer({ minimum: 1, maximum: ANALYSIS_TIME_MAX, description: 'Ends with the current second.' }),
     ),
   },
   { ...closed, description: '`{from, to}` or `{last_seconds}`.' },

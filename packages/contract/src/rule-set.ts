@@ -104,9 +104,15 @@ export const ExtractorRuleSet = Type.Object({
   published_at: Nullable(UnixSeconds),
 });
 
-/** Rule sets, each shown by its newest version; or the versions of one rule set. */
+/** Rule sets, newest first; each shown by one of its versions. */
 export const ExtractorRuleSetPage = Type.Object({
   extractor_rule_sets: Type.Array(ExtractorRuleSet),
+  ...pageFields,
+});
+
+/** Versions of one rule set, newest first. */
+export const ExtractorRuleSetVersionPage = Type.Object({
+  versions: Type.Array(ExtractorRuleSet),
   ...pageFields,
 });
 
@@ -123,6 +129,7 @@ export const ExtractorRuleSetReadQuery = Type.Object(
 export type ExtractorRuleSetInput = Static<typeof ExtractorRuleSetInput>;
 export type ExtractorRuleSet = Static<typeof ExtractorRuleSet>;
 export type ExtractorRuleSetPage = Static<typeof ExtractorRuleSetPage>;
+export type ExtractorRuleSetVersionPage = Static<typeof ExtractorRuleSetVersionPage>;
 export type SubjectConfig = Static<typeof SubjectConfig>;
 export type DimensionConfig = Static<typeof DimensionConfig>;
 export type ChargeItemExtractor = Static<typeof ChargeItemExtractor>;

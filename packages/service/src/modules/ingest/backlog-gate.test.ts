@@ -1,0 +1,86 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Backlog } from '../../platform/queue/index.js';
+import { BACKLOG_SEGMENTS_MAX, BacklogGate, timerScheduler } from './backlog-gate.js';
+
+const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined };
+
+/** Lets the test refresh by hand. */
+function gateOver(measure: () => Promise<Backlog>) {
+  let refresh = async () => {};
+  let stopped = false;
+  const gate = new BacklogGate({
+    queue: { backlog: measure },
+    scheduler: {
+      every: (_intervalMs, task) => {
+        refresh = task;
+        return () => {
+          stopped = true;
+        };
+      },
+    },
+    eventsMax: 100,
+    bytesMax: 1_000,
+  });
+  return { gate, refresh: () => refresh(), isStopped: () => stopped };
+}
+
+describe('BacklogGate', () => {
+  it.each([
+    ['events', { events: 100 }],
+    ['bytes', { bytes: 1_000 }],
+    ['segments', { segments: BACKLOG_SEGMENTS_MAX }],
+  ])('refuses while too many %s wait, and accepts again afterwards', async (_, excess) => {
+    let backlog = { ...EMPTY, ...excess };
+    const { gate, refresh } = gateOver(async () => backlog);
+    gate.check();
+    await refresh();
+    expect(() => gate.check()).toThrow(
+      expect.objectContaining({ code: 'ingest_backlog_full', statusCode: 503, retryAfterS: 5 }),
+    );
+    backlog = { segments: 1, events: 99, bytes: 999, oldestReceivedAtMs: 5 };
+    await refresh();
+    gate.check();
+    expect(gate.backlog).toEqual(backlog);
+  });
+
+  it('keeps its last figures while the store is away', async () => {
+    const measure = vi.fn<() => Promise<Backlog>>();
+    measure.mockResolvedValueOnce({ ...EMPTY, events: 100 }).mockRejectedValueOnce(new Error('away'));
+    const { gate, refresh } = gateOver(measure);
+    await refresh();
+    await refresh();
+    expect(() => gate.check()).toThrow();
+  });
+
+  it('stops measuring', () => {
+    const { gate, isStopped } = gateOver(async () => EMPTY);
+    gate.stop();
+    expect(isStopped()).toBe(true);
+  });
+});
+
+describe('timerScheduler', () => {
+  it('runs at once and then again and again, never twice at a time, until stopped', async () => {
+    vi.useFakeTimers();
+    try {
+      let runs = 0;
+      const ends: (() => void)[] = [];
+      const stop = timerScheduler.every(250, () => {
+        runs += 1;
+        return new Promise<void>((resolve) => ends.push(resolve));
+      });
+      expect(runs).toBe(1);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(runs).toBe(1);
+      ends.shift()?.();
+      await vi.advanceTimersByTimeAsync(250);
+      expect(runs).toBe(2);
+      stop();
+      ends.shift()?.();
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(runs).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,29 @@
+import { ERRORS, type ErrorCode, type ErrorDetail } from '@tollgate/contract';
+import { ApiError, ERROR_DETAILS_MAX } from '../../platform/http/index.js';
+
+/** What is wrong with a request: its first finding decides the code, and all are listed up to a bound. */
+export class Findings {
+  private code: ErrorCode | undefined;
+  private readonly details: ErrorDetail[] = [];
+
+  get isFull(): boolean {
+    return this.details.length >= ERROR_DETAILS_MAX;
+  }
+
+  add(code: ErrorCode, path: string, message: string): void {
+    this.code ??= code;
+    if (!this.isFull) this.details.push({ path, message });
+  }
+
+  /** @throws ApiError when there is any; its message names the first place. */
+  throwIfAny(options: { readonly inBatch: boolean }): void {
+    const first = this.details[0];
+    if (this.code === undefined || first === undefined) return;
+    const summary = ERRORS[this.code].message.replace(/\.$/, '');
+    throw new ApiError(this.code, {
+      message: `${summary}: ${first.path}: ${first.message}.`,
+      details: this.details,
+      inBatch: options.inBatch,
+    });
+  }
+}

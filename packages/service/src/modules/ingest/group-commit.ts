@@ -1,0 +1,108 @@
+import { BATCH_EVENTS_MAX } from '@tollgate/contract';
+import { ApiError } from '../../platform/http/index.js';
+import { recordBytes, type SegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
+
+/** A segment takes requests up to this size, and always at least one. */
+export const SEGMENT_BYTES_MAX = 8 * 1_048_576;
+/** No larger than the largest request, so that a worker's batch is never dominated by one segment. */
+export const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
+/** Accepted but not yet durable requests may hold this much memory. */
+export const PENDING_BYTES_MAX = 64 * 1_048_576;
+
+interface Waiter {
+  readonly record: SegmentRecord;
+  readonly bytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: ApiError) => void;
+}
+
+export interface GroupCommitOptions {
+  readonly queue: Pick<SegmentQueue<never>, 'append'>;
+  readonly pendingBytesMax?: number;
+  readonly segmentBytesMax?: number;
+}
+
+/**
+ * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
+ * that waits, so a lone request waits for nobody and a crowd shares one commit.
+ */
+export class GroupCommit {
+  private readonly queue: Pick<SegmentQueue<never>, 'append'>;
+  private readonly pendingBytesMax: number;
+  private readonly segmentBytesMax: number;
+  private waiting: Waiter[] = [];
+  /** Of everything that is not yet answered: waiting or in flight. */
+  private pendingBytes = 0;
+  private flushing: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(options: GroupCommitOptions) {
+    this.queue = options.queue;
+    this.pendingBytesMax = options.pendingBytesMax ?? PENDING_BYTES_MAX;
+    this.segmentBytesMax = options.segmentBytesMax ?? SEGMENT_BYTES_MAX;
+  }
+
+  /**
+   * Resolves once the record is durable.
+   *
+   * @throws ApiError `ingest_backlog_full` when too much is waiting; `store_unavailable` when the write failed or
+   *   its outcome is unknown; `shutting_down` once `close` was called.
+   */
+  accept(record: SegmentRecord): Promise<void> {
+    if (this.closed) return Promise.reject(new ApiError('shutting_down'));
+    const bytes = recordBytes(record);
+    // Alone, a record is always let in: a bound below the largest body must not refuse it for ever.
+    if (this.pendingBytes > 0 && this.pendingBytes + bytes > this.pendingBytesMax) {
+      return Promise.reject(new ApiError('ingest_backlog_full', { retryAfterS: 1 }));
+    }
+    this.pendingBytes += bytes;
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ record, bytes, resolve, reject });
+      this.flushing ??= this.flushAll();
+    });
+  }
+
+  /** Refuses what comes from now on; resolves when everything accepted before is answered. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.flushing;
+  }
+
+  private async flushAll(): Promise<void> {
+    // Requests that arrived in the same turn of the event loop share the first segment.
+    await new Promise(setImmediate);
+    while (this.waiting.length > 0) await this.flush(this.takeSegment());
+    this.flushing = undefined;
+  }
+
+  private takeSegment(): Waiter[] {
+    let bytes = 0;
+    let events = 0;
+    let taken = 0;
+    for (const { bytes: size, record } of this.waiting) {
+      bytes += size;
+      events += record.eventCount;
+      if (taken > 0 && (bytes > this.segmentBytesMax || events > SEGMENT_EVENTS_MAX)) break;
+      taken += 1;
+    }
+    const rest = this.waiting.slice(taken);
+    const segment = taken === this.waiting.length ? this.waiting : this.waiting.slice(0, taken);
+    this.waiting = rest;
+    return segment;
+  }
+
+  private async flush(segment: readonly Waiter[]): Promise<void> {
+    try {
+      await this.queue.append(segment.map(({ record }) => record));
+    } catch (cause) {
+      // Even a broken COMMIT may have succeeded. Saying "not accepted" is safe: what is sent again under its
+      // idempotency key is the same event.
+      const error = new ApiError('store_unavailable', { cause });
+      for (const waiter of segment) waiter.reject(error);
+      return;
+    } finally {
+      for (const { bytes } of segment) this.pendingBytes -= bytes;
+    }
+    for (const waiter of segment) waiter.resolve();
+  }
+}

@@ -1,0 +1,142 @@
+import type { BatchIngest, BatchIngestItem, ErrorCode, IngestEvent } from '@tollgate/contract';
+import type { Clock } from '../../kernel/clock.js';
+import { rawEventHex } from '../../kernel/id.js';
+import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
+import type { Publication, RuleSetPublications } from '../rules/index.js';
+import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
+import { Findings } from './findings.js';
+import { GroupCommit } from './group-commit.js';
+import { EventCheck, type EventWindow } from './validate.js';
+
+export interface IngestDeps {
+  readonly queue: Pick<SegmentQueue<never>, 'append' | 'backlog'>;
+  readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
+  readonly clock: Clock;
+  readonly window: EventWindow;
+  readonly scheduler?: Scheduler;
+  readonly backlogEventsMax?: number;
+  readonly backlogBytesMax?: number;
+  readonly pendingBytesMax?: number;
+}
+
+const REFUSALS = {
+  absent: 'rule_set_not_found',
+  unpublished: 'rule_set_not_published',
+} as const satisfies Record<Exclude<Publication, 'published'>, ErrorCode>;
+
+/**
+ * Accepts events: checks them, names them and makes them durable. Nothing else happens before the answer.
+ * The checks come in this order: backlog, the events in their order, their rule sets in order of first use.
+ */
+export class IngestService {
+  private readonly gate: BacklogGate;
+  private readonly commit: GroupCommit;
+
+  constructor(private readonly deps: IngestDeps) {
+    const { queue, scheduler = timerScheduler, backlogEventsMax, backlogBytesMax, pendingBytesMax } = deps;
+    this.gate = new BacklogGate({
+      queue,
+      scheduler,
+      ...(backlogEventsMax === undefined ? {} : { eventsMax: backlogEventsMax }),
+      ...(backlogBytesMax === undefined ? {} : { bytesMax: backlogBytesMax }),
+    });
+    this.commit = new GroupCommit({ queue, ...(pendingBytesMax === undefined ? {} : { pendingBytesMax }) });
+  }
+
+  /** The queue as last measured, for metrics. */
+  get backlog(): Backlog {
+    return this.gate.backlog;
+  }
+
+  /**
+   * Resolves to the 32 hex digits of the event's id once the event is durable.
+   *
+   * @param event whose shape the schema has established; parsed from `rawBody`
+   */
+  async acceptSingle(
+    project: ProjectRef,
+    ruleSetId: string,
+    event: IngestEvent,
+    rawBody: Buffer,
+  ): Promise<string> {
+    this.gate.check();
+    new EventCheck(event, rawBody, this.deps.window, this.deps.clock).single(event);
+    const { publications } = this.deps;
+    if (!publications.isKnownPublished(project, ruleSetId)) {
+      const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
+      if (publication !== 'published') throw new ApiError(REFUSALS[publication]);
+    }
+    const { tenantId, projectId } = project;
+    const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
+    await this.append('single', project, ruleSetId, [id], rawBody);
+    return id;
+  }
+
+  /** As `acceptSingle`, for all events of a batch or none; the ids are in the order of the events. */
+  async acceptBatch(project: ProjectRef, batch: BatchIngest, rawBody: Buffer): Promise<string[]> {
+    this.gate.check();
+    new EventCheck(batch, rawBody, this.deps.window, this.deps.clock).batch(batch);
+    const { tenantId, projectId } = project;
+    await this.checkRuleSets(project, batch.events);
+    const ids = batch.events.map((event) =>
+      rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key),
+    );
+    await this.append('batch', project, null, ids, rawBody);
+    return ids;
+  }
+
+  /** Refuses what comes from now on; resolves when everything accepted before is durable or refused. */
+  async close(): Promise<void> {
+    this.gate.stop();
+    await this.commit.close();
+  }
+
+  private append(
+    kind: SegmentKind,
+    project: ProjectRef,
+    extractorRuleSetId: string | null,
+    ids: readonly string[],
+    body: Buffer,
+  ): Promise<void> {
+    const { tenantId, projectId, projectNo } = project;
+    return this.commit.accept({
+      scope: { kind, tenantId, projectId, projectNo, extractorRuleSetId },
+      receivedAtMs: this.deps.clock.nowMs(),
+      eventCount: ids.length,
+      ids: Buffer.from(ids.join(''), 'hex'),
+      body,
+    });
+  }
+
+  private async checkRuleSets(project: ProjectRef, events: readonly BatchIngestItem[]): Promise<void> {
+    const { publications } = this.deps;
+    const uses = firstUses(events);
+    for (const ruleSetId of uses.keys()) {
+      if (publications.isKnownPublished(project, ruleSetId)) uses.delete(ruleSetId);
+    }
+    if (uses.size === 0) return;
+    const found = await publications.read(project, [...uses.keys()]);
+    const findings = new Findings();
+    for (const [ruleSetId, index] of uses) {
+      const publication = found.get(ruleSetId) ?? 'absent';
+      if (publication === 'published') continue;
+      const path = `events[${index}].extractor_rule_set_id`;
+      findings.add(REFUSALS[publication], path, `the rule set is ${publication}`);
+    }
+    findings.throwIfAny({ inBatch: true });
+  }
+}
+
+/** Each rule set of the batch with the first event that names it. Events of one rule set mostly come in runs. */
+function firstUses(events: readonly BatchIngestItem[]): Map<string, number> {
+  const uses = new Map<string, number>();
+  let last: string | undefined;
+  for (let index = 0; index < events.length; index += 1) {
+    const ruleSetId = (events[index] as BatchIngestItem).extractor_rule_set_id;
+    if (ruleSetId === last) continue;
+    last = ruleSetId;
+    if (!uses.has(ruleSetId)) uses.set(ruleSetId, index);
+  }
+  return uses;
+}

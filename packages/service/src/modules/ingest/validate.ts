@@ -1,0 +1,134 @@
+import {
+  type BatchIngest,
+  type BatchIngestItem,
+  type IngestEvent,
+  METADATA_BYTES_MAX,
+  type XBilling,
+} from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json.js';
+import { isUsableText } from '../../platform/http/index.js';
+import { checkBilling } from './billing.js';
+import { Findings } from './findings.js';
+
+/** How far `occurred_at` may lie from now. */
+export interface EventWindow {
+  readonly ageDaysMax: number;
+  readonly aheadDaysMax: number;
+}
+
+type Event = IngestEvent | BatchIngestItem;
+
+const SECONDS_PER_DAY = 86_400;
+/** A raw event id begins with occurred_at in 32 bits. */
+const OCCURRED_AT_MAX = 2 ** 32 - 1;
+const TEXT_FIELDS = ['source', 'idempotency_key', 'external_event_id', 'subject_id'] as const;
+
+/** Checks events whose shape the schema has already established. One per request. */
+export class EventCheck {
+  private readonly findings = new Findings();
+  private readonly earliest: number;
+  private readonly latest: number;
+  /** In UTF-8, only an escape can bring NUL or a lone surrogate into a string. */
+  private readonly mayHoldUnusableText: boolean;
+  private readonly mayHoldLargeMetadata: boolean;
+  private lossless: unknown;
+
+  /** @param rawBody the bytes that `body` was parsed from */
+  constructor(
+    private readonly body: IngestEvent | BatchIngest,
+    private readonly rawBody: Buffer,
+    window: EventWindow,
+    clock: Clock,
+  ) {
+    const now = unixSeconds(clock);
+    this.earliest = Math.max(0, now - window.ageDaysMax * SECONDS_PER_DAY);
+    this.latest = Math.min(OCCURRED_AT_MAX, now + window.aheadDaysMax * SECONDS_PER_DAY);
+    this.mayHoldUnusableText = rawBody.includes('\\u');
+    this.mayHoldLargeMetadata = rawBody.length > METADATA_BYTES_MAX;
+  }
+
+  /** @throws ApiError with every finding up to a bound. */
+  single(event: IngestEvent): void {
+    this.checkEvent(event, undefined);
+    this.findings.throwIfAny({ inBatch: false });
+  }
+
+  /** @throws ApiError that names the first invalid item as `events[i]`. */
+  batch(batch: BatchIngest): void {
+    const { events, source } = batch;
+    if (source !== undefined && this.mayHoldUnusableText) this.checkText(source, '', 'source');
+    for (let index = 0; index < events.length && !this.findings.isFull; index += 1) {
+      const event = events[index] as BatchIngestItem;
+      if (event.source === undefined && source === undefined) {
+        this.add(index, 'source', 'is required, because the batch has no source');
+      }
+      this.checkEvent(event, index);
+    }
+    this.findings.throwIfAny({ inBatch: true });
+  }
+
+  private checkEvent(event: Event, index: number | undefined): void {
+    if (this.mayHoldUnusableText) this.checkTexts(event, index);
+    if ((event.subject_type === undefined) !== (event.subject_id === undefined)) {
+      const missing = event.subject_type === undefined ? 'subject_type' : 'subject_id';
+      const path = placeOf(index) + missing;
+      this.findings.add('subject_pair_incomplete', path, 'is required, because the other one is there');
+    }
+    const occurredAt = event.occurred_at;
+    if (!(occurredAt >= this.earliest && occurredAt <= this.latest)) {
+      const message = `must lie between ${this.earliest} and ${this.latest}`;
+      this.findings.add('occurred_at_out_of_range', `${placeOf(index)}occurred_at`, message);
+    }
+    if (event['x-billing'] !== undefined) {
+      const billing = this.exact(index)['x-billing'] as XBilling;
+      checkBilling(billing, `${placeOf(index)}x-billing`, this.findings);
+    }
+    if (this.mayHoldLargeMetadata && event.metadata !== undefined) this.checkMetadata(index);
+  }
+
+  private checkTexts(event: Event, index: number | undefined): void {
+    const place = placeOf(index);
+    if ('extractor_rule_set_id' in event) {
+      this.checkText(event.extractor_rule_set_id, place, 'extractor_rule_set_id');
+    }
+    for (const field of TEXT_FIELDS) {
+      const text = event[field];
+      if (text !== undefined) this.checkText(text, place, field);
+    }
+    const leaseId = event['x-usage-control']?.budget_lease_id;
+    if (leaseId !== undefined) this.checkText(leaseId, place, 'x-usage-control.budget_lease_id');
+  }
+
+  private checkText(text: string, place: string, field: string): void {
+    if (isUsableText(text)) return;
+    this.findings.add('invalid_request', place + field, 'text must not hold NUL or a lone surrogate');
+  }
+
+  private checkMetadata(index: number | undefined): void {
+    const bytes = Buffer.byteLength(stringifyLossless(this.exact(index).metadata));
+    if (bytes <= METADATA_BYTES_MAX) return;
+    this.add(
+      index,
+      'metadata',
+      `is ${bytes} bytes; at most ${METADATA_BYTES_MAX} (METADATA_BYTES_MAX) are accepted`,
+    );
+  }
+
+  /** The event with every number as exact as it was sent; parsed again only if a double lost something. */
+  private exact(index: number | undefined): Event {
+    this.lossless ??= scanJson(this.rawBody).hasInexactNumber
+      ? parseLossless(this.rawBody.toString('utf8'))
+      : this.body;
+    if (index === undefined) return this.lossless as IngestEvent;
+    return (this.lossless as BatchIngest).events[index] as BatchIngestItem;
+  }
+
+  private add(index: number | undefined, field: string, message: string): void {
+    this.findings.add('invalid_request', placeOf(index) + field, message);
+  }
+}
+
+function placeOf(index: number | undefined): string {
+  return index === undefined ? '' : `events[${index}].`;
+}

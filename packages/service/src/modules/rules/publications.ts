@@ -1,0 +1,74 @@
+import type { Clock } from '../../kernel/clock.js';
+import type { RuleSetOwner } from './store.js';
+
+/**
+ * Whether events may be sent to a rule set.
+ * - `published`: a version was published and the rule set is not archived.
+ * - `unpublished`: it is a draft, or archived.
+ * - `absent`: it does not exist in this project.
+ */
+export type Publication = 'published' | 'unpublished' | 'absent';
+
+/** A rule set archived on another node is refused here after this time at the latest. */
+export const PUBLISHED_FRESH_MS = 1_000;
+/** Rule sets remembered as published; past it all are read again. */
+export const PUBLISHED_CACHED_MAX = 20_000;
+
+/** Reads the rule sets of that project; an absent one may be left out. */
+export type ReadPublications = (
+  owner: RuleSetOwner,
+  ruleSetIds: readonly string[],
+) => Promise<ReadonlyMap<string, Publication>>;
+
+/**
+ * Tells ingest whether a rule set takes events. Only `published` is remembered, and only briefly: a publish is
+ * effective for the very next event on every node, because anything else is always read.
+ */
+export class RuleSetPublications {
+  /** When each was read, in milliseconds of the clock. */
+  private readonly readAtMs = new Map<string, number>();
+  /** Rises with every `forget`, so that a read that began before it is not remembered after it. */
+  private generation = 0;
+
+  constructor(
+    private readonly readStore: ReadPublications,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether it is published as far as is known without asking; false says nothing. */
+  isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
+    const readAtMs = this.readAtMs.get(keyOf(owner, ruleSetId));
+    if (readAtMs === undefined) return false;
+    // A clock that was set back makes no answer fresh for longer.
+    const ageMs = this.clock.nowMs() - readAtMs;
+    return ageMs >= 0 && ageMs < PUBLISHED_FRESH_MS;
+  }
+
+  /** Asks the store, in one query. */
+  async read(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<ReadonlyMap<string, Publication>> {
+    const { generation } = this;
+    // Measured from before the read: the answer may be that old when it arrives.
+    const readAtMs = this.clock.nowMs();
+    const found = await this.readStore(owner, ruleSetIds);
+    if (generation === this.generation) this.remember(owner, found, readAtMs);
+    return found;
+  }
+
+  /** Makes a change on this node effective here at once. Call it after the change is committed. */
+  forget(owner: RuleSetOwner, ruleSetId: string): void {
+    this.generation += 1;
+    this.readAtMs.delete(keyOf(owner, ruleSetId));
+  }
+
+  private remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
+    if (this.readAtMs.size + found.size > PUBLISHED_CACHED_MAX) this.readAtMs.clear();
+    for (const [ruleSetId, publication] of found) {
+      if (publication === 'published') this.readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
+    }
+  }
+}
+
+/** Ids of projects are unique over all tenants, and no id holds a line break. */
+function keyOf({ projectId }: RuleSetOwner, ruleSetId: string): string {
+  return `${projectId}\n${ruleSetId}`;
+}
