@@ -4,7 +4,7 @@ import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
 import { assertPermitted } from './permit.js';
-import { type Node, nodeOf, refuse, type StaticType } from './syntax.js';
+import { type Node, nodeOf, refuse } from './syntax.js';
 import type { ExpressionEnv } from './value.js';
 
 /** What an expression is for, and so what it must yield. */
@@ -32,11 +32,17 @@ export type CompiledExpression<Result> =
     }
   | { readonly ok: false; readonly issue: ExpressionIssue };
 
-const RESULT_TYPES: Readonly<Record<ExpressionKind, StaticType>> = {
+const RESULT_TYPES: Readonly<Record<ExpressionKind, 'Decimal' | 'bool'>> = {
   unit_price: 'Decimal',
   amount: 'Decimal',
   match: 'bool',
 };
+
+/** How to state the type of what is only known for each event, such as a dimension. */
+const UNKNOWN_TYPE_HINTS = {
+  Decimal: 'write dec(…) around it',
+  bool: 'compare it, as in … == true',
+} as const;
 
 /**
  * Parses, type-checks and compiles a CEL expression. What is accepted cannot hang, exhaust memory or reach anything but
@@ -55,8 +61,10 @@ export function compileExpression<Kind extends ExpressionKind>(
     const root = checkedTree(source, hasUnitPrice);
     const code = generate(root, { source, hasUnitPrice });
     const expected = RESULT_TYPES[options.kind];
-    if (code.type !== expected)
-      refuse(root, `expected an expression of type ${expected}, found ${code.type}`);
+    if (code.type !== expected) {
+      const hint = code.type === 'dyn' ? `; ${UNKNOWN_TYPE_HINTS[expected]}` : '';
+      refuse(root, `expected an expression of type ${expected}, found ${code.type}${hint}`);
+    }
     return {
       ok: true,
       evaluate: code.run as (env: ExpressionEnv) => ResultOf[Kind],

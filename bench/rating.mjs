@@ -1,0 +1,97 @@
+/**
+ * Events per second that one core extracts and prices, JSON parsing left out:
+ * a 600-byte LLM event, 2 dimensions, 2 charge items priced by dec_mul. Needs `npm run build`.
+ *
+ *   node bench/rating.mjs [seconds]
+ */
+import { compileExtractor } from '../packages/service/dist/modules/rules/extract/index.js';
+import { rateEvent } from '../packages/service/dist/modules/rules/rate.js';
+
+const EVENTS = 2_000;
+const ROUND_MS = 500;
+const roundsMax = Math.max(1, Math.round((Number(process.argv[2] ?? 5) * 1_000) / ROUND_MS));
+
+const charge = (metric, path, price) => ({
+  metric,
+  path,
+  type: 'number',
+  unit: 'token',
+  currency: 'USD',
+  unit_price_expr: price,
+  amount_expr: 'dec_mul(item.quantity, item.unit_price)',
+});
+
+const shared = {
+  subject: { type_path: 'customer.kind', default_type: 'user', id_path: 'customer.id', required: true },
+  dimensions: [
+    { name: 'model', path: 'model', type: 'string', required: true },
+    { name: 'region', path: '$.meta.region', type: 'string' },
+  ],
+};
+const SCENARIOS = {
+  'constant unit prices': [
+    charge('llm.input_tokens', 'usage.prompt_tokens', 'dec("0.000002")'),
+    charge('llm.output_tokens', 'usage.completion_tokens', 'dec("0.000008")'),
+  ],
+  'unit prices by dimension': [
+    charge(
+      'llm.input_tokens',
+      'usage.prompt_tokens',
+      'dimensions.model == "gpt-4o" ? dec("0.000002") : dec("0.000001")',
+    ),
+    charge(
+      'llm.output_tokens',
+      'usage.completion_tokens',
+      'dimensions.region == "eu" ? dec("0.000009") : dec("0.000008")',
+    ),
+  ],
+};
+
+function eventText(index) {
+  return JSON.stringify({
+    id: `chatcmpl-${index.toString().padStart(26, '0')}`,
+    object: 'chat.completion',
+    created: 1_790_000_000 + index,
+    model: index % 3 === 0 ? 'gpt-4o' : 'gpt-4o-mini',
+    customer: { kind: 'user', id: `user_${index % 10_000}` },
+    meta: { region: index % 2 === 0 ? 'eu' : 'us', service_tier: 'default', note: 'n'.repeat(180) },
+    choices: [{ index: 0, finish_reason: 'stop' }],
+    usage: {
+      prompt_tokens: 100 + ((index * 7919) % 9_000),
+      completion_tokens: 10 + ((index * 104_729) % 900),
+      total_tokens: 1_000,
+      prompt_tokens_details: { cached_tokens: 0 },
+    },
+  });
+}
+
+const texts = Array.from({ length: EVENTS }, (_, index) => eventText(index));
+const events = texts.map((text) => JSON.parse(text));
+const bytesMean = texts.reduce((sum, text) => sum + text.length, 0) / EVENTS;
+console.log(`event: ${bytesMean.toFixed(0)} bytes on average`);
+
+for (const [name, chargeItems] of Object.entries(SCENARIOS)) {
+  const result = compileExtractor({ ...shared, charge_item_extractors: chargeItems });
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  let best = 0;
+  for (let round = 0; round < roundsMax; round++) best = Math.max(best, measure(result.extractor));
+  console.log(
+    `${name}: ${Math.round(best).toLocaleString('en-US')} events/s (${(1e6 / best).toFixed(2)} µs)`,
+  );
+}
+
+function measure(extractor) {
+  const started = performance.now();
+  let rated = 0;
+  let checksum = 0n;
+  while (performance.now() - started < ROUND_MS) {
+    for (let index = 0; index < EVENTS; index++) {
+      const event = rateEvent(extractor, { rawJson: events[index], occurredAt: 1_790_000_000 + index });
+      if (!event.ok) throw new Error(event.failure.message);
+      checksum += event.items[0].amount;
+    }
+    rated += EVENTS;
+  }
+  if (checksum <= 0n) throw new Error('nothing was priced');
+  return (rated / (performance.now() - started)) * 1_000;
+}

@@ -1,0 +1,87 @@
+import type { ChargeItemExtractor } from '@tollgate/contract';
+import {
+  type Decimal,
+  FRACTION_DIGITS_MAX,
+  fromStored,
+  INTEGER_DIGITS_MAX,
+  toStored,
+} from '../../../kernel/decimal.js';
+import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../expression/index.js';
+import type { Issues } from './issues.js';
+
+/** What a charge item costs, as its extractor says. */
+export interface AttachedPricing {
+  readonly currency: string;
+  readonly unitPrice: PriceExpression | undefined;
+  /** Undefined: quantity × unit price. One of the two is there. */
+  readonly amount: PriceExpression | undefined;
+}
+
+/** An expression that yields money. */
+export interface PriceExpression {
+  /** @throws ExpressionError */
+  readonly evaluate: (env: ExpressionEnv) => Decimal;
+  /** The result where it is the same for every event, already rounded to what is recorded. */
+  readonly constant: RecordedDecimal | undefined;
+  /** The entry in the rule set, e.g. `charge_item_extractors[0].amount_expr`. */
+  readonly path: string;
+}
+
+/** A decimal as it is recorded: at most 18 fraction digits, and the same as an integer × 10^18. */
+export interface RecordedDecimal {
+  readonly value: Decimal;
+  readonly stored: bigint;
+}
+
+/** Rounds half-even to what is recorded; undefined for what does not fit. */
+export function recorded(value: Decimal): RecordedDecimal | undefined {
+  const stored = toStored(value);
+  return stored === undefined
+    ? undefined
+    : { value: value.scale > FRACTION_DIGITS_MAX ? fromStored(stored) : value, stored };
+}
+
+/** Currency of pricing that names none. */
+export const CURRENCY_DEFAULT = 'USD';
+
+/** Undefined when the extractor has no pricing of its own. */
+export function compileAttachedPricing(
+  config: ChargeItemExtractor,
+  path: string,
+  issues: Issues,
+): AttachedPricing | undefined {
+  const { unit_price_expr: unitPriceSource, amount_expr: amountSource } = config;
+  if (unitPriceSource === undefined && amountSource === undefined) return undefined;
+  const compile = (source: string | undefined, kind: 'unit_price' | 'amount') =>
+    source === undefined
+      ? undefined
+      : compilePrice(
+          source,
+          { kind, hasUnitPrice: kind === 'amount' && unitPriceSource !== undefined },
+          `${path}.${kind}_expr`,
+          issues,
+        );
+  return {
+    currency: config.currency ?? CURRENCY_DEFAULT,
+    unitPrice: compile(unitPriceSource, 'unit_price'),
+    amount: compile(amountSource, 'amount'),
+  };
+}
+
+function compilePrice(
+  source: string,
+  options: { kind: Exclude<ExpressionKind, 'match'>; hasUnitPrice: boolean },
+  path: string,
+  issues: Issues,
+): PriceExpression | undefined {
+  const compiled = compileExpression(source, options);
+  if (!compiled.ok) {
+    issues.add(path, compiled.issue.message);
+    return undefined;
+  }
+  const { evaluate } = compiled;
+  if (compiled.constant === undefined) return { evaluate, constant: undefined, path };
+  const constant = recorded(compiled.constant);
+  if (constant === undefined) issues.add(path, `the price does not fit ${INTEGER_DIGITS_MAX} integer digits`);
+  return { evaluate, constant, path };
+}

@@ -1,0 +1,23 @@
+/** Why an event could not be rated. Stable: users filter and reprocess failed events by it. */
+export type RatingFailureCode =
+  | 'subject_missing'
+  | 'subject_invalid'
+  | 'dimension_missing'
+  | 'dimension_type_mismatch'
+  | 'quantity_type_mismatch'
+  | 'quantity_negative'
+  | 'decimal_out_of_range'
+  | 'pricing_failed';
+
+/**
+ * A reason why an event fails. A value and no exception: one bad producer can make every event of a batch fail, and
+ * each rule keeps the failures it can give ready.
+ */
+export class RatingFailure {
+  constructor(
+    readonly code: RatingFailureCode,
+    readonly message: string,
+    /** The entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`. */
+    readonly path: string,
+  ) {}
+}

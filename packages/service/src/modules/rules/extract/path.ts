@@ -1,0 +1,85 @@
+import { JSONPathEnvironment, JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
+import { NumericText } from '../../../kernel/json.js';
+
+/** Reads one node of a parsed JSON text; undefined when there is none. */
+export type ReadPath = (root: unknown) => unknown;
+
+export type CompiledPath =
+  | { readonly ok: true; readonly read: ReadPath }
+  | { readonly ok: false; readonly message: string };
+
+/** Integers that RFC 9535 section 2.1 allows as an index. */
+const environment = new JSONPathEnvironment({
+  maxIntIndex: Number.MAX_SAFE_INTEGER,
+  minIntIndex: Number.MIN_SAFE_INTEGER,
+});
+
+/** A name after a dot, by RFC 9535 section 2.5.1.1: json-p3 lets `-` through as well. */
+const SHORTHAND_NAME =
+  /^[A-Z_a-z\u0080-\u{d7ff}\u{e000}-\u{10ffff}][0-9A-Z_a-z\u0080-\u{d7ff}\u{e000}-\u{10ffff}]*$/u;
+
+/** A member name, or an index of an array that counts from its end when negative. */
+type Segment = string | number;
+
+/**
+ * Compiles a singular query of RFC 9535; without the leading `$.`, that is understood.
+ * Only own properties of objects and elements of arrays are ever read.
+ */
+export function compilePath(source: string): CompiledPath {
+  const prefix = source.startsWith('$') ? '' : source.startsWith('[') ? '$' : '$.';
+  let query: JSONPathQuery;
+  try {
+    query = environment.compile(prefix + source);
+  } catch (error) {
+    return { ok: false, message: describe(error, prefix.length) };
+  }
+  if (!query.singularQuery()) {
+    return {
+      ok: false,
+      message: `expected a path to one node, of names and indexes only; ${source} may select more than one`,
+    };
+  }
+  const segments: Segment[] = [];
+  for (const { selectors } of query.segments) {
+    const selector = selectors[0] as unknown as { name?: string; index: number; token: { kind: TokenKind } };
+    const { name } = selector;
+    if (name !== undefined && selector.token.kind === TokenKind.NAME && !SHORTHAND_NAME.test(name)) {
+      return { ok: false, message: `expected the name ${name} in brackets: ['${name}']` };
+    }
+    segments.push(name ?? selector.index);
+  }
+  return { ok: true, read: readerOf(segments) };
+}
+
+/** json-p3 ends its messages with the path and an offset into it; ours say the column in what the user wrote. */
+function describe(error: unknown, prefixLength: number): string {
+  if (!(error instanceof JSONPathError)) throw error;
+  const reason = error.message.replace(/ \('.*':\d+\)$/s, '');
+  const column = Math.max(1, error.token.index - prefixLength + 1);
+  return `column ${column}: expected a JSON path such as usage.prompt_tokens or $.choices[0]['finish-reason']; ${reason}`;
+}
+
+function readerOf(segments: readonly Segment[]): ReadPath {
+  const [first, second, ...rest] = segments.map(stepOf);
+  if (first === undefined) return (root) => root;
+  if (second === undefined) return first;
+  if (rest.length === 0) return (root) => second(first(root));
+  return (root) => {
+    let node = second(first(root));
+    for (const step of rest) node = step(node);
+    return node;
+  };
+}
+
+function stepOf(segment: Segment): ReadPath {
+  if (typeof segment === 'number') return (node) => (Array.isArray(node) ? node.at(segment) : undefined);
+  // Reading a property is several times faster than asking for it first, which only inherited names need.
+  return segment in Object.prototype
+    ? (node) => (isRecord(node) && Object.hasOwn(node, segment) ? node[segment] : undefined)
+    : (node) => (isRecord(node) ? node[segment] : undefined);
+}
+
+/** A JSON object: neither an array nor the stand-in for a number. */
+function isRecord(node: unknown): node is Readonly<Record<string, unknown>> {
+  return typeof node === 'object' && node !== null && !Array.isArray(node) && !(node instanceof NumericText);
+}
