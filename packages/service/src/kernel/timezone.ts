@@ -1,0 +1,195 @@
+/**
+ * Offsets and local days of IANA timezones, from the tables that `Intl` carries. Times are Unix seconds. Wall time is
+ * counted likewise: seconds from 1970-01-01T00:00 as the local clock shows it.
+ */
+
+export const DAY_S = 86_400;
+
+/** A stretch of time with one offset; `untilS` is exclusive. */
+interface Segment {
+  readonly fromS: number;
+  readonly untilS: number;
+  /** Local time minus UTC. */
+  readonly offsetS: number;
+}
+
+/** Offsets are looked up for spans of 388 days at a time, 1902 to 2242: a zone never holds more than these. */
+const CHUNK_S = 2 ** 25;
+const CHUNK_MIN = -64;
+const CHUNK_MAX = 255;
+/** No zone has had two changes within a week since 1970; more distant ones are found between the probes. */
+const PROBE_S = 7 * DAY_S;
+const NAME_CHARS_MAX = 64;
+
+const AREAS = new Set(
+  'Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian Mexico Pacific US'.split(
+    ' ',
+  ),
+);
+/** Without an area IANA has only these. ICU also takes abbreviations such as IST, which mean several places. */
+const PLAIN_NAMES = new Set(
+  (
+    'CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland ' +
+    'Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ' +
+    'ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu'
+  ).split(' '),
+);
+/** How IANA writes a place: `ACT`, `GMT+5`, `McMurdo`, `Port-au-Prince`. Intl itself takes a name in any case. */
+const PLACE_PATTERN = /^(?:[A-Z]{1,3}[0-9+-]*|(?:[A-Z]?[A-Z][a-z]+)+(?:[_-](?:[A-Z][A-Za-z]*|of|es|au))*)$/;
+
+/** Whether this is the name of an IANA timezone, in its own spelling; offsets and `Local` are none. */
+export function isTimezone(name: string): boolean {
+  if (zones.has(name)) return true;
+  if (name.length > NAME_CHARS_MAX) return false;
+  if (!PLAIN_NAMES.has(name)) {
+    const [area = '', ...places] = name.split('/');
+    if (!AREAS.has(area) || places.length === 0) return false;
+    if (!places.every((place) => PLACE_PATTERN.test(place))) return false;
+  }
+  try {
+    const canonical = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
+    return canonical === name || canonical.toLowerCase() !== name.toLowerCase();
+  } catch {
+    return false;
+  }
+}
+
+/** As many as there are timezones, at most. */
+const zones = new Map<string, Zone>();
+
+/**
+ * The zone of that name, which keeps the offsets it has looked up.
+ * @throws RangeError unless {@link isTimezone}
+ */
+export function zoneOf(name: string): Zone {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    if (!isTimezone(name)) throw new RangeError('not an IANA timezone');
+    zone = new Zone(name);
+    zones.set(name, zone);
+  }
+  return zone;
+}
+
+export class Zone {
+  readonly #format: Intl.DateTimeFormat;
+  readonly #chunks = new Map<number, readonly Segment[]>();
+  #recent: Segment = { fromS: 0, untilS: 0, offsetS: 0 };
+
+  constructor(name: string) {
+    this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
+  }
+
+  /** What the local clock shows at that instant. */
+  wallTime(atS: number): number {
+    return atS + this.#segmentAt(atS).offsetS;
+  }
+
+  /**
+   * The first instant at which the local clock shows `wallS` or more: where a clock set forward skips that time, the
+   * change itself; where one set back shows it twice, the first. Rises with `wallS`.
+   */
+  instantOf(wallS: number): number {
+    // No offset reaches a day: this instant is earlier than any that can show the time.
+    let segment = this.#segmentAt(wallS - DAY_S);
+    for (;;) {
+      const instant = Math.max(segment.fromS, wallS - segment.offsetS);
+      if (instant < segment.untilS) return instant;
+      segment = this.#segmentAt(segment.untilS);
+    }
+  }
+
+  /**
+   * The start of the local day that the instant belongs to, which is its midnight or what takes its place. When the
+   * clock is set back over midnight the new day goes on: days never overlap.
+   */
+  dayStart(atS: number): number {
+    const segment = this.#segmentAt(atS);
+    const midnightS = Math.floor((atS + segment.offsetS) / DAY_S) * DAY_S;
+    const startS = midnightS - segment.offsetS;
+    if (startS - DAY_S >= segment.fromS) return startS;
+    return this.periodStart(atS, DAY_S, 0);
+  }
+
+  /** The start of the local day after the one that the instant belongs to. */
+  nextDayStart(atS: number): number {
+    return this.nextPeriodStart(atS, DAY_S, 0);
+  }
+
+  /** The latest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is not after the instant. */
+  periodStart(atS: number, sizeS: number, anchorS: number): number {
+    let index = Math.floor((this.wallTime(atS) - anchorS) / sizeS);
+    while (this.instantOf(anchorS + (index + 1) * sizeS) <= atS) index++;
+    for (;;) {
+      const startS = this.instantOf(anchorS + index * sizeS);
+      if (startS <= atS) return startS;
+      index--;
+    }
+  }
+
+  /** The earliest {@link instantOf} `anchorS + k × sizeS`, for whole k, that is after the instant. */
+  nextPeriodStart(atS: number, sizeS: number, anchorS: number): number {
+    let index = Math.floor((this.wallTime(atS) - anchorS) / sizeS);
+    while (this.instantOf(anchorS + index * sizeS) > atS) index--;
+    for (;;) {
+      const startS = this.instantOf(anchorS + index * sizeS);
+      if (startS > atS) return startS;
+      index++;
+    }
+  }
+
+  #segmentAt(atS: number): Segment {
+    const recent = this.#recent;
+    if (atS >= recent.fromS && atS < recent.untilS) return recent;
+    const chunk = Math.floor(atS / CHUNK_S);
+    if (!(chunk >= CHUNK_MIN && chunk <= CHUNK_MAX)) throw new RangeError(`no calendar at Unix time ${atS}`);
+    let segments = this.#chunks.get(chunk);
+    if (segments === undefined) {
+      segments = this.#findSegments(chunk * CHUNK_S, (chunk + 1) * CHUNK_S);
+      this.#chunks.set(chunk, segments);
+    }
+    this.#recent = segments.find((segment) => atS < segment.untilS) ?? recent;
+    return this.#recent;
+  }
+
+  #findSegments(chunkFromS: number, chunkUntilS: number): Segment[] {
+    const segments: Segment[] = [];
+    let fromS = chunkFromS;
+    let offsetS = this.#lookUpOffset(fromS);
+    let probedS = fromS;
+    while (probedS < chunkUntilS) {
+      const nextS = Math.min(probedS + PROBE_S, chunkUntilS);
+      const nextOffsetS = this.#lookUpOffset(nextS);
+      if (nextOffsetS !== offsetS) {
+        const changeS = this.#findChange(probedS, nextS, offsetS);
+        segments.push({ fromS, untilS: changeS, offsetS });
+        fromS = changeS;
+        offsetS = nextOffsetS;
+      }
+      probedS = nextS;
+    }
+    if (fromS < chunkUntilS) segments.push({ fromS, untilS: chunkUntilS, offsetS });
+    return segments;
+  }
+
+  /** The first second of another offset, in (beforeS, afterS]. */
+  #findChange(beforeS: number, afterS: number, offsetBeforeS: number): number {
+    let [lowS, highS] = [beforeS, afterS];
+    while (highS - lowS > 1) {
+      const middleS = Math.floor((lowS + highS) / 2);
+      if (this.#lookUpOffset(middleS) === offsetBeforeS) lowS = middleS;
+      else highS = middleS;
+    }
+    return highS;
+  }
+
+  /** Reads what Intl prints at the end of a date: `GMT`, `GMT+05:45`, `GMT-00:44:30`. */
+  #lookUpOffset(atS: number): number {
+    const text = this.#format.format(atS * 1_000);
+    const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
+    if (match === null) throw new Error(`Intl printed no offset: ${text}`);
+    const [, sign, hours = '0', minutes = '0', seconds = '0'] = match;
+    const magnitudeS = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+    return sign === '-' ? -magnitudeS : magnitudeS;
+  }
+}
