@@ -1,0 +1,212 @@
+import type { BatchIngestAccepted } from '@tollgate/contract';
+import { systemTiming, type Timing } from './clock.js';
+import { ApiError } from './errors.js';
+import {
+  type BufferedEvent,
+  type Entry,
+  EventBuffer,
+  entryOf,
+  eventOf,
+  type NewEvent,
+} from './event-buffer.js';
+import { withRetries } from './retry.js';
+
+export type { BufferedEvent, NewEvent } from './event-buffer.js';
+
+/** What batches are sent through; a ProjectClient is one. */
+export interface BatchSender {
+  batchIngestText(body: string, signal?: AbortSignal): Promise<BatchIngestAccepted>;
+}
+
+export interface BatchingOptions {
+  readonly project: BatchSender;
+  /** Source of events that name none. */
+  readonly source: string;
+  /** Told of an event that the service refuses for good: it will not be sent again. */
+  readonly onRefused: (event: BufferedEvent, error: ApiError) => void;
+  /** Told of an event that is durable at the service. */
+  readonly onAccepted?: (event: BufferedEvent, rawEventId: string) => void;
+  /** Events per request, at most 10,000. */
+  readonly batchEventsMax?: number;
+  /** Bytes of events per request; the service takes 16 MiB. */
+  readonly batchBytesMax?: number;
+  /** Events held, those on their way included; `add` waits while there are as many. */
+  readonly bufferEventsMax?: number;
+  /** How long an event may wait for company, in milliseconds. */
+  readonly lingerMs?: number;
+  readonly timing?: Timing;
+}
+
+export const BATCH_EVENTS_DEFAULT = 500;
+export const BATCH_BYTES_DEFAULT = 4 * 1_048_576;
+export const BUFFER_EVENTS_DEFAULT = 10_000;
+const LINGER_MS_DEFAULT = 200;
+
+/** Where a refusal names the event at fault. */
+const EVENT_INDEX = /^\/?events[[/](\d+)/;
+
+/**
+ * Collects events and sends them in batches, one request at a time, until each is accepted or refused for good.
+ * Network failures, 408, 429 and 5xx are retried with the same idempotency keys for as long as it takes, so nothing is
+ * lost and nothing counts twice. One bad event does not take its batch with it. Events live in memory: `close` before
+ * the process ends.
+ */
+export class BatchingIngestClient {
+  readonly #options: BatchingOptions;
+  readonly #timing: Timing;
+  readonly #lingerMs: number;
+  readonly #buffer: EventBuffer;
+  readonly #abandon = new AbortController();
+  /** Aborts the wait for company. */
+  #hurry = new AbortController();
+  #sending: Promise<void> | undefined;
+  #flushes = 0;
+  #isClosed = false;
+
+  constructor(options: BatchingOptions) {
+    this.#options = options;
+    this.#timing = options.timing ?? systemTiming;
+    this.#lingerMs = options.lingerMs ?? LINGER_MS_DEFAULT;
+    this.#buffer = new EventBuffer({
+      batchEventsMax: options.batchEventsMax ?? BATCH_EVENTS_DEFAULT,
+      batchBytesMax: options.batchBytesMax ?? BATCH_BYTES_DEFAULT,
+      bufferEventsMax: options.bufferEventsMax ?? BUFFER_EVENTS_DEFAULT,
+    });
+  }
+
+  /** Events that are neither accepted nor refused yet. */
+  get pending(): number {
+    return this.#buffer.size;
+  }
+
+  /**
+   * Takes an event for sending; resolves when it has a place in the buffer, which is at once unless that is full.
+   * @throws Error after `close`
+   */
+  async add(event: NewEvent): Promise<void> {
+    const entry = entryOf(event, this.#timing.nowMs());
+    this.#assertOpen();
+    while (this.#buffer.isFull) {
+      await this.#buffer.turn();
+      this.#assertOpen();
+    }
+    this.#buffer.push(entry);
+    if (this.#buffer.hasFullBatch || this.#flushes > 0) this.#hurry.abort();
+    this.#start();
+  }
+
+  /** Sends what is there without waiting for company; resolves when nothing is pending. */
+  async flush(): Promise<void> {
+    this.#flushes += 1;
+    this.#hurry.abort();
+    try {
+      while (this.#sending !== undefined) await this.#sending;
+    } finally {
+      this.#flushes -= 1;
+    }
+  }
+
+  /**
+   * Takes no more events and flushes.
+   * @param timeoutMs gives up after as many milliseconds
+   * @returns the events that could not be delivered in time; some may have arrived, and all may be sent again
+   */
+  async close({ timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<readonly BufferedEvent[]> {
+    this.#isClosed = true;
+    const flushed = new AbortController();
+    const deadline = timeoutMs === undefined ? undefined : this.#timing.sleep(timeoutMs, flushed.signal);
+    deadline?.then(() => this.#abandon.abort());
+    await this.flush();
+    flushed.abort();
+    return this.#buffer.drain().map(eventOf);
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new Error('This BatchingIngestClient is closed.');
+  }
+
+  /** Sends in the background while there is something to send. */
+  #start(): void {
+    if (this.#sending !== undefined || this.#buffer.oldest === undefined || this.#abandon.signal.aborted)
+      return;
+    this.#sending = this.#sendAll().finally(() => {
+      this.#sending = undefined;
+      // An event may have been added since the loop looked for the last time.
+      this.#start();
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#buffer.oldest !== undefined && !this.#abandon.signal.aborted) {
+      await this.#waitForCompany(this.#buffer.oldest);
+      await this.#deliver(this.#buffer.takeBatch());
+    }
+  }
+
+  async #waitForCompany(oldest: Entry): Promise<void> {
+    this.#hurry = new AbortController();
+    const leftMs = oldest.addedMs + this.#lingerMs - this.#timing.nowMs();
+    if (leftMs <= 0 || this.#flushes > 0 || this.#buffer.hasFullBatch) return;
+    await this.#timing.sleep(leftMs, this.#hurry.signal);
+  }
+
+  /** Sends entries until each is settled, or sending is abandoned. */
+  async #deliver(entries: readonly Entry[]): Promise<void> {
+    const signal = this.#abandon.signal;
+    const body = bodyOf(this.#options.source, entries);
+    try {
+      const answer = await withRetries(() => this.#options.project.batchIngestText(body, signal), {
+        timing: this.#timing,
+        signal,
+      });
+      this.#buffer.settle(entries);
+      const { onAccepted } = this.#options;
+      if (onAccepted === undefined) return;
+      entries.forEach((entry, index) => {
+        tell(() => onAccepted(eventOf(entry), answer.raw_event_ids[index] ?? ''));
+      });
+    } catch (error) {
+      // Abandoned: the entries stay in the buffer, for close() to hand back.
+      if (signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      const { refused, others } = culprits(entries, error);
+      this.#refuse(refused, error);
+      for (const part of others) if (part.length > 0) await this.#deliver(part);
+    }
+  }
+
+  #refuse(entries: readonly Entry[], error: ApiError): void {
+    this.#buffer.settle(entries);
+    for (const entry of entries) tell(() => this.#options.onRefused(eventOf(entry), error));
+  }
+}
+
+/** Calls back; an error of the callback becomes the process's own, and does not stop the sending. */
+function tell(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+function bodyOf(source: string, entries: readonly Entry[]): string {
+  return `{"source":${JSON.stringify(source)},"events":[${entries.map((entry) => entry.text).join(',')}]}`;
+}
+
+/** Whom a refusal concerns, and in which parts the others are to be sent again. */
+function culprits(
+  entries: readonly Entry[],
+  error: ApiError,
+): { refused: readonly Entry[]; others: readonly (readonly Entry[])[] } {
+  // The key, not the events, is at fault: no part of the batch would fare better.
+  const concernsContent = error.status === 400 || error.status === 413;
+  if (entries.length === 1 || !concernsContent) return { refused: entries, others: [] };
+  const named = new Set(error.details.map(({ path }) => Number(EVENT_INDEX.exec(path)?.[1] ?? Number.NaN)));
+  const refused = entries.filter((_, index) => named.has(index));
+  if (refused.length > 0) return { refused, others: [entries.filter((_, index) => !named.has(index))] };
+  const middle = entries.length >> 1;
+  return { refused: [], others: [entries.slice(0, middle), entries.slice(middle)] };
+}

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { TollgateClient } from './client.js';
+import { ApiError, ConnectionError } from './errors.js';
+import type { ProjectClient } from './project-client.js';
+import { type Answer, type Received, startTestServer, type TestServer } from './testing/server.js';
+
+let server: TestServer | undefined;
+afterEach(() => server?.close());
+
+async function clientOf(answer: (request: Received) => Answer | 'destroy' | 'silence', timeoutMs = 5_000) {
+  server = await startTestServer(answer);
+  const client = new TollgateClient({ baseUrl: `${server.url}/`, apiKey: 'tg_test_key', timeoutMs });
+  return { client, project: client.project('prj_1'), received: server.received };
+}
+
+describe('requests', () => {
+  const calls: [string, string, (project: ProjectClient) => Promise<unknown>][] = [
+    ['POST /extractor-rule-sets', '{"name":"a"}', (p) => p.createRuleSet({ name: 'a' })],
+    ['GET /extractor-rule-sets?limit=5&status=draft', '', (p) => p.ruleSets({ limit: 5, status: 'draft' })],
+    ['GET /extractor-rule-sets/ers_1?version=2', '', (p) => p.ruleSet('ers_1', 2)],
+    ['GET /extractor-rule-sets/ers_1', '', (p) => p.ruleSet('ers_1')],
+    [
+      'GET /extractor-rule-sets/ers_1/versions?offset=20',
+      '',
+      (p) => p.ruleSetVersions('ers_1', { offset: 20 }),
+    ],
+    ['PUT /extractor-rule-sets/ers_1', '{}', (p) => p.updateRuleSet('ers_1', {})],
+    ['POST /extractor-rule-sets/ers_1/publish', '', (p) => p.publishRuleSet('ers_1')],
+    ['POST /extractor-rule-sets/ers_1/archive', '', (p) => p.archiveRuleSet('ers_1')],
+    [
+      'POST /extractor-rule-sets/ers_1/events/ingest',
+      '{"source":"a","occurred_at":1,"raw_json":{}}',
+      (p) => p.ingest('ers_1', { source: 'a', occurred_at: 1, raw_json: {} }),
+    ],
+    ['POST /events/batch-ingest', '{"events":[]}', (p) => p.batchIngest({ events: [] })],
+    ['GET /usage/events?subject_id=a+%26%3F', '', (p) => p.usageEvents({ subject_id: 'a &?' })],
+    ['GET /usage/events/evt_1', '', (p) => p.usageEvent('evt_1')],
+    ['GET /usage/events/..%2F..%2Fx', '', (p) => p.usageEvent('../../x')],
+    ['POST /usage/events/evt_1/reprocess', '', (p) => p.reprocessEvent('evt_1')],
+    ['POST /usage/events/reprocess', '{"from":1,"to":2}', (p) => p.reprocessEvents({ from: 1, to: 2 })],
+    ['GET /usage/ingest-status', '', (p) => p.ingestStatus()],
+    ['GET /usage/metrics', '', (p) => p.metrics()],
+    [
+      'POST /analysis/query',
+      '{"metrics":["a"],"time_range":{"last_seconds":60}}',
+      (p) => p.analyse({ metrics: ['a'], time_range: { last_seconds: 60 } }),
+    ],
+  ];
+
+  it.each(calls)('%s', async (expected, body, call) => {
+    const { project, received } = await clientOf(() => ({ status: 200, body: { answer: expected } }));
+    expect(await call(project)).toEqual({ answer: expected });
+    const [request] = received;
+    expect(`${request?.method} ${request?.url}`).toBe(expected.replace(' ', ' /v1/projects/prj_1'));
+    expect(request?.body).toBe(body);
+    expect(request?.headers.authorization).toBe('Bearer tg_test_key');
+    expect(request?.headers['content-type']).toBe(body === '' ? undefined : 'application/json');
+  });
+
+  it('asks who it is and what it can see', async () => {
+    const { client, received } = await clientOf(() => ({ status: 200, body: {} }));
+    await client.me();
+    await client.projects({ limit: 1 });
+    expect(received.map((request) => request.url)).toEqual(['/v1/me', '/v1/projects?limit=1']);
+  });
+
+  it('walks through every page of events', async () => {
+    const pages: Record<string, unknown> = {
+      '/v1/projects/prj_1/usage/events?status=failed': { events: [1, 2], next_cursor: 'c' },
+      '/v1/projects/prj_1/usage/events?status=failed&cursor=c': { events: [], next_cursor: 'd' },
+      '/v1/projects/prj_1/usage/events?status=failed&cursor=d': { events: [3], next_cursor: null },
+    };
+    const { project } = await clientOf(({ url }) => ({ status: 200, body: pages[url] }));
+    const events: unknown[] = [];
+    for await (const event of project.allUsageEvents({ status: 'failed' })) events.push(event);
+    expect(events).toEqual([1, 2, 3]);
+  });
+});
+
+describe('failures', () => {
+  it('are ApiErrors with all the answer says', async () => {
+    const details = [{ path: 'name', message: 'must be string' }];
+    const { project } = await clientOf(() => ({
+      status: 400,
+      headers: { 'x-request-id': 'req_1' },
+      body: { error: 'The request is not valid.', code: 'invalid_request', details },
+    }));
+    const error = await project.createRuleSet({}).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 400, code: 'invalid_request', details, requestId: 'req_1' });
+    expect(error).toMatchObject({ message: 'The request is not valid.', isTransient: false });
+  });
+
+  it('say when to come back', async () => {
+    const body = { error: 'full', code: 'ingest_backlog_full' };
+    const { client } = await clientOf(() => ({ status: 503, headers: { 'retry-after': '7' }, body }));
+    await expect(client.me()).rejects.toMatchObject({ retryAfterS: 7, isTransient: true });
+  });
+
+  it('of something else than Tollgate are told apart', async () => {
+    const { client } = await clientOf(() => ({ status: 502, body: '<html>Bad gateway</html>' }));
+    await expect(client.me()).rejects.toMatchObject({
+      status: 502,
+      code: 'unknown',
+      details: [],
+      isTransient: true,
+    });
+  });
+
+  it.each([
+    ['a cut connection', 'destroy'],
+    ['no answer in time', 'silence'],
+    ['a page instead of JSON', { status: 200, body: '<html>Log in</html>' }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }],
+  ] as const)('%s is a ConnectionError', async (_name, answer) => {
+    const { client } = await clientOf(() => answer, 300);
+    await expect(client.me()).rejects.toBeInstanceOf(ConnectionError);
+  });
+});

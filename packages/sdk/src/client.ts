@@ -1,0 +1,40 @@
+import type { Me, Project } from '@tollgate/contract';
+import { ProjectClient } from './project-client.js';
+import { type ClientOptions, path, Transport } from './transport.js';
+
+/** Which part of a list: `limit` entries (at most 100) after the first `offset`. */
+export interface PageOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export interface ProjectPage {
+  readonly projects: readonly Project[];
+  readonly total_count: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One API key's view of a Tollgate service. Throws ApiError and ConnectionError. */
+export class TollgateClient {
+  readonly #transport: Transport;
+
+  constructor(options: ClientOptions) {
+    this.#transport = new Transport(options);
+  }
+
+  /** Who the key speaks for and what it may do. */
+  me(): Promise<Me> {
+    return this.#transport.request('GET', path`/v1/me`);
+  }
+
+  /** The projects that the key can see. */
+  projects(page: PageOptions = {}): Promise<ProjectPage> {
+    return this.#transport.request('GET', path`/v1/projects`, { query: { ...page } });
+  }
+
+  /** Everything inside one project. Asks nothing of the service yet. */
+  project(projectId: string): ProjectClient {
+    return new ProjectClient(this.#transport, projectId);
+  }
+}

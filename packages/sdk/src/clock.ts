@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Time and chance; injected, so that tests own them. */
+export interface Timing {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Waits, and returns early without an error when the signal aborts. */
+  sleep(durationMs: number, signal: AbortSignal): Promise<void>;
+  /** A number from 0 inclusive to 1 exclusive. */
+  random(): number;
+}
+
+export const systemTiming: Timing = {
+  nowMs: () => Date.now(),
+  sleep: (durationMs, signal) => delay(durationMs, undefined, { signal }).catch(() => {}),
+  random: () => Math.random(),
+};

@@ -1,0 +1,94 @@
+import { apiErrorOf, ConnectionError } from './errors.js';
+
+export interface ClientOptions {
+  /** Where the service is, e.g. `https://usage.example.com`; a path before `/v1` is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Longest wait for a whole answer, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
+
+export interface RequestOptions {
+  readonly query?: QueryValues;
+  /** JSON text of the body. */
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS_DEFAULT = 30_000;
+
+/** Sends requests as one principal and reads answers. Sends each request once: who retries knows what is safe. */
+export class Transport {
+  readonly #baseUrl: string;
+  readonly #authorization: string;
+  readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: ClientOptions) {
+    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '');
+    this.#authorization = `Bearer ${options.apiKey}`;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
+    this.#fetch = options.fetch ?? fetch;
+  }
+
+  /**
+   * @returns the parsed body of a 2xx answer
+   * @throws ApiError for every other answer, ConnectionError when there is none
+   */
+  async request<Answer>(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const response = await this.#send(method, path, options);
+    if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
+    // What is not JSON did not come from the service: a proxy in between answered.
+    return this.#reading(async () => {
+      const text = await response.text();
+      return (text === '' ? undefined : JSON.parse(text)) as Answer;
+    });
+  }
+
+  #send(method: string, path: string, { query, body, signal }: RequestOptions): Promise<Response> {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const init: RequestInit = {
+      method,
+      headers: {
+        authorization: this.#authorization,
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+      // The key must not follow a redirect to another host.
+      redirect: 'error',
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    };
+    return this.#reading(() => this.#fetch(`${this.#baseUrl}${path}${queryText(query)}`, init));
+  }
+
+  async #reading<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      const reason = error instanceof Error ? reasonOf(error) : String(error);
+      throw new ConnectionError(`no answer from ${this.#baseUrl}: ${reason}`, { cause: error });
+    }
+  }
+}
+
+/** A path of literal segments and values: values are escaped, so that no id can change the path. */
+export function path(literals: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: literals }, ...values.map(encodeURIComponent));
+}
+
+function queryText(query: QueryValues = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  const text = given.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** `fetch failed` alone says nothing; its cause does. */
+function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}
