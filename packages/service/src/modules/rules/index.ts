@@ -1,11 +1,46 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import { readPublications } from './catalog-store.js';
+import { RuleCatalog } from './catalog.js';
+import { readPublications, readPublishedVersions, readRevisions } from './catalog-store.js';
 import { RuleSetPublications } from './publications.js';
+import { compileRuleVersion, type RuleVersion } from './rule-version.js';
+import { RuleSetService } from './service.js';
 
-export { PUBLISHED_FRESH_MS, type Publication, RuleSetPublications } from './publications.js';
+export { RULE_SETS_CACHED_MAX, type RuleCatalog } from './catalog.js';
+export type { RuleSetRef } from './catalog-store.js';
+export { type CompiledExtractor, compileExtractor, type Issue, RatingFailure } from './extract/index.js';
+export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
+export { type ChargeItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
+export { type RuleSetRoutesDeps, registerRuleSetRoutes } from './routes.js';
+export type { RuleVersion } from './rule-version.js';
+export type { ChangeContext, RuleSetService } from './service.js';
 
-/** What ingest asks. One per process: the writes of this process tell it what they changed. */
-export function createRuleSetPublications(postgres: Pick<Postgres, 'db'>, clock: Clock): RuleSetPublications {
-  return new RuleSetPublications((owner, ids) => readPublications(postgres.db, owner, ids), clock);
+/** Extractor rule sets of one process. */
+export interface ExtractorRuleSets {
+  readonly service: RuleSetService;
+  /** What ingest asks; the writes of this process tell it what they changed. */
+  readonly publications: RuleSetPublications;
+}
+
+export function createExtractorRuleSets({
+  postgres,
+  clock,
+}: {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+}): ExtractorRuleSets {
+  const publications = new RuleSetPublications(
+    (owner, ids) => readPublications(postgres.db, owner, ids),
+    clock,
+  );
+  return { publications, service: new RuleSetService({ postgres, clock, publications }) };
+}
+
+/** What a worker rates by. */
+export function createRuleCatalog({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
+  const source = {
+    readRevisions: readRevisions.bind(undefined, db),
+    readPublishedVersions: readPublishedVersions.bind(undefined, db),
+  };
+  return new RuleCatalog(source, compileRuleVersion);
 }

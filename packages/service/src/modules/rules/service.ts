@@ -4,6 +4,7 @@ import { newId } from '../../kernel/id.js';
 import { ApiError, type Page, type Principal, type ProjectRef } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
+import { compileExtractor } from './extract/index.js';
 import type { RuleSetPublications } from './publications.js';
 import * as store from './store.js';
 
@@ -18,8 +19,6 @@ export interface RuleSetServiceDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly publications: Pick<RuleSetPublications, 'forget'>;
-  /** Findings on a config; none when it compiles. */
-  readonly check: (config: ExtractorConfig) => readonly ErrorDetail[];
 }
 
 type Action = 'create' | 'update' | 'publish' | 'archive';
@@ -30,7 +29,7 @@ export class RuleSetService {
 
   /** @throws ApiError `invalid_request` with every place that does not compile. */
   async create(context: ChangeContext, input: ExtractorRuleSetInput): Promise<store.StoredVersion> {
-    const config = this.checkedConfig(input);
+    const config = checkedConfig(input);
     const ruleSetId = newId('ers', this.deps.clock);
     return this.change(context, ruleSetId, 'create', async (tx, now) => {
       const draft = draftOf(input, config, 1, now);
@@ -50,7 +49,7 @@ export class RuleSetService {
     ruleSetId: string,
     input: ExtractorRuleSetInput,
   ): Promise<store.StoredVersion> {
-    const config = this.checkedConfig(input);
+    const config = checkedConfig(input);
     return this.change(context, ruleSetId, 'update', async (tx, now) => {
       const newest = await lockUnarchived(tx, context.project, ruleSetId);
       if (newest.published_at === null) {
@@ -135,18 +134,6 @@ export class RuleSetService {
     this.deps.publications.forget(project, ruleSetId);
     return version;
   }
-
-  /** The rating part of an input, once it is known to compile. */
-  private checkedConfig(input: ExtractorRuleSetInput): ExtractorConfig {
-    const { name: _name, template_id: templateId, effective_from: _effectiveFrom, ...config } = input;
-    const details: ErrorDetail[] = [];
-    if (templateId !== undefined) details.push({ path: 'template_id', message: 'there is no such template' });
-    details.push(...this.deps.check(config));
-    const first = details[0];
-    if (first === undefined) return config;
-    const message = `The request is not valid: ${first.path}: ${first.message}.`;
-    throw new ApiError('invalid_request', { message, details });
-  }
 }
 
 const UNCHANGED = Symbol('unchanged');
@@ -187,4 +174,17 @@ function draftOf(
     config,
     createdAt,
   };
+}
+
+/** The rating part of an input, once it is known to compile. */
+function checkedConfig(input: ExtractorRuleSetInput): ExtractorConfig {
+  const { name: _name, template_id: templateId, effective_from: _effectiveFrom, ...config } = input;
+  const details: ErrorDetail[] = [];
+  if (templateId !== undefined) details.push({ path: 'template_id', message: 'there is no such template' });
+  const compiled = compileExtractor(config);
+  if (!compiled.ok) details.push(...compiled.issues);
+  const first = details[0];
+  if (first === undefined) return config;
+  const message = `The request is not valid: ${first.path}: ${first.message}.`;
+  throw new ApiError('invalid_request', { message, details });
 }

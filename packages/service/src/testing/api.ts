@@ -1,0 +1,104 @@
+import type { Permission } from '@tollgate/contract';
+import { generateApiKey } from '../kernel/api-key-text.js';
+import { ManualClock } from '../kernel/clock.js';
+import { createTenancy, registerTenancyRoutes } from '../modules/tenancy/index.js';
+import { type App, createApp } from '../platform/http/index.js';
+import { createLog } from '../platform/log/index.js';
+import { createMetrics } from '../platform/metrics/index.js';
+import type { Postgres } from '../platform/postgres/index.js';
+import { createTestPostgres } from './postgres.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+  json(): ReturnType<typeof JSON.parse>;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** The HTTP application over a database of its own, with one tenant and a project in it. */
+export interface TestApi {
+  readonly app: App;
+  readonly postgres: Postgres;
+  readonly clock: ManualClock;
+  readonly serviceKey: string;
+  readonly tenantId: string;
+  readonly projectId: string;
+  /** Sends a request with the service key, or with another one; a text body goes out as it is. */
+  call(method: Method, url: string, body?: object | string, key?: string): Promise<Answer>;
+  makeTenant(): Promise<string>;
+  makeProject(tenantId: string): Promise<string>;
+  makeKey(tenantId: string, permissions: readonly Permission[], projectId?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Some moment in 2026. */
+export const TEST_NOW_S = 1_790_000_000;
+
+/** Starts an application with the routes that `register` adds to those of tenancy. */
+export async function createTestApi(
+  register: (app: App, stores: { postgres: Postgres; clock: ManualClock }) => void,
+): Promise<TestApi> {
+  const store = await createTestPostgres();
+  const { postgres } = store;
+  const clock = new ManualClock(TEST_NOW_S * 1000);
+  const serviceKey = generateApiKey('live');
+  const tenancy = createTenancy({ postgres, clock, serviceKey });
+  const app = await createApp({
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    checkResponses: true,
+    ...tenancy,
+  });
+  registerTenancyRoutes(app, tenancy);
+  register(app, { postgres, clock });
+
+  const call: TestApi['call'] = async (method, url, body, key = serviceKey) => {
+    const response = await app.inject({
+      method,
+      url,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    const { statusCode, body: text, headers } = response;
+    return { status: statusCode, text, headers, json: () => JSON.parse(text) };
+  };
+  const make = async (url: string, body: object) => {
+    const created = await call('POST', url, body);
+    if (created.status !== 201) throw new Error(`${url}: ${created.status} ${created.text}`);
+    return created.json();
+  };
+  const makeTenant = async () => (await make('/admin/v1/tenants', { name: 'Acme' })).id as string;
+  const makeProject = async (tenantId: string): Promise<string> =>
+    (await make(`/admin/v1/tenants/${tenantId}/projects`, { name: 'Chat', kind: 'release' })).id;
+  const makeKey: TestApi['makeKey'] = async (tenantId, permissions, projectId) =>
+    (
+      await make(`/admin/v1/tenants/${tenantId}/api-keys`, {
+        name: 'key',
+        permissions,
+        ...(projectId === undefined ? {} : { project_id: projectId }),
+      })
+    ).key;
+
+  const tenantId = await makeTenant();
+  return {
+    app,
+    postgres,
+    clock,
+    serviceKey,
+    tenantId,
+    projectId: await makeProject(tenantId),
+    call,
+    makeTenant,
+    makeProject,
+    makeKey,
+    close: async () => {
+      await app.close();
+      await store.drop();
+    },
+  };
+}
