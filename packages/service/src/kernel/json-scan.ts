@@ -33,9 +33,9 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
   const length = bytes.length;
   let at = from + 1;
   while (at < length) {
-    const byte = bytes[at];
-    if (byte === 0x22) return at + 1;
-    at += byte === 0x5c ? 2 : 1;
+    const byte = bytes[at++];
+    if (byte === 0x22) return at;
+    if (byte === 0x5c) at++;
   }
   return length;
 }

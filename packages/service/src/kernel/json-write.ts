@@ -28,19 +28,32 @@ function holdsNumericText(value: unknown, depth: number): boolean {
   return false;
 }
 
+/** Nothing to escape: neither quote, backslash, control character nor surrogate. */
+const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+
+function quote(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
 function write(value: unknown, key: string, depth: number): string | undefined {
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (value instanceof NumericText) return value.text;
   if (depth > WRITE_DEPTH_MAX) throw new JsonDepthError(WRITE_DEPTH_MAX);
   if (Array.isArray(value)) {
-    return `[${Array.from(value, (element, at) => write(element, String(at), depth + 1) ?? 'null').join(',')}]`;
+    let elements = '';
+    for (let at = 0; at < value.length; at++) {
+      elements += `${at === 0 ? '' : ','}${write(value[at], String(at), depth + 1) ?? 'null'}`;
+    }
+    return `[${elements}]`;
   }
   if ('toJSON' in value && typeof value.toJSON === 'function')
     return write(value.toJSON(key), key, depth + 1);
-  const members: string[] = [];
-  for (const [name, member] of Object.entries(value)) {
-    const text = write(member, name, depth + 1);
-    if (text !== undefined) members.push(`${JSON.stringify(name)}:${text}`);
+  let members = '';
+  for (const name of Object.keys(value)) {
+    const text = write((value as Record<string, unknown>)[name], name, depth + 1);
+    if (text !== undefined) members += `${members === '' ? '' : ','}${quote(name)}:${text}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
 }
