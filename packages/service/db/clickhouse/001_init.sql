@@ -2,7 +2,7 @@
 
 -- One row per rated event, its charge items nested. A reprocessed event replaces its failed row (greater attempt);
 -- a failed row has no items, so sums over items need no FINAL.
-CREATE TABLE usage_events (
+CREATE TABLE IF NOT EXISTS usage_events (
   tenant_id LowCardinality(String),
   project_id LowCardinality(String),
   raw_event_id FixedString(16),
@@ -45,10 +45,11 @@ CREATE TABLE usage_events (
 ) ENGINE = ReplacingMergeTree(attempt)
 PARTITION BY toYYYYMM(occurred_at)
 ORDER BY (tenant_id, project_id, occurred_at, raw_event_id)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
 -- Sums are 256 bits wide: no number of 38-digit values that fits a table can overflow them.
-CREATE TABLE usage_rollup_1m (
+CREATE TABLE IF NOT EXISTS usage_rollup_1m (
   tenant_id LowCardinality(String),
   project_id LowCardinality(String),
   metric LowCardinality(String),
@@ -68,16 +69,18 @@ CREATE TABLE usage_rollup_1m (
 ) ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(bucket)
 ORDER BY (tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
-CREATE TABLE usage_rollup_15m AS usage_rollup_1m
+CREATE TABLE IF NOT EXISTS usage_rollup_15m AS usage_rollup_1m
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(bucket)
 ORDER BY (tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+  min_rows_to_fsync_after_merge = 1;
 
 -- Columns are qualified, because an output alias of the same name would otherwise be taken for them.
-CREATE MATERIALIZED VIEW usage_rollup_1m_view TO usage_rollup_1m AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS usage_rollup_1m_view TO usage_rollup_1m AS
 SELECT
   event.tenant_id AS tenant_id, event.project_id AS project_id, item.metric AS metric,
   toStartOfMinute(event.occurred_at) AS bucket, item.unit AS unit, item.currency AS currency,
@@ -90,7 +93,7 @@ FROM usage_events AS event
 ARRAY JOIN item
 GROUP BY tenant_id, project_id, metric, bucket, unit, currency, subject_type, dimensions_hash;
 
-CREATE MATERIALIZED VIEW usage_rollup_15m_view TO usage_rollup_15m AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS usage_rollup_15m_view TO usage_rollup_15m AS
 SELECT
   minute.tenant_id AS tenant_id, minute.project_id AS project_id, minute.metric AS metric,
   toStartOfFifteenMinutes(minute.bucket) AS bucket, minute.unit AS unit, minute.currency AS currency,

@@ -1,0 +1,31 @@
+import { totalmem } from 'node:os';
+
+const MEBIBYTE = 1_048_576;
+/** The engine shares the machine, and the process, with the service and PostgreSQL. */
+const ENGINE_MEMORY_BYTES_MAX = 2_048 * MEBIBYTE;
+const ENGINE_MEMORY_SHARE_MAX = 0.4;
+
+/**
+ * Server configuration of the embedded engine: what cannot be a setting of a session. Its own defaults are those of a machine
+ * that runs nothing else: caches of 5 GiB each, and as much memory as there is.
+ */
+export function chdbConfig(machineBytes = totalmem()): string {
+  const memoryBytes = Math.min(ENGINE_MEMORY_BYTES_MAX, Math.floor(machineBytes * ENGINE_MEMORY_SHARE_MAX));
+  const values = {
+    max_server_memory_usage: memoryBytes,
+    mark_cache_size: 64 * MEBIBYTE,
+    primary_index_cache_size: 64 * MEBIBYTE,
+    index_mark_cache_size: 16 * MEBIBYTE,
+    uncompressed_cache_size: 0,
+    compiled_expression_cache_size: 16 * MEBIBYTE,
+    mmap_cache_size: 0,
+    max_thread_pool_size: 200,
+    background_pool_size: 2,
+    background_schedule_pool_size: 2,
+    background_common_pool_size: 1,
+    background_move_pool_size: 1,
+    background_fetches_pool_size: 1,
+  };
+  const lines = Object.entries(values).map(([name, value]) => `  <${name}>${value}</${name}>\n`);
+  return `<clickhouse>\n${lines.join('')}</clickhouse>\n`;
+}

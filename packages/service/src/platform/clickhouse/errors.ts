@@ -1,0 +1,40 @@
+import { ClickHouseUnavailableError } from './port.js';
+
+/** Conditions in which the same work may succeed later, as the server names them. */
+const UNAVAILABLE_TYPES = new Set([
+  'MEMORY_LIMIT_EXCEEDED',
+  'NETWORK_ERROR',
+  'NOT_ENOUGH_SPACE',
+  'QUERY_WAS_CANCELLED',
+  'SOCKET_TIMEOUT',
+  'TABLE_IS_READ_ONLY',
+  'TIMEOUT_EXCEEDED',
+  'TOO_MANY_PARTS',
+  'TOO_MANY_SIMULTANEOUS_QUERIES',
+]);
+const UNAVAILABLE_SYSTEM_CODES = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+/** What the client says, without a code, about a connection. */
+const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up|ChdbConnection is closed)/i;
+
+/** Whether ClickHouse is away or overloaded: to be answered as `store_unavailable`, and tried again. */
+export function isClickHouseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof ClickHouseUnavailableError) return true;
+  if (error instanceof AggregateError) return error.errors.every(isClickHouseUnavailable);
+  // Each connection throws a ClickHouseError of its own package, so the class cannot be asked for.
+  const { code, type } = error as { code?: unknown; type?: unknown };
+  if (typeof type === 'string') return UNAVAILABLE_TYPES.has(type);
+  return (
+    (typeof code === 'string' && UNAVAILABLE_SYSTEM_CODES.has(code)) ||
+    UNAVAILABLE_MESSAGES.test(error.message)
+  );
+}

@@ -1,0 +1,66 @@
+/** A ClickHouse database, embedded or on a server: the same SQL and the same answers. */
+export interface ClickHouse {
+  /**
+   * Rows of a SELECT without a FORMAT clause. Parameters are bound by the engine as `{name:Type}`.
+   * Decimals and 64-bit integers arrive as text.
+   */
+  query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]>;
+
+  /** Runs one statement that answers no rows. */
+  command(sql: string, params?: QueryParams): Promise<void>;
+
+  /**
+   * Inserts `rowCount` rows of RowBinary, holding the named columns in that order, as one block. When it returns, the rows and
+   * all that materialized views make of them are on disk. Sent again with the same token, the same rows are inserted once,
+   * whatever was killed in between; `token` is 1–128 letters, digits and `_.:-`.
+   */
+  insertRows(
+    table: string,
+    columns: readonly string[],
+    data: RowBinaryData,
+    rowCount: number,
+    token: string,
+  ): Promise<void>;
+
+  /** Ends the queries that still run, and releases everything. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export type QueryParams = Readonly<Record<string, unknown>>;
+
+export interface QueryOptions {
+  /** Ends the waiting; the engine itself stops at the latest after `executionSecondsMax`. */
+  readonly signal?: AbortSignal;
+}
+
+export type RowBinaryData = { readonly file: string } | { readonly bytes: Buffer };
+
+/** What one query may take of the machine. */
+export interface ClickHouseLimits {
+  readonly queryMemoryBytesMax: number;
+  readonly queryThreadsMax: number;
+  readonly executionSecondsMax: number;
+}
+
+export const DEFAULT_LIMITS: ClickHouseLimits = {
+  queryMemoryBytesMax: 1024 ** 3,
+  queryThreadsMax: 2,
+  executionSecondsMax: 20,
+};
+
+/** One insert is one block up to this; more rows would be several blocks under one token. */
+export const INSERT_ROWS_MAX = 1_000_000;
+
+/** ClickHouse cannot run or be reached here; the message is one sentence for the operator. */
+export class ClickHouseUnavailableError extends Error {
+  override readonly name = 'ClickHouseUnavailableError';
+}
+
+/** The engine did not take the rows that were sent, and noticed nothing itself. */
+export class InsertCountError extends Error {
+  override readonly name = 'InsertCountError';
+
+  constructor(table: string, taken: number, sent: number) {
+    super(`ClickHouse took ${taken} rows into ${table} where ${sent} were sent.`);
+  }
+}

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouse,
+  type ClickHouseLimits,
+  DEFAULT_LIMITS,
+  InsertCountError,
+  type QueryOptions,
+  type QueryParams,
+  type RowBinaryData,
+} from './port.js';
+import { insertInto, insertSettings, querySettings } from './sql.js';
+
+export interface ClickHouseServerOptions {
+  /** `http(s)://user:password@host:8123/database` */
+  readonly url: string;
+  readonly applicationName?: string;
+  readonly limits?: Partial<ClickHouseLimits>;
+}
+
+const CONNECTIONS_MAX = 16;
+/** Beyond the longest query that the server allows. */
+const RESPONSE_MARGIN_MS = 5_000;
+const INSERT_TIMEOUT_MS = 120_000;
+
+/** Uses a ClickHouse server over HTTP. Opens no connection yet. */
+export function connectClickHouse(options: ClickHouseServerOptions): ClickHouse {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const client = (requestTimeoutMs: number) =>
+    createClient({
+      url: options.url,
+      application: options.applicationName ?? 'tollgate',
+      max_open_connections: CONNECTIONS_MAX,
+      request_timeout: requestTimeoutMs,
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  return new ServerClickHouse(
+    client(limits.executionSecondsMax * 1000 + RESPONSE_MARGIN_MS),
+    client(INSERT_TIMEOUT_MS),
+    querySettings(limits),
+  );
+}
+
+class ServerClickHouse implements ClickHouse {
+  private closing: Promise<void> | undefined;
+
+  constructor(
+    private readonly querying: ClickHouseClient,
+    private readonly inserting: ClickHouseClient,
+    private readonly settings: ReturnType<typeof querySettings>,
+  ) {}
+
+  async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
+    const result = await this.querying.query({
+      query: sql,
+      format: 'JSONEachRow',
+      query_params: params,
+      clickhouse_settings: this.settings,
+      ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
+    });
+    return result.json<Row>();
+  }
+
+  async command(sql: string, params: QueryParams = {}): Promise<void> {
+    await this.inserting.command({
+      query: sql,
+      query_params: params,
+      clickhouse_settings: { session_timezone: 'UTC', wait_end_of_query: 1 },
+    });
+  }
+
+  async insertRows(
+    table: string,
+    columns: readonly string[],
+    data: RowBinaryData,
+    rowCount: number,
+    token: string,
+  ): Promise<void> {
+    const values =
+      'file' in data ? createReadStream(data.file) : Readable.from([data.bytes], { objectMode: false });
+    const { stream, summary } = await this.inserting.exec({
+      query: `${insertInto(table, columns)} FORMAT RowBinary`,
+      values,
+      clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
+    });
+    for await (const _ of stream); // nothing comes, but the connection is free only at its end
+    // A server counts what materialized views write too (ClickHouse issue 18237), so only too few can be told.
+    const taken = Math.max(Number(summary?.read_rows ?? 0), Number(summary?.written_rows ?? 0));
+    if (taken < rowCount) throw new InsertCountError(table, taken, rowCount);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= Promise.all([this.querying.close(), this.inserting.close()]).then(() => undefined);
+    return this.closing;
+  }
+}

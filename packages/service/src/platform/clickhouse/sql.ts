@@ -1,0 +1,55 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
+import { type ClickHouseLimits, INSERT_ROWS_MAX } from './port.js';
+
+/** Settings of every query. */
+export function querySettings(limits: ClickHouseLimits): ClickHouseSettings {
+  return {
+    session_timezone: 'UTC',
+    max_memory_usage: String(limits.queryMemoryBytesMax),
+    max_threads: limits.queryThreadsMax,
+    max_execution_time: limits.executionSecondsMax,
+    // A JSON number would lose digits in JavaScript.
+    output_format_json_quote_decimals: 1,
+    output_format_json_quote_64bit_integers: 1,
+  };
+}
+
+/** Settings that make an insert whole, and a repeated one harmless. */
+export function insertSettings(token: string): ClickHouseSettings {
+  if (!/^[\w.:-]{1,128}$/.test(token)) throw new RangeError(`${token} cannot be an insert token.`);
+  return {
+    async_insert: 0,
+    insert_deduplicate: 1,
+    insert_deduplication_token: token,
+    // The rollups skip what they already have, and take what a killed insert did not bring them.
+    deduplicate_blocks_in_dependent_materialized_views: 1,
+    // Events of many months are legitimate in one batch.
+    max_partitions_per_insert_block: '0',
+    max_insert_block_size: String(INSERT_ROWS_MAX),
+    min_insert_block_size_rows: '0',
+    min_insert_block_size_bytes: '0',
+    max_insert_threads: '1',
+  };
+}
+
+/** `INSERT INTO t (a, b)`, with every name checked. */
+export function insertInto(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${identifier(table)} (${columns.map(identifier).join(', ')})`;
+}
+
+/** A quoted name; the dot of `item.metric` is part of the column's name. */
+export function identifier(name: string): string {
+  if (!/^[A-Za-z_][\w.]*$/.test(name)) throw new RangeError(`${JSON.stringify(name)} is not a name.`);
+  return `\`${name}\``;
+}
+
+/** A quoted string. */
+export function literal(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+/** `SETTINGS a = 1, b = 'x'`: for one statement only, unlike SET. */
+export function settingsClause(settings: ClickHouseSettings): string {
+  const parts = Object.entries(settings).map(([name, value]) => `${name} = ${literal(String(value))}`);
+  return `SETTINGS ${parts.join(', ')}`;
+}
