@@ -1,3 +1,6 @@
+export type { ExtractorTexts } from './event-routes.js';
+export type { ExtractorText } from './explain.js';
+export { registerUsageRoutes, type UsageDeps } from './routes.js';
 export {
   EVENT_STATUSES,
   encodeUsageEvent,

@@ -1,0 +1,3 @@
+export type { AnalysisScope } from './query-sql.js';
+export { type AnalysisDeps, registerAnalysisRoutes } from './routes.js';
+export { analyze } from './service.js';

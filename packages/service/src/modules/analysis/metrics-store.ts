@@ -1,0 +1,96 @@
+import { METRICS_LISTED_MAX, type MetricsResponse, SAMPLE_VALUES_MAX } from '@tollgate/contract';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { AnalysisScope } from './query-sql.js';
+
+type Metric = MetricsResponse['metrics'][number];
+
+interface MetricSummary {
+  readonly metric: string;
+  readonly unit: string;
+  readonly currencies: string[];
+  readonly subject_types: string[];
+  readonly first_seen_s: number;
+  readonly last_seen_s: number;
+}
+
+interface DimensionSample {
+  readonly metric: string;
+  readonly unit: string;
+  readonly name: string;
+  readonly sample_values: string[];
+}
+
+/** Dimension values are sampled from so long before a metric was last seen: a bound on what is read. */
+const SAMPLED_S = 31 * 86_400;
+/** A longer value is no sample: cut short, it would match nothing. */
+const VALUE_BYTES_MAX = 256;
+
+/** The metrics that a project has used, with what they can be grouped and filtered by. */
+export async function usedMetrics(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: AnalysisScope,
+): Promise<Metric[]> {
+  const metrics = await metricSummaries(clickhouse, scope);
+  if (metrics.length === 0) return [];
+  const samples = await dimensionSamples(clickhouse, scope, metrics);
+  const dimensionsOf = new Map<string, Metric['dimensions']>();
+  for (const { metric, unit, name, sample_values } of samples) {
+    const key = JSON.stringify([metric, unit]);
+    const dimensions = dimensionsOf.get(key) ?? [];
+    dimensions.push({ name, sample_values });
+    dimensionsOf.set(key, dimensions);
+  }
+  return metrics.map(({ metric, unit, currencies, subject_types, first_seen_s, last_seen_s }) => ({
+    metric,
+    unit: unit === '' ? null : unit,
+    currencies,
+    dimensions: dimensionsOf.get(JSON.stringify([metric, unit])) ?? [],
+    subject_types,
+    first_seen_at: first_seen_s,
+    last_seen_at: last_seen_s,
+  }));
+}
+
+function metricSummaries(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: AnalysisScope,
+): Promise<MetricSummary[]> {
+  return clickhouse.query<MetricSummary>(
+    `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
+       arraySort(groupUniqArrayIf(subject_type, subject_type != '')) AS subject_types,
+       toUnixTimestamp(min(first_seen_at)) AS first_seen_s, toUnixTimestamp(max(last_seen_at)) AS last_seen_s
+     FROM usage_rollup_15m WHERE tenant_id = {tenant:String} AND project_id = {project:String}
+     GROUP BY metric, unit ORDER BY metric, unit LIMIT {limit:UInt32}`,
+    { ...scopeParams(scope), limit: METRICS_LISTED_MAX },
+  );
+}
+
+function dimensionSamples(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: AnalysisScope,
+  metrics: readonly MetricSummary[],
+): Promise<DimensionSample[]> {
+  const lastSeen = new Map<string, number>();
+  for (const { metric, last_seen_s } of metrics) {
+    lastSeen.set(metric, Math.max(last_seen_s, lastSeen.get(metric) ?? 0));
+  }
+  return clickhouse.query<DimensionSample>(
+    `SELECT metric, unit, name,
+       arraySort(groupUniqArrayIf({values:UInt32})(value, length(value) <= {bytes:UInt32})) AS sample_values
+     FROM usage_rollup_15m ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
+     WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND metric IN {metrics:Array(String)}
+       AND toUnixTimestamp(bucket) >= transform(toString(metric), {metrics:Array(String)}, {since:Array(UInt32)}, 0)
+     GROUP BY metric, unit, name ORDER BY metric, unit, name`,
+    {
+      ...scopeParams(scope),
+      values: SAMPLE_VALUES_MAX,
+      bytes: VALUE_BYTES_MAX,
+      metrics: [...lastSeen.keys()],
+      since: [...lastSeen.values()].map((lastSeenS) => Math.max(0, lastSeenS - SAMPLED_S)),
+    },
+  );
+}
+
+function scopeParams({ tenantId, projectId }: AnalysisScope) {
+  return { tenant: tenantId, project: projectId };
+}

@@ -1,0 +1,100 @@
+import {
+  ANALYSIS_FILTERS_MAX,
+  ANALYSIS_GROUP_BY_MAX,
+  ANALYSIS_ROWS_MAX,
+  type AnalysisQuery,
+  type DimensionFilter,
+  MEASURES,
+  type Measure,
+} from '@tollgate/contract';
+import { isTimezone } from '../../kernel/bucket.js';
+import { invalidRequest } from '../../platform/http/index.js';
+import { type Bucketing, chooseBuckets } from './buckets.js';
+
+/** A query with every choice made. Times are Unix seconds. */
+export interface NormalizedQuery {
+  readonly metrics: readonly string[];
+  readonly measures: readonly Measure[];
+  readonly from: number;
+  readonly to: number;
+  readonly timezone: string;
+  readonly buckets: Bucketing;
+  /** Grouped names beside the bucket. */
+  readonly dimensions: readonly string[];
+  readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
+  readonly limit: number;
+}
+
+const BUCKET = 'bucket';
+
+/**
+ * Checks what the schema cannot, and fills in what was left out.
+ * @throws ApiError `invalid_request` naming the field
+ */
+export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQuery {
+  const { from, to } = timeRange(query.time_range, nowS);
+  const timezone = query.timezone ?? 'UTC';
+  if (!isTimezone(timezone)) throw invalidRequest('timezone', 'must be a standard IANA timezone');
+  const measures = query.measures ?? MEASURES;
+  return {
+    metrics: [...new Set(query.metrics)],
+    measures: MEASURES.filter((measure) => measures.includes(measure)),
+    from,
+    to,
+    timezone,
+    buckets: chooseBuckets(query.bucket_size, from, to, timezone),
+    dimensions: groupedDimensions(query.group_by ?? []),
+    filters: allFilters(query),
+    limit: query.limit ?? ANALYSIS_ROWS_MAX,
+  };
+}
+
+function timeRange(range: AnalysisQuery['time_range'], nowS: number): { from: number; to: number } {
+  const { from, to, last_seconds: lastSeconds } = range;
+  if (lastSeconds !== undefined) {
+    if (from !== undefined || to !== undefined) {
+      throw invalidRequest('time_range', 'must have either from and to, or last_seconds');
+    }
+    // The current second has begun: it is the last of them.
+    return { from: Math.max(0, nowS + 1 - lastSeconds), to: nowS + 1 };
+  }
+  if (from === undefined || to === undefined) {
+    const missing = from === undefined ? 'from' : 'to';
+    throw invalidRequest(`time_range.${missing}`, 'is required, unless last_seconds is given');
+  }
+  if (to <= from) throw invalidRequest('time_range.to', 'must be after from');
+  return { from, to };
+}
+
+function groupedDimensions(groupBy: readonly string[]): string[] {
+  const names = [...new Set(groupBy)].filter((name) => name !== BUCKET);
+  if (names.length > ANALYSIS_GROUP_BY_MAX) {
+    throw invalidRequest('group_by', `must name at most ${ANALYSIS_GROUP_BY_MAX} dimensions beside bucket`);
+  }
+  return names;
+}
+
+function allFilters(query: AnalysisQuery): [string, DimensionFilter][] {
+  const filters = Object.entries(query.filters ?? {});
+  if (filters.length > ANALYSIS_FILTERS_MAX) {
+    throw invalidRequest('filters', `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
+  }
+  for (const [name, filter] of filters) {
+    if (Object.keys(filter).length !== 1) {
+      throw invalidRequest(
+        `filters[${JSON.stringify(name)}]`,
+        'must have exactly one of in, not_in and exists',
+      );
+    }
+  }
+  for (const name of ['subject_type', 'subject_id'] as const) {
+    const value = query[name];
+    if (value !== undefined) filters.push([name, { in: [value] }]);
+  }
+  return filters;
+}
+
+/** What the answer says it was grouped by: always the bucket first. */
+export function answeredGroupBy(query: NormalizedQuery): string[] {
+  return [BUCKET, ...query.dimensions];
+}

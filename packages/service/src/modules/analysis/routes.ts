@@ -1,0 +1,74 @@
+import { AnalysisQuery, AnalysisResult, closed, MetricsResponse } from '@tollgate/contract';
+import { Type } from 'typebox';
+import type { Clock } from '../../kernel/clock.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { App } from '../../platform/http/index.js';
+import { toCsv } from './csv.js';
+import { usedMetrics } from './metrics-store.js';
+import { analyze } from './service.js';
+
+export interface AnalysisDeps {
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clock: Clock;
+}
+
+const access = { kind: 'project', permission: 'analytics:read' } as const;
+const Params = Type.Object({ project_id: Type.String() }, closed);
+
+/** Analysis queries, and the metrics that can be asked for. */
+export function registerAnalysisRoutes(app: App, { clickhouse, clock }: AnalysisDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/analysis/query',
+    config: { access },
+    schema: {
+      tags: ['Analysis'],
+      summary: 'Query usage',
+      description:
+        'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
+        'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
+        'With `Accept: text/csv` the rows come as CSV.',
+      operationId: 'queryUsage',
+      params: Params,
+      body: AnalysisQuery,
+      response: {
+        200: {
+          description: 'The rows, as JSON or CSV.',
+          content: {
+            'application/json': { schema: AnalysisResult },
+            'text/csv': { schema: Type.String() },
+          },
+        },
+      },
+    },
+    handler: async (request, reply) => {
+      const result = await analyze(clickhouse, clock, request.project, request.body);
+      reply.header('vary', 'accept');
+      if (!asksForCsv(request.headers.accept)) return reply.send(result);
+      reply.header('content-type', 'text/csv; charset=utf-8');
+      reply.header('content-disposition', 'attachment; filename="usage.csv"');
+      return reply.send(toCsv(result));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/usage/metrics',
+    config: { access },
+    schema: {
+      tags: ['Analysis'],
+      summary: 'List used metrics',
+      description: 'Every metric the project has usage of, and what it can be grouped and filtered by.',
+      operationId: 'listUsageMetrics',
+      params: Params,
+      response: { 200: MetricsResponse },
+    },
+    handler: async (request) => ({ metrics: await usedMetrics(clickhouse, request.project) }),
+  });
+}
+
+/** JSON is the default; CSV only where the header names it, and not after JSON. */
+function asksForCsv(accept = ''): boolean {
+  const types = accept.split(',').map((entry) => entry.split(';', 1)[0]?.trim().toLowerCase());
+  const named = types.find((type) => type === 'text/csv' || type === 'application/json');
+  return named === 'text/csv';
+}

@@ -1,0 +1,43 @@
+import type { AnalysisQuery, AnalysisResult } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { answeredGroupBy, type NormalizedQuery, normalizeQuery } from './normalize.js';
+import type { AnalysisScope, PlannedQuery } from './query-sql.js';
+import { planSources } from './source.js';
+import { analysisRows } from './store.js';
+
+/** Rollups are summed over the subjects of one type. */
+const RAW_ONLY = 'subject_id';
+
+/**
+ * Answers an analysis query.
+ * @throws ApiError `invalid_request` naming the field
+ */
+export async function analyze(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  clock: Clock,
+  scope: AnalysisScope,
+  query: AnalysisQuery,
+): Promise<AnalysisResult> {
+  const normalized = normalizeQuery(query, unixSeconds(clock));
+  const found = await analysisRows(clickhouse, scope, planQuery(normalized));
+  return {
+    bucket_size: normalized.buckets.text,
+    timezone: normalized.timezone,
+    from: normalized.from,
+    to: normalized.to,
+    measures: [...normalized.measures],
+    group_by: answeredGroupBy(normalized),
+    rows: found.slice(0, normalized.limit),
+    truncated: found.length > normalized.limit,
+  };
+}
+
+/** Decides where the numbers are read: every source gives the same, the rollups sooner. */
+export function planQuery(query: NormalizedQuery): PlannedQuery {
+  const { metrics, measures, dimensions, filters, limit } = query;
+  const rawOnly = dimensions.includes(RAW_ONLY) || filters.some(([name]) => name === RAW_ONLY);
+  const bucketStarts = query.buckets.starts;
+  const sources = planSources(query.from, query.to, bucketStarts, rawOnly);
+  return { metrics, measures, dimensions, filters, sources, bucketStarts, limit };
+}

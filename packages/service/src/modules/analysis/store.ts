@@ -1,0 +1,46 @@
+import type { AnalysisRow, Measure } from '@tollgate/contract';
+import { parseDecimal, toText } from '../../kernel/decimal.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type AnalysisScope, analysisStatement, type PlannedQuery } from './query-sql.js';
+
+/** What ClickHouse answers per row: 64-bit integers and decimals are texts. */
+type StoredRow = Readonly<Record<string, string | number | null>>;
+
+/** The rows of an analysis query, in order; one more than its limit when there are more. */
+export async function analysisRows(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: AnalysisScope,
+  query: PlannedQuery,
+): Promise<AnalysisRow[]> {
+  if (query.sources.length === 0) return [];
+  const { sql, params } = analysisStatement(scope, query);
+  const rows = await clickhouse.query<StoredRow>(sql, { ...params });
+  return rows.map((row) => toRow(row, query));
+}
+
+function toRow(row: StoredRow, { dimensions, measures, bucketStarts }: PlannedQuery): AnalysisRow {
+  return {
+    bucket: bucketStarts.length === 0 ? null : Number(row.bucket_start),
+    metric: String(row.metric),
+    unit: textOrNull(row.unit),
+    currency: textOrNull(row.currency),
+    group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),
+    ...Object.fromEntries(measures.map((measure) => [measure, sumOf(measure, row[measure])])),
+  };
+}
+
+function sumOf(measure: Measure, value: string | number | null | undefined): number | string {
+  if (measure === 'item_count') return Number(value);
+  const decimal = parseDecimal(String(value));
+  if (decimal === undefined) throw new Error(`ClickHouse answered ${value} for a sum`);
+  return toText(decimal);
+}
+
+function nullableText(value: string | number | null | undefined): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** The store has an empty text where there is no unit or currency. */
+function textOrNull(value: string | number | null | undefined): string | null {
+  return value === '' ? null : nullableText(value);
+}

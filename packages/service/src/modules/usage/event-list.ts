@@ -1,0 +1,70 @@
+import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { invalidRequest } from '../../platform/http/index.js';
+import { decodeCursor, encodeCursor } from './cursor.js';
+import {
+  type EventFilter,
+  eventsById,
+  matchingIds,
+  type StoredEvent,
+  type UsageScope,
+} from './event-store.js';
+import { toUsageEvent } from './event-view.js';
+
+/** A page that superseded rows keep from filling is given up after so many reads, and answered short. */
+const ROUNDS_MAX = 5;
+const CHUNK_GROWTH = 4;
+const CHUNK_IDS_MAX = 2_000;
+
+/**
+ * One page of a project's events, newest first by (occurred_at, raw_event_id). An event that was reprocessed shows, and
+ * is filtered by, its last attempt only.
+ */
+export async function listEvents(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  { limit = LIST_LIMIT_DEFAULT, cursor, ...filter }: UsageEventsQuery,
+): Promise<UsageEventList> {
+  const question = questionOf(scope, filter);
+  let after = cursor === undefined ? undefined : decodeCursor(cursor, question);
+  if (cursor !== undefined && after === undefined) {
+    throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
+  }
+  const found: StoredEvent[] = [];
+  let chunkIds = limit + 1;
+  for (let round = 0; round < ROUNDS_MAX && found.length <= limit; round++) {
+    const ids = await matchingIds(clickhouse, scope, filter, after, chunkIds);
+    if (ids.length > 0) {
+      const events = await eventsById(clickhouse, scope, ids);
+      found.push(...events.filter((event) => matches(event, filter)));
+      after = ids.at(-1);
+    }
+    if (ids.length < chunkIds) {
+      after = undefined;
+      break;
+    }
+    chunkIds = Math.min(chunkIds * CHUNK_GROWTH, CHUNK_IDS_MAX);
+  }
+  const events = found.slice(0, limit);
+  const last = found.length > limit ? events.at(-1)?.id : after;
+  return {
+    events: events.map(toUsageEvent),
+    next_cursor: last === undefined ? null : encodeCursor(last, question),
+  };
+}
+
+/** What a cursor belongs to: pages of another list would have gaps. */
+function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
+  const filters = Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
+  return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, String(value)])];
+}
+
+/** The conditions that another attempt of the same event can answer differently. */
+function matches(event: StoredEvent, filter: EventFilter): boolean {
+  return (
+    (filter.status === undefined || event.status === filter.status) &&
+    (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&
+    (filter.subject_id === undefined || event.subject_id === filter.subject_id) &&
+    (filter.metric === undefined || event.item_metric.includes(filter.metric))
+  );
+}

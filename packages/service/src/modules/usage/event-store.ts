@@ -1,0 +1,161 @@
+import type { UsageEventsQuery } from '@tollgate/contract';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { EVENT_STATUSES, ITEM_SOURCES, POSTINGS, PRICING_SOURCES } from './row.js';
+
+/** Whose usage: no query goes without it. */
+export type UsageScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+
+/** What the list can be narrowed by. */
+export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
+
+/** A row of `usage_events` as ClickHouse answers it; absent texts are empty, decimals are texts. */
+export interface StoredEvent {
+  /** 32 hex digits. */
+  readonly id: string;
+  readonly status: keyof typeof EVENT_STATUSES;
+  readonly posting: keyof typeof POSTINGS;
+  readonly source: string;
+  readonly external_event_id: string;
+  readonly idempotency_key: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  readonly account_id: string;
+  readonly budget_lease_id: string;
+  readonly extractor_rule_set_id: string;
+  readonly extractor_version: number;
+  readonly occurred_at_s: number;
+  readonly received_at_s: number;
+  readonly processed_at_s: number;
+  readonly dimensions: Record<string, string>;
+  readonly failure_code: string;
+  readonly failure_message: string;
+  readonly failure_path: string;
+  readonly item_extractor_name: readonly string[];
+  readonly item_metric: readonly string[];
+  readonly item_unit: readonly string[];
+  readonly item_currency: readonly string[];
+  readonly item_quantity: readonly string[];
+  readonly item_unit_price: readonly (string | null)[];
+  readonly item_amount: readonly string[];
+  readonly item_source: readonly (keyof typeof ITEM_SOURCES)[];
+  readonly item_pricing_source: readonly (keyof typeof PRICING_SOURCES)[];
+  readonly item_rule_set_id: readonly string[];
+  readonly item_rule_set_version: readonly number[];
+  readonly item_rule_name: readonly string[];
+}
+
+/** With the texts that were sent; empty where nothing was. */
+export interface StoredEventDetail extends StoredEvent {
+  readonly raw_json: string;
+  readonly metadata: string;
+  readonly x_billing: string;
+}
+
+/** A DateTime holds no later second; a later bound means the same as this one. */
+const DATE_TIME_MAX = 0xffff_ffff;
+
+// Aliases differ from the columns they are made of: ClickHouse would take the alias wherever a condition names both.
+const COLUMNS = `
+  lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
+  account_id, budget_lease_id, extractor_rule_set_id, extractor_version,
+  toUnixTimestamp(occurred_at) AS occurred_at_s, toUnixTimestamp(received_at) AS received_at_s,
+  toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path,
+  item.extractor_name AS item_extractor_name, item.metric AS item_metric, item.unit AS item_unit,
+  item.currency AS item_currency, item.quantity AS item_quantity, item.unit_price AS item_unit_price,
+  item.amount AS item_amount, item.source AS item_source, item.pricing_source AS item_pricing_source,
+  item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name`;
+
+const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';
+
+const CONDITIONS = {
+  from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",
+  to: "occurred_at < toDateTime({to:UInt32}, 'UTC')",
+  status: 'status = {status:String}',
+  subject_type: 'subject_type = {subject_type:String}',
+  subject_id: 'subject_id = {subject_id:String}',
+  metric: 'has(item.metric, {metric:String})',
+  source: 'source = {source:String}',
+  external_event_id: 'external_event_id = {external_event_id:String}',
+} as const satisfies Record<keyof EventFilter, string>;
+
+/**
+ * Ids of events that have, or had before they were reprocessed, a row that matches: newest first, from just after
+ * `after`. Reading without FINAL lets ClickHouse stop at the limit; `eventsById` tells which row of an event stands.
+ */
+export async function matchingIds(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  filter: EventFilter,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const conditions = [IN_SCOPE];
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    if (filter[name as keyof EventFilter] !== undefined) conditions.push(condition);
+  }
+  if (after !== undefined) {
+    conditions.push(
+      `occurred_at <= toDateTime({after_s:UInt32}, 'UTC')`,
+      `(occurred_at, raw_event_id) < (toDateTime({after_s:UInt32}, 'UTC'), toFixedString(unhex({after:String}), 16))`,
+    );
+  }
+  const rows = await clickhouse.query<{ id: string }>(
+    `SELECT lower(hex(raw_event_id)) AS id FROM usage_events WHERE ${conditions.join(' AND ')}
+     ORDER BY occurred_at DESC, raw_event_id DESC LIMIT 1 BY raw_event_id LIMIT {limit:UInt32}`,
+    {
+      ...filter,
+      ...scopeParams(scope),
+      from: clampTime(filter.from),
+      to: clampTime(filter.to),
+      ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
+      limit,
+    },
+  );
+  return rows.map((row) => row.id);
+}
+
+/** The row of each event that stands: that of the last attempt. Newest first. */
+export function eventsById(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  ids: readonly string[],
+): Promise<StoredEvent[]> {
+  return clickhouse.query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM usage_events
+     WHERE ${IN_SCOPE} AND (occurred_at, raw_event_id) IN (
+       SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
+       FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))
+     ORDER BY occurred_at DESC, raw_event_id DESC, attempt DESC LIMIT 1 BY raw_event_id`,
+    { ...scopeParams(scope), ids },
+  );
+}
+
+/** One event with all that was sent; undefined when the project has no such event. */
+export async function eventDetail(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  id: string,
+): Promise<StoredEventDetail | undefined> {
+  const rows = await clickhouse.query<StoredEventDetail>(
+    `SELECT ${COLUMNS}, raw_json, metadata, x_billing FROM usage_events
+     WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
+       AND raw_event_id = toFixedString(unhex({id:String}), 16)
+     ORDER BY attempt DESC LIMIT 1`,
+    { ...scopeParams(scope), id, at: secondsOfId(id) },
+  );
+  return rows[0];
+}
+
+function scopeParams({ tenantId, projectId }: UsageScope) {
+  return { tenant: tenantId, project: projectId };
+}
+
+/** An id begins with its `occurred_at`: the key of its row is known without a look-up. */
+function secondsOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8), 16);
+}
+
+function clampTime(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.min(seconds, DATE_TIME_MAX);
+}

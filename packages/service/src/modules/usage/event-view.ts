@@ -1,0 +1,74 @@
+import type { UsageChargeItem, UsageEvent } from '@tollgate/contract';
+import { parseDecimal, toText } from '../../kernel/decimal.js';
+import { rawEventIdText } from '../../kernel/id.js';
+import type { StoredEvent } from './event-store.js';
+
+/** The event as the API shows it: null where the store has an empty text. */
+export function toUsageEvent(event: StoredEvent): UsageEvent {
+  return {
+    raw_event_id: rawEventIdText(event.id),
+    status: event.status,
+    source: event.source,
+    external_event_id: textOrNull(event.external_event_id),
+    idempotency_key: textOrNull(event.idempotency_key),
+    subject_type: textOrNull(event.subject_type),
+    subject_id: textOrNull(event.subject_id),
+    account_id: textOrNull(event.account_id),
+    occurred_at: event.occurred_at_s,
+    received_at: event.received_at_s,
+    processed_at: event.processed_at_s,
+    dimensions: event.dimensions,
+    charge_items: chargeItems(event),
+    posting: event.posting === 'none' ? null : event.posting,
+    extractor_rule_set_id: event.extractor_rule_set_id,
+    extractor_version: event.extractor_version || null,
+    budget_lease_id: textOrNull(event.budget_lease_id),
+    failure:
+      event.status === 'failed'
+        ? {
+            code: event.failure_code,
+            message: event.failure_message,
+            path: textOrNull(event.failure_path),
+          }
+        : null,
+  };
+}
+
+function chargeItems(event: StoredEvent): UsageChargeItem[] {
+  return event.item_metric.map((metric, i) => ({
+    extractor_name: textOrNull(event.item_extractor_name[i]),
+    metric,
+    unit: textOrNull(event.item_unit[i]),
+    quantity: plainDecimal(at(event.item_quantity, i)),
+    unit_price: nullableDecimal(event.item_unit_price[i]),
+    amount: plainDecimal(at(event.item_amount, i)),
+    currency: textOrNull(event.item_currency[i]),
+    source: at(event.item_source, i),
+    pricing_source: at(event.item_pricing_source, i),
+    rule_set_id: textOrNull(event.item_rule_set_id[i]),
+    rule_set_version: event.item_rule_set_version[i] || null,
+    rule_name: textOrNull(event.item_rule_name[i]),
+  }));
+}
+
+/** A decimal as the API writes it; a server's settings may pad it with zeros. */
+export function plainDecimal(text: string): string {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) throw new Error(`ClickHouse answered ${text} for a decimal`);
+  return toText(decimal);
+}
+
+export function textOrNull(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}
+
+function nullableDecimal(text: string | null | undefined): string | null {
+  return text === null || text === undefined ? null : plainDecimal(text);
+}
+
+/** The columns of a nested structure have one length. */
+function at<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) throw new Error('the columns of the charge items differ in length');
+  return value;
+}

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import type { UsageScope } from './event-store.js';
+
+/** Which failed events; by their `occurred_at` in Unix seconds. */
+export interface FailedEventRange {
+  readonly from: number;
+  readonly to: number;
+  /** Only those that failed with this code. */
+  readonly code: string | undefined;
+}
+
+/** Where an event stands for the system of record. */
+export type EventState = 'failed' | 'processed' | 'absent';
+
+interface Position {
+  readonly occurred_at: number;
+  readonly id: string;
+}
+
+/** An event that was accepted but not rated yet counts as absent. `id`: 32 hex digits. */
+export async function eventState(
+  db: Postgres['db'],
+  { tenantId, projectId, projectNo }: ProjectRef,
+  id: string,
+): Promise<EventState> {
+  const { rows } = await sql<{ failed: boolean; known: boolean }>`
+    select
+      exists (
+        select from failed_events
+        where tenant_id = ${tenantId} and project_id = ${projectId} and raw_event_id = ${id}::uuid
+      ) as failed,
+      exists (
+        select from usage_event_ids where project_no = ${projectNo} and raw_event_id = ${id}::uuid
+      ) as known
+  `.execute(db);
+  const row = rows[0];
+  if (row?.failed === true) return 'failed';
+  return row?.known === true ? 'processed' : 'absent';
+}
+
+/** Ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
+export async function* failedEventIds(
+  db: Postgres['db'],
+  { tenantId, projectId }: UsageScope,
+  { from, to, code }: FailedEventRange,
+  chunkIds: number,
+): AsyncGenerator<string[]> {
+  let after: Position = { occurred_at: from, id: '0'.repeat(32) };
+  while (true) {
+    // The all-zero id stands before every real one, so the first page needs no condition of its own.
+    const { rows } = await sql<Position>`
+      select occurred_at, encode(uuid_send(raw_event_id), 'hex') as id from failed_events
+      where tenant_id = ${tenantId} and project_id = ${projectId} and occurred_at < ${to}
+        and (occurred_at, raw_event_id) > (${after.occurred_at}::bigint, ${after.id}::uuid)
+        ${code === undefined ? sql`` : sql`and failure_code = ${code}`}
+      order by occurred_at, raw_event_id limit ${chunkIds}
+    `.execute(db);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map((row) => row.id);
+    if (rows.length < chunkIds) return;
+    after = last;
+  }
+}

@@ -1,0 +1,77 @@
+import { closed, IngestStatus, ReprocessRequest, ReprocessResponse } from '@tollgate/contract';
+import { Type } from 'typebox';
+import { parseRawEventId } from '../../kernel/id.js';
+import { ApiError, type App, invalidRequest } from '../../platform/http/index.js';
+import { EventParams } from './event-routes.js';
+import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
+import { ingestCounts } from './status-store.js';
+
+const Params = Type.Object({ project_id: Type.String() }, closed);
+
+/** How far processing is, and rating failed events anew. */
+export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/usage/ingest-status',
+    config: { access: { kind: 'project', permission: 'usage:read' } },
+    schema: {
+      tags: ['Usage'],
+      summary: 'How far processing is',
+      description:
+        'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always.',
+      operationId: 'getIngestStatus',
+      params: Params,
+      response: { 200: IngestStatus },
+    },
+    handler: async (request) => {
+      const { oldestReceivedAtMs, ...counts } = await ingestCounts(deps.postgres.db, request.project);
+      const { processed, failed, duplicates, pending } = counts;
+      const lagMs = oldestReceivedAtMs === null ? 0 : deps.clock.nowMs() - oldestReceivedAtMs;
+      return {
+        accepted: processed + failed + duplicates + pending,
+        ...counts,
+        lag_seconds: Math.max(0, Math.ceil(lagMs / 1000)),
+        oldest_received_at: oldestReceivedAtMs === null ? null : Math.floor(oldestReceivedAtMs / 1000),
+      };
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/usage/events/:raw_event_id/reprocess',
+    config: { access: { kind: 'project', permission: 'usage:ingest' } },
+    schema: {
+      tags: ['Usage'],
+      summary: 'Reprocess a failed event',
+      description: 'Rates the event anew, by the rules as they are now. 409 when it did not fail.',
+      operationId: 'reprocessUsageEvent',
+      params: EventParams,
+      response: { 202: ReprocessResponse },
+    },
+    handler: async (request, reply) => {
+      const id = parseRawEventId(request.params.raw_event_id);
+      if (id === undefined) throw new ApiError('not_found');
+      await reprocessEvent(deps, request.project, id);
+      return reply.code(202).send({ count: 1 });
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/usage/events/reprocess',
+    config: { access: { kind: 'project', permission: 'usage:ingest' } },
+    schema: {
+      tags: ['Usage'],
+      summary: 'Reprocess failed events',
+      description: 'Rates the failed events of a time range anew, by the rules as they are now.',
+      operationId: 'reprocessUsageEvents',
+      params: Params,
+      body: ReprocessRequest,
+      response: { 202: ReprocessResponse },
+    },
+    handler: async (request, reply) => {
+      const { from, to, code } = request.body;
+      if (to <= from) throw invalidRequest('to', 'must be after from');
+      const count = await reprocessEvents(deps, request.project, { from, to, code });
+      return reply.code(202).send({ count });
+    },
+  });
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '../../kernel/clock.js';
+import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
+import { eventState, type FailedEventRange, failedEventIds } from './failed-store.js';
+
+/** Events of one queue record: a worker's batch holds no more than a few of them. */
+export const REPROCESS_CHUNK_EVENTS_MAX = 10_000;
+
+export interface ReprocessDeps {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly queue: Pick<SegmentQueue<Tx>, 'append'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Queues one failed event to be rated anew. `id`: 32 hex digits.
+ * @throws ApiError `not_found`, `event_not_failed`
+ */
+export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {
+  const state = await eventState(deps.postgres.db, project, id);
+  if (state === 'absent') throw new ApiError('not_found');
+  if (state === 'processed') throw new ApiError('event_not_failed');
+  await deps.queue.append([recordOf(deps.clock, project, [id])]);
+}
+
+/**
+ * Queues every failed event of the range and answers how many. A chunk is durable before the next is read; a request
+ * that breaks off can be sent again, because an event that is queued twice is rated once.
+ */
+export async function reprocessEvents(
+  deps: ReprocessDeps,
+  project: ProjectRef,
+  range: FailedEventRange,
+): Promise<number> {
+  let count = 0;
+  for await (const ids of failedEventIds(deps.postgres.db, project, range, REPROCESS_CHUNK_EVENTS_MAX)) {
+    await deps.queue.append([recordOf(deps.clock, project, ids)]);
+    count += ids.length;
+  }
+  return count;
+}
+
+function recordOf(clock: Clock, project: ProjectRef, ids: readonly string[]): SegmentRecord {
+  const { tenantId, projectId, projectNo } = project;
+  return {
+    scope: { kind: 'reprocess', tenantId, projectId, projectNo, extractorRuleSetId: null },
+    receivedAtMs: clock.nowMs(),
+    eventCount: ids.length,
+    ids: Buffer.from(ids.join(''), 'hex'),
+    body: Buffer.alloc(0),
+  };
+}

@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Postgres } from '../../platform/postgres/index.js';
+import type { UsageScope } from './event-store.js';
+
+/** What became of a project's accepted events, at one moment. */
+export interface IngestCounts {
+  readonly processed: number;
+  readonly failed: number;
+  readonly duplicates: number;
+  readonly pending: number;
+  /** When the oldest event was received that is accepted but not in ClickHouse yet; null when there is none. */
+  readonly oldestReceivedAtMs: number | null;
+}
+
+/**
+ * One statement, hence one snapshot: an event on its way from the queue into the totals is in exactly one of them.
+ * Segments hold more than one project's events, and reprocessed ones with a count of 0.
+ */
+export async function ingestCounts(
+  db: Postgres['db'],
+  { tenantId, projectId }: UsageScope,
+): Promise<IngestCounts> {
+  const { rows } = await sql<IngestCounts>`
+    select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,
+      coalesce(total.duplicate_count, 0) as duplicates, coalesce(queued.pending, 0)::bigint as pending,
+      least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"
+    from (
+      select sum(part.event_count) as pending,
+        min(segment.received_at_ms) filter (where part.event_count > 0) as oldest_ms
+      from segments segment
+        cross join lateral unnest(segment.project_ids, segment.project_event_counts) as part (project_id, event_count)
+      where segment.project_ids @> array[${projectId}] and part.project_id = ${projectId}
+    ) queued
+    cross join (
+      select min(oldest_received_at_ms) as oldest_ms from usage_batches where project_ids @> array[${projectId}]
+    ) batched
+    left join ingest_totals total on total.tenant_id = ${tenantId} and total.project_id = ${projectId}
+  `.execute(db);
+  const counts = rows[0];
+  if (counts === undefined) throw new Error('aggregates answered no row');
+  return counts;
+}
