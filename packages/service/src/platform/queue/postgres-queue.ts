@@ -34,7 +34,9 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       const { projectId } = record.scope;
       receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
       eventCount += record.eventCount;
-      eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + record.eventCount);
+      // What is rated anew was accepted and counted before.
+      const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
+      eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
     }
     const values = [
       receivedAtMs,
