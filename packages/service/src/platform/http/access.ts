@@ -101,6 +101,10 @@ function authorize(
   request.boundPrincipal = principal;
   if (access.kind === 'service' && principal.kind !== 'service') return permissionDenied();
   if ('permission' in access && !principalPermits(principal, access.permission)) return permissionDenied();
+  // An administrator administers the whole tenant; a key that is bound to a project never does.
+  if (access.kind === 'tenant' && principal.kind === 'key' && principal.projectId !== undefined) {
+    return permissionDenied();
+  }
   if (hasUnusableParameter(request)) return notFound();
   const { project_id: projectId, tenant_id: tenantId } = request.params as Partial<Record<string, string>>;
   if (access.kind === 'tenant') {

@@ -69,7 +69,8 @@ function describeFindings(findings: readonly ErrorObject[], data: unknown): Erro
     // What each branch of a choice lacks is noise beside "must be one of".
     if (choices.some((choice) => finding.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
     const detail = describeFinding(finding, data);
-    details.set(`${detail.path}\n${detail.message}`, detail);
+    // One finding per place: a text that is too short need not also hear that it misses the pattern.
+    if (!details.has(detail.path)) details.set(detail.path, detail);
     if (details.size === ERROR_DETAILS_MAX) break;
   }
   return [...details.values()];

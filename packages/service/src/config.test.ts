@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, configurationTable, readConfig } from './config.js';
+
+describe('the configuration', () => {
+  test('of an empty environment is the documented default', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      dataDir: resolve('data'),
+      databaseUrl: undefined,
+      clickhouseUrl: undefined,
+      serviceKey: undefined,
+      roles: ['api', 'worker', 'projector'],
+      logLevel: 'info',
+      eventAgeDaysMax: 3650,
+      eventAheadDaysMax: 30,
+      ingestBacklogEventsMax: 2_000_000,
+      databaseConnectionsMax: 20,
+      warnings: [],
+    });
+  });
+
+  test('reads every variable; an empty one counts as absent', () => {
+    const config = readConfig({
+      HOST: '::',
+      PORT: '0',
+      TOLLGATE_DATA_DIR: '/var/lib/tollgate',
+      TOLLGATE_DATABASE_URL: 'postgresql://u:p@db/tollgate',
+      TOLLGATE_CLICKHOUSE_URL: '',
+      TOLLGATE_SERVICE_KEY: 'at-least-16-characters',
+      TOLLGATE_ROLES: 'api, projector',
+      TOLLGATE_LOG_LEVEL: 'warn',
+      TOLLGATE_EVENT_AGE_DAYS_MAX: '90',
+    });
+    expect(config).toMatchObject({
+      host: '::',
+      port: 0,
+      dataDir: '/var/lib/tollgate',
+      databaseUrl: 'postgresql://u:p@db/tollgate',
+      clickhouseUrl: undefined,
+      serviceKey: 'at-least-16-characters',
+      roles: ['api', 'projector'],
+      logLevel: 'warn',
+      eventAgeDaysMax: 90,
+    });
+  });
+
+  test.each([
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '8080.5'],
+    ['PORT', '0x50'],
+    ['PORT', ' 80'],
+    ['HOST', 'http://localhost'],
+    ['TOLLGATE_DATABASE_URL', 'localhost:5432'],
+    ['TOLLGATE_DATABASE_URL', 'mysql://localhost/x'],
+    ['TOLLGATE_CLICKHOUSE_URL', 'clickhouse://x'],
+    ['TOLLGATE_SERVICE_KEY', 'short'],
+    ['TOLLGATE_SERVICE_KEY', 'with spaces in between'],
+    ['TOLLGATE_ROLES', 'api,api'],
+    ['TOLLGATE_ROLES', 'api,'],
+    ['TOLLGATE_ROLES', 'everything'],
+    ['TOLLGATE_LOG_LEVEL', 'verbose'],
+    ['TOLLGATE_EVENT_AGE_DAYS_MAX', '1e3'],
+    ['TOLLGATE_INGEST_BACKLOG_EVENTS_MAX', '0'],
+  ])('%s=%s is refused in one sentence that names it', (variable, text) => {
+    const error = failureOf({ [variable]: text });
+    expect(error.problems.length).toBe(1);
+    expect(error.message).toMatch(new RegExp(`^${variable} must be [^\\n]+\\.$`));
+  });
+
+  test('names every wrong variable at once, and never repeats a secret', () => {
+    const error = failureOf({ PORT: 'x', TOLLGATE_SERVICE_KEY: 'secret', TOLLGATE_DATABASE_URL: 'secret' });
+    expect(error.problems.length).toBe(3);
+    expect(error.message).not.toContain('secret');
+  });
+
+  test('warns of a variable that nobody reads', () => {
+    expect(readConfig({ TOLLGATE_DATADIR: '/x' }).warnings).toEqual([
+      'The environment variable TOLLGATE_DATADIR is not known and has no effect.',
+    ]);
+  });
+
+  test('is the one that docs/configuration.md describes', async () => {
+    const document = await readFile(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+    expect(document).toContain(`\n${configurationTable()}\n`);
+  });
+});
+
+function failureOf(environment: NodeJS.ProcessEnv): ConfigError {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+  }
+  return expect.unreachable('the configuration should have been refused');
+}

@@ -1,0 +1,131 @@
+import type { Permission } from '@tollgate/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '../log/index.js';
+import { createMetrics } from '../metrics/index.js';
+import {
+  type Access,
+  type App,
+  createApp,
+  type KeyPrincipal,
+  type Principal,
+  type ProjectRef,
+} from './index.js';
+
+const PROJECTS: Record<string, ProjectRef> = {
+  mine: { tenantId: 'ten_a', projectId: 'mine', projectNo: 1, kind: 'release' },
+  sibling: { tenantId: 'ten_a', projectId: 'sibling', projectNo: 2, kind: 'release' },
+  foreign: { tenantId: 'ten_b', projectId: 'foreign', projectNo: 3, kind: 'release' },
+};
+
+const keyOf = (permissions: Permission[], projectId?: string): KeyPrincipal => ({
+  kind: 'key',
+  keyId: 'key_1',
+  tenantId: 'ten_a',
+  projectId,
+  permissions,
+});
+
+const PRINCIPALS: Record<string, Principal> = {
+  service: { kind: 'service' },
+  reader: keyOf(['rules:read']),
+  writer: keyOf(['rules:write']),
+  bound: keyOf(['rules:read'], 'mine'),
+  admin: keyOf(['tenant:admin']),
+  boundAdmin: keyOf(['tenant:admin'], 'mine'),
+  other: keyOf(['usage:ingest']),
+};
+
+const ROUTES: Record<string, Access> = {
+  '/public/:id': { kind: 'public' },
+  '/any': { kind: 'any-key' },
+  '/service/:id': { kind: 'service' },
+  '/read/:project_id': { kind: 'project', permission: 'rules:read' },
+  '/write/:project_id': { kind: 'project', permission: 'rules:write' },
+  '/tenant/:tenant_id': { kind: 'tenant', permission: 'tenant:admin' },
+};
+
+/** Both kinds of ports: answers at once (cached), and later. */
+describe.each([
+  ['cached', <T>(value: T) => value],
+  ['looked up', async <T>(value: T) => value],
+])('access, when key and project are %s', (_how, answer) => {
+  let app: App;
+  beforeAll(async () => {
+    app = await createApp({
+      log: createLog({ level: 'silent' }),
+      metrics: createMetrics(),
+      authenticator: { authenticate: (token) => answer(PRINCIPALS[token]) as Principal | undefined },
+      projects: { resolveProject: (id) => answer(PROJECTS[id]) as ProjectRef | undefined },
+    });
+    for (const [url, access] of Object.entries(ROUTES)) {
+      app.route({
+        method: 'GET',
+        url,
+        config: { access },
+        schema: { hide: true },
+        handler: async (request) =>
+          access.kind === 'project'
+            ? { project: request.project }
+            : { caller: request.boundPrincipal?.kind ?? 'nobody' },
+      });
+    }
+  });
+
+  const get = (url: string, authorization?: string) =>
+    app.inject({ url, headers: authorization === undefined ? {} : { authorization } });
+
+  test.each<[string, string | undefined, number]>([
+    ['/public/1', undefined, 200],
+    ['/public/1', 'nonsense', 200],
+    ['/public/%00', undefined, 404],
+    ['/any', undefined, 401],
+    ['/any', 'reader', 401],
+    ['/any', 'Basic reader', 401],
+    ['/any', 'Bearer', 401],
+    ['/any', 'Bearer nobody', 401],
+    ['/any', `Bearer ${'x'.repeat(10_000)}`, 401],
+    ['/any', 'Bearer reader', 200],
+    ['/any', 'bearer  reader ', 200],
+    ['/any', 'Bearer service', 200],
+    ['/service/1', 'Bearer service', 200],
+    ['/service/1', 'Bearer admin', 403],
+    ['/service/%00', 'Bearer service', 404],
+    ['/read/mine', 'Bearer reader', 200],
+    ['/read/mine', 'Bearer writer', 200],
+    ['/read/mine', 'Bearer bound', 200],
+    ['/read/mine', 'Bearer admin', 200],
+    ['/read/mine', 'Bearer service', 200],
+    ['/read/mine', 'Bearer other', 403],
+    ['/write/mine', 'Bearer reader', 403],
+    ['/write/mine', 'Bearer writer', 200],
+    ['/read/sibling', 'Bearer reader', 200],
+    ['/read/sibling', 'Bearer bound', 404],
+    ['/read/foreign', 'Bearer reader', 404],
+    ['/read/foreign', 'Bearer admin', 404],
+    ['/read/foreign', 'Bearer other', 403],
+    ['/read/foreign', 'Bearer service', 200],
+    ['/read/absent', 'Bearer service', 404],
+    ['/read/absent', 'Bearer other', 403],
+    ['/read/absent', undefined, 401],
+    ['/read/%00', 'Bearer reader', 404],
+    ['/read/constructor', 'Bearer reader', 404],
+    ['/tenant/ten_a', 'Bearer admin', 200],
+    ['/tenant/ten_a', 'Bearer service', 200],
+    ['/tenant/ten_a', 'Bearer writer', 403],
+    ['/tenant/ten_a', 'Bearer boundAdmin', 403],
+    ['/tenant/ten_b', 'Bearer writer', 403],
+    ['/tenant/ten_b', 'Bearer admin', 404],
+  ])('%s with %s: %i', async (url, authorization, status) => {
+    expect((await get(url, authorization)).statusCode).toBe(status);
+  });
+
+  test('a foreign project is byte for byte an absent one', async () => {
+    const foreign = await get('/read/foreign', 'Bearer reader');
+    expect(foreign.body).toBe((await get('/read/absent', 'Bearer reader')).body);
+  });
+
+  test('the handler knows the project; elsewhere asking for it is an error', async () => {
+    expect((await get('/read/mine', 'Bearer reader')).json()).toEqual({ project: PROJECTS.mine });
+    expect((await get('/any', 'Bearer service')).json()).toEqual({ caller: 'service' });
+  });
+});
