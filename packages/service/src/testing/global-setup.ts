@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { applyMigrations, connectPostgres, startTemporaryPostgres } from '../platform/postgres/index.js';
+import { startClickHouseHttpServer } from './clickhouse-http-server.js';
 import type { TestStores } from './stores.js';
 
 declare module 'vitest' {
@@ -11,15 +12,22 @@ declare module 'vitest' {
 
 /** Starts the stores once for the whole run; every test file then works in databases of its own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const postgres = await startTemporaryPostgres();
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.reverse()) await stop();
+  };
   try {
+    const postgres = await startTemporaryPostgres();
+    stops.push(() => postgres.stop());
     await migrateTemplate(postgres.connection);
+    const clickhouse = await startClickHouseHttpServer();
+    stops.push(() => clickhouse.stop());
+    project.provide('stores', { postgres: postgres.connection, clickhouseUrl: clickhouse.url });
+    return stopAll;
   } catch (error) {
-    await postgres.stop();
+    await stopAll();
     throw error;
   }
-  project.provide('stores', { postgres: postgres.connection });
-  return () => postgres.stop();
 }
 
 /** Cloning a migrated database is many times faster than migrating a new one. */

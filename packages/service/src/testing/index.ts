@@ -7,5 +7,6 @@ export {
   type TestEvent,
   type TestProject,
 } from './accepted.js';
+export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
 export { waitFor } from './wait-for.js';

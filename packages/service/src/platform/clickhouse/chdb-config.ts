@@ -1,15 +1,24 @@
+import { writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 
 const MEBIBYTE = 1_048_576;
 /** The engine shares the machine, and the process, with the service and PostgreSQL. */
 const ENGINE_MEMORY_BYTES_MAX = 2_048 * MEBIBYTE;
 const ENGINE_MEMORY_SHARE_MAX = 0.4;
 
+/** Writes the engine's configuration into the folder; answers the file's path. */
+export function chdbConfigFile(folder: string): string {
+  const path = join(folder, 'config.xml');
+  writeFileSync(path, chdbConfig(totalmem()));
+  return path;
+}
+
 /**
  * Server configuration of the embedded engine: what cannot be a setting of a session. Its own defaults are those of a machine
  * that runs nothing else: caches of 5 GiB each, and as much memory as there is.
  */
-export function chdbConfig(machineBytes = totalmem()): string {
+function chdbConfig(machineBytes: number): string {
   const memoryBytes = Math.min(ENGINE_MEMORY_BYTES_MAX, Math.floor(machineBytes * ENGINE_MEMORY_SHARE_MAX));
   const values = {
     max_server_memory_usage: memoryBytes,

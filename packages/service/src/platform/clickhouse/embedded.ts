@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
-import { chdbConfig } from './chdb-config.js';
+import { chdbConfigFile } from './chdb-config.js';
 import {
   type ClickHouse,
   type ClickHouseLimits,
@@ -43,7 +43,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   }
   openFolder = folder;
   try {
-    return await EmbeddedClickHouse.open(engine, folder, { ...DEFAULT_LIMITS, ...options.limits });
+    return EmbeddedClickHouse.open(engine, folder, { ...DEFAULT_LIMITS, ...options.limits });
   } catch (error) {
     openFolder = undefined;
     throw error;
@@ -88,11 +88,9 @@ class EmbeddedClickHouse implements ClickHouse {
     private readonly inserting: ClickHouseClient,
   ) {}
 
-  static async open(engine: Engine, folder: string, limits: ClickHouseLimits): Promise<EmbeddedClickHouse> {
+  static open(engine: Engine, folder: string, limits: ClickHouseLimits): EmbeddedClickHouse {
     const path = join(folder, 'data');
-    const configFile = join(folder, 'config.xml');
-    await writeFile(configFile, chdbConfig());
-    const keeper = new engine.Session(path, { connectionArgs: [`--config-file=${configFile}`] });
+    const keeper = new engine.Session(path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
     const client = (settings: ReturnType<typeof querySettings>) =>
       createClient({
         connection: engine.createChdbConnection({ path }) as unknown as ClientConnection,

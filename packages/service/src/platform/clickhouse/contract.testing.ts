@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isClickHouseUnavailable } from './errors.js';
+import type { ClickHouse } from './port.js';
+
+/** What every ClickHouse must do, however it is reached. The database must be migrated. */
+export function describeClickHouse(name: string, open: () => ClickHouse): void {
+  describe(`${name}: queries`, () => describeQueries(open));
+  describe(`${name}: inserts`, () => describeInserts(open));
+}
+
+function describeQueries(open: () => ClickHouse): void {
+  test('big numbers arrive as exact text, times as UTC', async () => {
+    const rows = await open().query(`
+      SELECT 18446744073709551615 AS big, toDecimal256('12345678901234567890.000000000000000001', 18) AS exact,
+        toDateTime(0) AS epoch, 7 AS small, map('a', '1') AS pairs, CAST(NULL AS Nullable(String)) AS none`);
+    expect(rows).toEqual([
+      {
+        big: '18446744073709551615',
+        exact: '12345678901234567890.000000000000000001',
+        epoch: '1970-01-01 00:00:00',
+        small: 7,
+        pairs: { a: '1' },
+        none: null,
+      },
+    ]);
+  });
+
+  const hostile = `it's; DROP TABLE usage_events -- \\ "\n\t\0{x:String}`;
+  test.each([
+    ['String', 'Ünï', 'Ünï'],
+    ['String', hostile, hostile],
+    ['Array(String)', ['a', hostile], ['a', hostile]],
+    ['Array(String)', [], []],
+    ['UInt32', 4_294_967_295, 4_294_967_295],
+    ['Int64', -9_007_199_254_740_991, '-9007199254740991'],
+    ['Decimal(38, 18)', '0.000000000000000001', '0.000000000000000001'],
+    ['Bool', true, true],
+    ['Nullable(String)', null, null],
+    ['DateTime', 1_750_000_000, '2025-06-15 15:06:40'],
+  ])('a parameter of type %s is bound as it is: %j', async (type, value, expected) => {
+    expect(await open().query(`SELECT {value:${type}} AS value`, { value })).toEqual([{ value: expected }]);
+  });
+
+  test('parameters of queries that run at the same time are not mixed up', async () => {
+    const numbers = Array.from({ length: 20 }, (_, n) => n);
+    const rows = await Promise.all(numbers.map((n) => open().query('SELECT {n:UInt8} AS n', { n })));
+    expect(rows.flat()).toEqual(numbers.map((n) => ({ n })));
+  });
+
+  test('no rows are an empty list', async () => {
+    expect(await open().query('SELECT 1 AS n WHERE 0')).toEqual([]);
+  });
+
+  test('an error of the engine names itself, and is not taken for an outage', async () => {
+    const failed = open().query('SELECT nothing FROM nowhere');
+    await expect(failed).rejects.toMatchObject({ type: 'UNKNOWN_TABLE' });
+    expect(isClickHouseUnavailable(await failed.catch((error: unknown) => error))).toBe(false);
+  });
+}
+
+function describeInserts(open: () => ClickHouse): void {
+  const rowsOf = (...texts: string[]) =>
+    Buffer.concat(texts.map((text) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)])));
+  const create = (table: string) =>
+    open().command(`CREATE TABLE ${table} (text String, n UInt8 DEFAULT 7) ENGINE = MergeTree ORDER BY text
+      SETTINGS non_replicated_deduplication_window = 100`);
+  const textsOf = async (table: string) =>
+    (await open().query<{ text: string }>(`SELECT text FROM ${table} ORDER BY text`)).map(({ text }) => text);
+
+  test('binary data arrives whole, blank lines and quotes included', async () => {
+    await create('whole');
+    const texts = ['', '\n\n', '\n\nINSERT', `'; DROP TABLE whole; --`, 'z'];
+    await open().insertRows('whole', ['text'], { bytes: rowsOf(...texts) }, texts.length, 't1');
+    expect(await textsOf('whole')).toEqual([...texts].sort());
+  });
+
+  test('a file is inserted as bytes are', async () => {
+    await create('from_file');
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-it's-"));
+    try {
+      const file = join(folder, 'rows.gz'); // the name must not be taken for a compression
+      writeFileSync(file, rowsOf('a', 'b'));
+      await open().insertRows('from_file', ['text'], { file }, 2, 't1');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    expect(await textsOf('from_file')).toEqual(['a', 'b']);
+  });
+
+  test('the same token inserts once; another inserts the same rows again', async () => {
+    await create('repeated');
+    for (const token of ['t1', 't1', 't2', 't1']) {
+      await open().insertRows('repeated', ['text'], { bytes: rowsOf('a') }, 1, token);
+    }
+    expect(await textsOf('repeated')).toEqual(['a', 'a']);
+  });
+
+  test('rows that are cut short, or fewer than said, are an error', async () => {
+    await create('short');
+    const bytes = rowsOf('abc', 'def');
+    const cut = open().insertRows('short', ['text'], { bytes: bytes.subarray(0, 6) }, 2, 't1');
+    await expect(cut).rejects.toThrow();
+    const fewer = open().insertRows('short', ['text'], { bytes }, 3, 't2');
+    await expect(fewer).rejects.toThrow('took 2 rows into short where 3 were sent');
+  });
+
+  test('names and tokens that could be SQL are refused before anything is sent', async () => {
+    const bytes = rowsOf('a');
+    await expect(open().insertRows('a b', ['text'], { bytes }, 1, 't')).rejects.toThrow('is not a name');
+    await expect(open().insertRows('a', ['`'], { bytes }, 1, 't')).rejects.toThrow('is not a name');
+    await expect(open().insertRows('a', ['text'], { bytes }, 1, "t'")).rejects.toThrow(
+      'cannot be an insert token',
+    );
+  });
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { drainPending, Session } from 'chdb';
+import { chdbConfigFile } from '../platform/clickhouse/chdb-config.js';
+import { identifier, literal } from '../platform/clickhouse/sql.js';
+
+export interface ClickHouseHttpServer {
+  /** Without a database; add one as the path. */
+  readonly url: string;
+  /** Ends the engine and deletes all data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Answers ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without one: queries in the
+ * body or the URL, bound parameters, settings, databases, inserts with a body in any format, summaries and errors. There are
+ * no users, no sessions, no compressed answers and no progress.
+ * Source: https://clickhouse.com/docs/interfaces/http
+ */
+export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-clickhouse-'));
+  const engine = new Engine(folder);
+  const server = createServer((request, response) => {
+    answer(engine, request, response).catch((error: unknown) => sendError(response, error));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      await closeServer(server);
+      await engine.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Query {
+  readonly text: string;
+  readonly database: string;
+  readonly format: string;
+  /** Values as the wire has them: escaped like a field of TabSeparated. */
+  readonly params: ReadonlyMap<string, string>;
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+interface Outcome {
+  readonly bytes: Uint8Array;
+  readonly rowsRead: number;
+}
+
+/** A session for each request: settings and parameters of one must not be seen by the next. */
+class Engine {
+  private readonly path: string;
+  private readonly keeper: Session;
+
+  constructor(private readonly folder: string) {
+    this.path = join(folder, 'data');
+    this.keeper = new Session(this.path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
+  }
+
+  async run(query: Query): Promise<Outcome> {
+    const session = new Session(this.path);
+    const preamble = [
+      `USE ${identifier(query.database)}`,
+      ...[...query.settings].map(([name, value]) => `SET ${identifier(name)} = ${literal(value)}`),
+      ...[...query.params].map(([name, value]) => `SET ${identifier(`param_${name}`)} = ${literal(value)}`),
+    ];
+    try {
+      const result = await session.queryAsync(`${preamble.join('; ')}; ${query.text}`, {
+        format: query.format,
+      });
+      return { bytes: result.bytes(), rowsRead: result.rowsRead };
+    } finally {
+      session.close();
+    }
+  }
+
+  /** The engine reads a body correctly from a file only: it cuts binary data in a statement. */
+  async insert(
+    query: Query,
+    insert: { head: string; format: string },
+    body: IncomingMessage,
+  ): Promise<Outcome> {
+    const file = join(this.folder, `${randomUUID()}.body`);
+    try {
+      await pipeline(decompress(body), createWriteStream(file));
+      if (statSync(file).size === 0) return { bytes: new Uint8Array(), rowsRead: 0 };
+      const text = `${insert.head} FROM INFILE ${literal(file)} COMPRESSION 'none' FORMAT ${insert.format}`;
+      return await this.run({ ...query, text });
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
+    this.keeper.close();
+    await drainPending();
+  }
+}
+
+async function answer(engine: Engine, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname === '/ping') {
+    response.end('Ok.\n');
+    return;
+  }
+  const query = readQuery(url.searchParams);
+  const insert = /^(\s*INSERT\s+INTO\b.*?)\s+FORMAT\s+(\w+)\s*$/is.exec(query.text);
+  const [, head, format] = insert ?? [];
+  const outcome =
+    head !== undefined && format !== undefined
+      ? await engine.insert(query, { head, format }, request)
+      : await engine.run({ ...query, text: `${query.text}${await readText(request)}` });
+  response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
+  response.setHeader('X-ClickHouse-Timezone', 'UTC');
+  response.setHeader('X-ClickHouse-Summary', summaryOf(outcome, insert !== null));
+  response.end(outcome.bytes);
+}
+
+/** Names in the URL that are neither parameters of the query nor settings that the embedded engine knows. */
+const TRANSPORT_NAMES =
+  /^(query|query_id|database|default_format|session_\w+|role|compress|decompress|wait_end_of_query)$|http/;
+
+function readQuery(search: URLSearchParams): Query {
+  const entries = [...search];
+  const params = entries
+    .filter(([name]) => name.startsWith('param_'))
+    .map(([name, value]) => [name.slice('param_'.length), value] as const);
+  const settings = entries.filter(([name]) => !name.startsWith('param_') && !TRANSPORT_NAMES.test(name));
+  return {
+    text: search.get('query') ?? '',
+    database: search.get('database') ?? 'default',
+    format: search.get('default_format') ?? 'TabSeparated',
+    params: new Map(params),
+    settings: new Map(settings),
+  };
+}
+
+function decompress(request: IncomingMessage): NodeJS.ReadableStream {
+  return request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of decompress(request)) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function summaryOf({ rowsRead, bytes }: Outcome, isInsert: boolean): string {
+  const read = String(rowsRead);
+  return JSON.stringify({
+    read_rows: read,
+    read_bytes: '0',
+    written_rows: isInsert ? read : '0',
+    written_bytes: '0',
+    total_rows_to_read: '0',
+    result_rows: isInsert ? read : '0',
+    result_bytes: String(bytes.length),
+    elapsed_ns: '0',
+  });
+}
+
+/** Errors that the server answers with 404 or 400; any other is a 500. */
+const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
+  ['60', 404], // UNKNOWN_TABLE
+  ['81', 404], // UNKNOWN_DATABASE
+  ['62', 400], // SYNTAX_ERROR
+]);
+
+function sendError(response: ServerResponse, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = /Code: (\d+)/.exec(message)?.[1] ?? '1002';
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(STATUS_BY_CODE.get(code) ?? 500, { 'X-ClickHouse-Exception-Code': code });
+  response.end(
+    message.startsWith('Code:') ? message : `Code: ${code}. DB::Exception: ${message} (UNKNOWN_EXCEPTION)`,
+  );
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
