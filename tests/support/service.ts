@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { isRunning, type ProcessIdentity } from '../../packages/service/src/platform/process-identity.js';
+import { descendantsOf, killNow } from './process-tree.js';
+
+const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/main/cli.js', import.meta.url));
+const READY_TIMEOUT_MS = 120_000;
+const END_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 20;
+const OUTPUT_CHARS_MAX = 200_000;
+
+export interface ServiceOptions {
+  /** Environment variables beside those that place the service. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Command and options of `tollgate`. */
+  readonly args?: readonly string[];
+}
+
+/** What a crash takes with it. */
+export type Crash = 'service' | 'service and stores';
+
+/** How a command of `tollgate` ended, and all it printed. */
+export interface CommandResult {
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+/** Starts a service on an empty data directory and waits until it is ready. Needs a build. */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  if (!existsSync(PROGRAM)) throw new Error('The service is not built: run npm run build.');
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
+  // PostgreSQL runs under another account when the test runs as root, and must be able to pass through.
+  chmodSync(dataDir, 0o711);
+  const service = new RunningService(dataDir, await freePort(), options);
+  try {
+    await service.start();
+    return service;
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
+
+/**
+ * The service as it is shipped, in a process of its own, with its own data directory and a port that stays the same over
+ * restarts. `stop` it when the test is over, whatever became of it.
+ */
+export class RunningService {
+  readonly serviceKey = 'test-service-key-0123456789';
+  readonly #options: ServiceOptions;
+  #child: ChildProcess | undefined;
+  #output = '';
+  /** Every process that this service was seen to start, PostgreSQL's above all. */
+  #descendants: ProcessIdentity[] = [];
+
+  constructor(
+    readonly dataDir: string,
+    readonly port: number,
+    options: ServiceOptions,
+  ) {
+    this.#options = options;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Process id of the service while it runs. */
+  get pid(): number {
+    const pid = this.#child?.pid;
+    if (pid === undefined) throw new Error('The service does not run.');
+    return pid;
+  }
+
+  /** What the service printed over all its runs; only the end of it, when that was much. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Starts the service again on the same data and port, and waits until it is ready. */
+  async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    if (this.#child !== undefined) throw new Error('The service runs already.');
+    const child = this.#spawn(this.#options.args ?? ['serve'], env);
+    this.#child = child;
+    child.once('exit', () => {
+      this.#child = undefined;
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => this.#print(text));
+    }
+    await this.#waitUntilReady(child);
+  }
+
+  /** Asks the service to end, as an operator does, and keeps the data. @returns its exit code */
+  async terminate(): Promise<number | null> {
+    const child = this.#running();
+    this.#noteProcesses();
+    child.kill('SIGTERM');
+    return this.#ended(child, 'after SIGTERM');
+  }
+
+  /** SIGKILL, with no time to do anything: to the service alone, which orphans PostgreSQL, or to PostgreSQL as well. */
+  async crash(what: Crash = 'service and stores'): Promise<void> {
+    const child = this.#running();
+    this.#noteProcesses();
+    child.kill('SIGKILL');
+    if (what === 'service and stores') killNow(this.#descendants);
+    await this.#ended(child, 'after SIGKILL');
+    if (what === 'service and stores') await this.#allGone();
+  }
+
+  /** Ends the service in order if it runs, whatever is left of it by force, and deletes the data. */
+  async stop(): Promise<void> {
+    if (this.#child !== undefined) await this.terminate();
+    killNow(this.#descendants);
+    await this.#allGone();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Runs another command of `tollgate` with this service's settings, and waits for its end. */
+  async runCommand(args: readonly string[]): Promise<CommandResult> {
+    const child = this.#spawn(args, {});
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    await once(child, 'close');
+    return { exitCode: child.exitCode, output };
+  }
+
+  #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
+    return spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: this.dataDir,
+      env: {
+        ...process.env,
+        HOST: '127.0.0.1',
+        PORT: String(this.port),
+        TOLLGATE_DATA_DIR: this.dataDir,
+        TOLLGATE_SERVICE_KEY: this.serviceKey,
+        TOLLGATE_LOG_LEVEL: 'warn',
+        ...this.#options.env,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  #running(): ChildProcess {
+    if (this.#child === undefined) throw new Error(`The service does not run. It printed:\n${this.#output}`);
+    return this.#child;
+  }
+
+  #print(text: string): void {
+    this.#output = (this.#output + text).slice(-OUTPUT_CHARS_MAX);
+  }
+
+  #noteProcesses(): void {
+    this.#descendants = [...this.#descendants.filter(isRunning), ...descendantsOf(this.pid)];
+  }
+
+  async #waitUntilReady(child: ChildProcess): Promise<void> {
+    const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+    while (!(await this.#isReady())) {
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      if (hasEnded || performance.now() > deadlineMs) {
+        const state = hasEnded ? `ended (${child.signalCode ?? child.exitCode})` : 'did not get ready';
+        throw new Error(`The service ${state}. It printed:\n${this.#output}`);
+      }
+      await delay(POLL_INTERVAL_MS);
+    }
+    this.#noteProcesses();
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/readyz`)).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  async #ended(child: ChildProcess, when: string): Promise<number | null> {
+    if (child.exitCode === null && child.signalCode === null) {
+      const signal = AbortSignal.timeout(END_TIMEOUT_MS);
+      await once(child, 'exit', { signal }).catch(() => {
+        throw new Error(`The service did not end ${when}. It printed:\n${this.#output}`);
+      });
+    }
+    return child.exitCode;
+  }
+
+  async #allGone(): Promise<void> {
+    const deadlineMs = performance.now() + END_TIMEOUT_MS;
+    while (this.#descendants.some(isRunning)) {
+      if (performance.now() > deadlineMs) {
+        const pids = this.#descendants.filter(isRunning).map(({ pid }) => pid);
+        throw new Error(`The processes ${pids.join(', ')} do not end.`);
+      }
+      await delay(POLL_INTERVAL_MS);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
+}
