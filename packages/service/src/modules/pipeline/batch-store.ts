@@ -29,33 +29,37 @@ export interface FailedEvent {
 
 /**
  * Records ids as rated and answers which of them were rated before. Nearly always none were, so the first try only
- * counts; what the ids are is asked for where the count is short. `keys` must be sorted and distinct.
+ * counts; what the ids are is asked for where the count is short. `keys` must be distinct. They are inserted in the order of the
+ * index, by all workers alike, so that two that share events cannot wait for each other in a circle.
  */
-export async function recordEventIds<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<K[]> {
-  if (keys.length === 0) return [];
+export async function recordEventIds<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<Set<K>> {
+  if (keys.length === 0) return new Set();
   // Ids are hexadecimal and numbers are numbers: the array literals need no escaping, and are quick to build.
   const projectNos = `{${keys.map(({ projectNo }) => projectNo).join(',')}}`;
   const ids = `{${keys.map(({ idHex }) => idHex).join(',')}}`;
   const insert = sql`
     insert into usage_event_ids (project_no, raw_event_id)
-    select * from unnest(${projectNos}::integer[], ${ids}::uuid[])
+    select * from unnest(${projectNos}::integer[], ${ids}::uuid[]) order by 1, 2
     on conflict do nothing
   `;
   await sql`savepoint event_ids`.execute(tx);
   const { numAffectedRows } = await insert.execute(tx);
   if (numAffectedRows === BigInt(keys.length)) {
     await sql`release savepoint event_ids`.execute(tx);
-    return [];
+    return new Set();
   }
   await sql`rollback to savepoint event_ids`.execute(tx);
   const { rows } = await sql<{ project_no: number; id: string }>`
     ${insert} returning project_no, encode(uuid_send(raw_event_id), 'hex') as id
   `.execute(tx);
   const recorded = new Set(rows.map(({ project_no, id }) => `${project_no}:${id}`));
-  return keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`));
+  return new Set(keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`)));
 }
 
-/** Takes the failed events that are asked for, to be rated anew; those that are no longer failed are left out. */
+/**
+ * Takes the failed events that are asked for, to be rated anew; those that are no longer failed are left out. All
+ * workers lock them in one order.
+ */
 export async function takeFailedEvents(
   tx: Tx,
   requests: readonly ReprocessRequest[],
@@ -64,13 +68,12 @@ export async function takeFailedEvents(
   if (requests.length === 0) return taken;
   const projectIds = requests.map(({ projectId }) => projectId);
   const ids = requests.map(({ idHex }) => idHex);
-  // Locked in the order of the request list, so that two workers cannot wait for each other in a circle.
   const { rows } = await sql<FailedEvent & { position: number }>`
     with wanted as materialized (
       select f.ctid as place, r.position
       from unnest(${projectIds}::text[], ${ids}::uuid[]) with ordinality as r (project_id, raw_event_id, position)
       join failed_events f on f.project_id = r.project_id and f.raw_event_id = r.raw_event_id
-      order by r.position
+      order by f.project_id, f.raw_event_id
       for update of f
     )
     delete from failed_events f using wanted where f.ctid = wanted.place

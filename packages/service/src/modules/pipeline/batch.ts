@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
 import type { RowBinaryWriter } from '../usage/index.js';
+import { BatchRules, type Rules } from './batch-rules.js';
 import {
   addTotals,
   holdSpool,
@@ -10,12 +11,10 @@ import {
   recordEventIds,
   takeFailedEvents,
 } from './batch-store.js';
-import { type AcceptedEvent, EventBody } from './event.js';
+import { EventBody, type EventGroup } from './event.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, planBatch } from './plan.js';
-import { rateEvents } from './rating.js';
-import type { RuleVersions } from './rules-port.js';
 import type { Spool } from './spool.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
@@ -23,7 +22,7 @@ const ATTEMPT_MAX = 0xffff;
 
 export interface BatchDeps {
   readonly queue: Pick<SegmentQueue<Tx>, 'claim'>;
-  readonly rules: RuleVersions;
+  readonly rules: Rules;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: Pick<PipelineObserver, 'defect'>;
@@ -55,7 +54,7 @@ export async function processBatch(
   if (intake.claimed === 0) return undefined;
   stages.end('claim');
   const plan = await ratePlan(tx, deps, intake, writer, stages);
-  stages.end('encode');
+  stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
   await storeRows(tx, deps, intake, plan, stages);
@@ -64,10 +63,7 @@ export async function processBatch(
   return plan.counts;
 }
 
-/**
- * The database looks for duplicates while this thread rates all events: most batches hold no duplicate, and then
- * nothing was in vain.
- */
+/** Duplicates are left out before anything is parsed. */
 async function ratePlan(
   tx: Tx,
   { rules, clock, observer }: BatchDeps,
@@ -75,30 +71,35 @@ async function ratePlan(
   writer: RowBinaryWriter,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
-  const processedAtMs = clock.nowMs();
   const again = await takeAgain(tx, intake);
-  const events = [...intake.events, ...again];
-  const [duplicates, rows] = await Promise.all([
-    recordEventIds(tx, intake.events),
-    rateEvents(events, rules, processedAtMs, observer.defect),
-  ]);
-  stages.end('rate');
-  return planBatch({ intake, events, rows, duplicates, writer, onDefect: observer.defect });
+  const duplicates = await recordEventIds(
+    tx,
+    intake.groups.flatMap(({ events }) => events),
+  );
+  stages.end('deduplicate');
+  return planBatch({
+    intake,
+    again,
+    duplicates,
+    rules: new BatchRules(rules),
+    processedAtMs: clock.nowMs(),
+    writer,
+    onDefect: observer.defect,
+  });
 }
 
 /** The failed events to rate anew, as events of one more attempt. */
-async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<AcceptedEvent[]> {
+async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<EventGroup[]> {
   const taken = await takeFailedEvents(tx, reprocess);
-  return Array.from(taken, ([{ projectNo }, stored]) => ({
+  return Array.from(taken, ([{ projectNo, idHex }, stored]) => ({
     tenantId: stored.tenantId,
     projectId: stored.projectId,
     projectNo,
-    id: Buffer.from(stored.idHex, 'hex'),
-    idHex: stored.idHex,
     receivedAtMs: stored.receivedAtMs,
     attempt: Math.min(stored.attempt + 1, ATTEMPT_MAX),
+    ids: Buffer.from(idHex, 'hex'),
     body: new EventBody(Buffer.from(stored.event), 'single', 1, stored.extractorRuleSetId),
-    index: 0,
+    events: [{ projectNo, idHex, index: 0 }],
   }));
 }
 

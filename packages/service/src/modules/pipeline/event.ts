@@ -1,17 +1,24 @@
 import { parseJson, rawJsonSpans, stringifyLossless } from '../../kernel/json.js';
 
-/** An accepted event on its way through a batch. */
-export interface AcceptedEvent {
+/** Events that arrived together: one accepted request, or one event that is rated anew. */
+export interface EventGroup {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
-  readonly id: Uint8Array;
-  readonly idHex: string;
   readonly receivedAtMs: number;
   /** 0 at first; above, the event is rated anew in place of its failed row. */
   readonly attempt: number;
-  /** Where its envelope is read from; shared by the events of one request. */
+  /** 16 bytes for each event of the body. */
+  readonly ids: Buffer;
   readonly body: EventBody;
+  /** Those of the body that are to be rated. */
+  readonly events: AcceptedEvent[];
+}
+
+/** An accepted event on its way through a batch. */
+export interface AcceptedEvent {
+  readonly projectNo: number;
+  readonly idHex: string;
   /** Its place in the body. */
   readonly index: number;
 }

@@ -1,6 +1,5 @@
 import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../platform/queue/index.js';
-import { type AcceptedEvent, EventBody } from './event.js';
-import { compareText } from './totals.js';
+import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
 const ID_HEX_CHARS = EVENT_ID_BYTES * 2;
 
@@ -10,86 +9,92 @@ export interface ReprocessRequest {
   readonly projectId: string;
   readonly projectNo: number;
   readonly idHex: string;
-  readonly receivedAtMs: number;
 }
 
 /** What the claimed segments ask for, each event once. */
 export interface Intake {
   /** Events that the segments hold, repetitions included. */
   readonly claimed: number;
-  /** Sorted by project and id, so that all workers meet the rows of the id index in one order. */
-  readonly events: readonly AcceptedEvent[];
-  /** Events whose id the same batch holds already. */
-  readonly repeated: readonly AcceptedEvent[];
-  /** Sorted likewise. */
+  readonly groups: readonly EventGroup[];
+  /** Projects of the events whose id the same batch holds already, one entry each. */
+  readonly repeated: readonly Pick<EventGroup, 'tenantId' | 'projectId'>[];
   readonly reprocess: readonly ReprocessRequest[];
   /** Requests for an event that the same batch asks for already. */
   readonly repeatedReprocess: number;
   readonly oldestReceivedAtMs: number;
 }
 
-/** Reads frames only: ids come before any body is parsed, so that the database can look for duplicates meanwhile. */
+/** Reads frames only. Ids come before any body is parsed: what turns out to be a duplicate is never parsed. */
 export function readIntake(segments: readonly ClaimedSegment[]): Intake {
-  const events = new Distinct<AcceptedEvent>();
-  const reprocess = new Distinct<ReprocessRequest>();
-  let claimed = 0;
-  let oldestReceivedAtMs = Number.POSITIVE_INFINITY;
-  for (const { records } of segments) {
-    for (const record of records) {
-      claimed += record.eventCount;
-      oldestReceivedAtMs = Math.min(oldestReceivedAtMs, record.receivedAtMs);
-      if (record.scope.kind === 'reprocess') addReprocess(record, reprocess);
-      else addEvents(record, record.scope.kind, events);
-    }
-  }
-  return {
-    claimed,
-    events: events.sorted(),
-    repeated: events.repeated,
-    reprocess: reprocess.sorted(),
-    repeatedReprocess: reprocess.repeated.length,
-    oldestReceivedAtMs,
-  };
+  const reader = new IntakeReader();
+  for (const { records } of segments) for (const record of records) reader.add(record);
+  return reader;
 }
 
-function addEvents(record: SegmentRecord, kind: 'single' | 'batch', into: Distinct<AcceptedEvent>): void {
-  const { scope, ids, eventCount, receivedAtMs } = record;
-  const { tenantId, projectId, projectNo } = scope;
-  const body = new EventBody(record.body, kind, eventCount, scope.extractorRuleSetId);
+class IntakeReader implements Intake {
+  claimed = 0;
+  repeatedReprocess = 0;
+  oldestReceivedAtMs = Number.POSITIVE_INFINITY;
+  readonly groups: EventGroup[] = [];
+  readonly repeated: EventGroup[] = [];
+  readonly reprocess: ReprocessRequest[] = [];
+  readonly #eventIds = new SeenIds();
+  readonly #reprocessIds = new SeenIds();
+
+  add(record: SegmentRecord): void {
+    this.claimed += record.eventCount;
+    this.oldestReceivedAtMs = Math.min(this.oldestReceivedAtMs, record.receivedAtMs);
+    const { kind } = record.scope;
+    if (kind === 'reprocess') this.#addReprocess(record);
+    else this.#addEvents(record, kind);
+  }
+
+  #addEvents(record: SegmentRecord, kind: 'single' | 'batch'): void {
+    const { scope, ids, eventCount, receivedAtMs } = record;
+    const { tenantId, projectId, projectNo } = scope;
+    const body = new EventBody(record.body, kind, eventCount, scope.extractorRuleSetId);
+    const events: AcceptedEvent[] = [];
+    const group = { tenantId, projectId, projectNo, receivedAtMs, attempt: 0, ids, body, events };
+    this.groups.push(group);
+    const seen = this.#eventIds.of(projectNo);
+    for (const [index, idHex] of hexIds(ids).entries()) {
+      if (isNew(seen, idHex)) events.push({ projectNo, idHex, index });
+      else this.repeated.push(group);
+    }
+  }
+
+  #addReprocess({ scope, ids }: SegmentRecord): void {
+    const { tenantId, projectId, projectNo } = scope;
+    const seen = this.#reprocessIds.of(projectNo);
+    for (const idHex of hexIds(ids)) {
+      if (isNew(seen, idHex)) this.reprocess.push({ tenantId, projectId, projectNo, idHex });
+      else this.repeatedReprocess++;
+    }
+  }
+}
+
+/** Ids are unique within a project only. */
+class SeenIds {
+  readonly #byProject = new Map<number, Set<string>>();
+
+  of(projectNo: number): Set<string> {
+    let seen = this.#byProject.get(projectNo);
+    if (seen === undefined) {
+      seen = new Set();
+      this.#byProject.set(projectNo, seen);
+    }
+    return seen;
+  }
+}
+
+function isNew(seen: Set<string>, idHex: string): boolean {
+  const before = seen.size;
+  return seen.add(idHex).size > before;
+}
+
+function hexIds(ids: Buffer): string[] {
   const hex = ids.toString('hex');
-  for (let index = 0; index < eventCount; index++) {
-    const idHex = hex.substring(index * ID_HEX_CHARS, (index + 1) * ID_HEX_CHARS);
-    const id = ids.subarray(index * EVENT_ID_BYTES, (index + 1) * EVENT_ID_BYTES);
-    into.add({ tenantId, projectId, projectNo, id, idHex, receivedAtMs, attempt: 0, body, index });
-  }
-}
-
-function addReprocess(record: SegmentRecord, into: Distinct<ReprocessRequest>): void {
-  const { tenantId, projectId, projectNo } = record.scope;
-  const hex = record.ids.toString('hex');
-  for (let at = 0; at < hex.length; at += ID_HEX_CHARS) {
-    const idHex = hex.substring(at, at + ID_HEX_CHARS);
-    into.add({ tenantId, projectId, projectNo, idHex, receivedAtMs: record.receivedAtMs });
-  }
-}
-
-/** Keeps the first of every (project, id). */
-class Distinct<T extends { readonly projectNo: number; readonly idHex: string }> {
-  readonly repeated: T[] = [];
-  readonly #byProject = new Map<number, Map<string, T>>();
-
-  add(value: T): void {
-    let known = this.#byProject.get(value.projectNo);
-    if (known === undefined) {
-      known = new Map();
-      this.#byProject.set(value.projectNo, known);
-    }
-    if (known.has(value.idHex)) this.repeated.push(value);
-    else known.set(value.idHex, value);
-  }
-
-  sorted(): T[] {
-    const projects = [...this.#byProject].sort(([a], [b]) => a - b);
-    return projects.flatMap(([, known]) => [...known.values()].sort((a, b) => compareText(a.idHex, b.idHex)));
-  }
+  const texts: string[] = [];
+  for (let at = 0; at < hex.length; at += ID_HEX_CHARS) texts.push(hex.substring(at, at + ID_HEX_CHARS));
+  return texts;
 }

@@ -2,7 +2,15 @@ import type { DefectListener } from './rating.js';
 import type { SpoolCorruptError } from './spool.js';
 
 /** The steps of one batch, in order. */
-export const BATCH_STAGES = ['claim', 'rate', 'encode', 'failures', 'spool', 'totals', 'commit'] as const;
+export const BATCH_STAGES = [
+  'claim',
+  'deduplicate',
+  'rate',
+  'failures',
+  'spool',
+  'totals',
+  'commit',
+] as const;
 export type BatchStage = (typeof BATCH_STAGES)[number];
 
 /** The steps of one projected group, in order. */

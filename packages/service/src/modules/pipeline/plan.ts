@@ -1,10 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import { encodeUsageEvent, type RowBinaryWriter, type UsageEventRow } from '../usage/index.js';
+import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
-import type { AcceptedEvent } from './event.js';
+import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
 import type { Intake } from './intake.js';
 import type { BatchCounts } from './observer.js';
-import { type DefectListener, defectRow, failedEventOf } from './rating.js';
-import { BatchTotals, compareText } from './totals.js';
+import { type DefectListener, defectRow, failedEventOf, rateEvent, readEnvelope } from './rating.js';
+import { BatchTotals } from './totals.js';
+
+/** After so many events the thread is given back, so that sockets are served while a batch is rated. */
+const SLICE_EVENTS = 1_000;
 
 /** All that a batch will write. */
 export interface BatchPlan {
@@ -17,58 +22,92 @@ export interface BatchPlan {
   readonly counts: BatchCounts;
 }
 
-interface PlanInput {
+export interface PlanInput {
   readonly intake: Intake;
-  /** All that was rated: the events of the intake and those rated anew. */
-  readonly events: readonly AcceptedEvent[];
-  /** Their rows, in the same order. */
-  readonly rows: readonly UsageEventRow[];
-  /** Those of the intake that an earlier batch has rated. */
-  readonly duplicates: readonly AcceptedEvent[];
+  /** Failed events that the intake asks for, to be rated anew. */
+  readonly again: readonly EventGroup[];
+  /** Events of the intake that an earlier batch has rated. */
+  readonly duplicates: ReadonlySet<AcceptedEvent>;
+  readonly rules: BatchRules;
+  readonly processedAtMs: number;
   /** Emptied first. */
   readonly writer: RowBinaryWriter;
   readonly onDefect: DefectListener;
 }
 
-/** Leaves the duplicates out, encodes the rest and adds it up. */
-export function planBatch({ intake, events, rows, duplicates, writer, onDefect }: PlanInput): BatchPlan {
-  const totals = new BatchTotals();
-  const failures: FailedEvent[] = [];
-  const dropped = new Set(duplicates);
-  let [processed, failed, reprocessed] = [0, 0, 0];
-  writer.clear();
-  for (const [index, event] of events.entries()) {
-    if (dropped.has(event)) continue;
-    const rated = rows[index];
-    if (rated === undefined) throw new Error(`event ${index} of the batch has no row`);
-    const row = encodeOrFail(writer, event, rated, onDefect);
-    const isAgain = event.attempt > 0;
-    totals.addRow(row, isAgain);
-    if (isAgain) reprocessed++;
-    else if (row.status === 'failed') failed++;
-    else processed++;
-    if (row.status === 'failed') failures.push(failedEventOf(event, row));
+/** Rates, encodes and adds up all that is not a duplicate. */
+export async function planBatch(input: PlanInput): Promise<BatchPlan> {
+  const planner = new Planner(input);
+  let untilPause = SLICE_EVENTS;
+  for (const group of [...input.intake.groups, ...input.again]) {
+    await planner.add(group);
+    untilPause -= group.events.length;
+    if (untilPause > 0) continue;
+    untilPause = SLICE_EVENTS;
+    await setImmediate();
   }
-  const repeated = [...intake.repeated, ...duplicates];
-  for (const { tenantId, projectId } of repeated) totals.addDuplicate(tenantId, projectId);
-  const skipped = intake.repeatedReprocess + intake.reprocess.length - reprocessed;
-  const counts = {
-    claimed: intake.claimed,
-    processed,
-    failed,
-    duplicate: repeated.length,
-    reprocessed,
-    skipped,
-  };
-  assertCounted(counts);
-  return {
-    writer,
-    eventCount: processed + failed + reprocessed,
-    totals,
-    failures: failures.sort((a, b) => compareText(a.projectId, b.projectId) || compareText(a.idHex, b.idHex)),
-    projectIds: totals.projectIds(),
-    counts,
-  };
+  return planner.plan();
+}
+
+class Planner {
+  readonly #totals = new BatchTotals();
+  readonly #failures: FailedEvent[] = [];
+  #processed = 0;
+  #failed = 0;
+  #reprocessed = 0;
+
+  constructor(private readonly input: PlanInput) {
+    input.writer.clear();
+  }
+
+  async add(group: EventGroup): Promise<void> {
+    const { duplicates, rules, onDefect } = this.input;
+    const events: AcceptedEvent[] = [];
+    for (const event of group.events) {
+      if (!duplicates.has(event)) events.push(event);
+      else this.#totals.addDuplicate(group.tenantId, group.projectId);
+    }
+    const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
+    const ruleSetIds = new Set<string>();
+    for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
+    await rules.prepare(group.projectId, ruleSetIds);
+    for (const [index, event] of events.entries()) this.#addEvent(group, event, envelopes[index]);
+  }
+
+  #addEvent(group: EventGroup, event: AcceptedEvent, envelope: Envelope | undefined): void {
+    const { rules, processedAtMs, writer, onDefect } = this.input;
+    const rated = rateEvent(group, event, envelope, rules, processedAtMs, onDefect);
+    const row = encodeOrFail(writer, event, rated, onDefect);
+    const isAgain = group.attempt > 0;
+    this.#totals.addRow(row, isAgain);
+    if (isAgain) this.#reprocessed++;
+    else if (row.status === 'failed') this.#failed++;
+    else this.#processed++;
+    if (row.status === 'failed') this.#failures.push(failedEventOf(group, event, row));
+  }
+
+  plan(): BatchPlan {
+    const { intake, duplicates, writer } = this.input;
+    for (const { tenantId, projectId } of intake.repeated) this.#totals.addDuplicate(tenantId, projectId);
+    const [processed, failed, reprocessed] = [this.#processed, this.#failed, this.#reprocessed];
+    const counts = {
+      claimed: intake.claimed,
+      processed,
+      failed,
+      duplicate: intake.repeated.length + duplicates.size,
+      reprocessed,
+      skipped: intake.repeatedReprocess + intake.reprocess.length - reprocessed,
+    };
+    assertCounted(counts);
+    return {
+      writer,
+      eventCount: processed + failed + reprocessed,
+      totals: this.#totals,
+      failures: this.#failures,
+      projectIds: this.#totals.projectIds(),
+      counts,
+    };
+  }
 }
 
 /** Appends the row, or, where a column cannot hold a value of it, the event's failure; answers what was appended. */

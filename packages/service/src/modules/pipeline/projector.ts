@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
@@ -17,21 +18,9 @@ const STANDBY_POLL_MS = 1_000;
 /** A group with a damaged file is tried again after so long; the others go on meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
 
-/** The part of ClickHouse that is needed here. */
-export interface UsageEventSink {
-  /** Inserts RowBinary rows as one block; repeated under the same token it changes nothing. */
-  insertRows(
-    table: string,
-    columns: readonly string[],
-    data: { readonly file: string } | { readonly bytes: Buffer },
-    rowCount: number,
-    token: string,
-  ): Promise<void>;
-}
-
 export interface ProjectorDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: UsageEventSink;
+  readonly clickhouse: Pick<ClickHouse, 'insertRows'>;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: ProjectorObserver;

@@ -1,12 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Decimal, toText } from '../../kernel/decimal.js';
+import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
+import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
-import type { AcceptedEvent, Envelope } from './event.js';
-import type { RuleSetRef, RuleVersion, RuleVersions } from './rules-port.js';
+import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
 
-/** After so many events the thread is given back, so that sockets are served while a batch is rated. */
-const SLICE_EVENTS = 1_000;
 /** The event met a defect of ours, and not of its rules: it is kept, and can be reprocessed. */
 const DEFECT: Failure = {
   code: 'processing_failed',
@@ -43,39 +41,43 @@ interface Failure {
 /** Hears of events that met a defect of ours. */
 export type DefectListener = (error: unknown, event: AcceptedEvent) => void;
 
+/** The event's envelope; undefined when its body cannot be read. */
+export function readEnvelope(
+  group: EventGroup,
+  event: AcceptedEvent,
+  onDefect: DefectListener,
+): Envelope | undefined {
+  try {
+    return group.body.envelope(event.index);
+  } catch (error) {
+    onDefect(error, event);
+    return undefined;
+  }
+}
+
 /**
- * Rates events into the rows that ClickHouse will hold, in their order. Never throws on account of an event: what
- * goes wrong becomes its failure.
+ * Rates one event into its row of `usage_events`. Never throws on account of the event: what goes wrong becomes its
+ * failure.
  */
-export async function rateEvents(
-  events: readonly AcceptedEvent[],
-  rules: RuleVersions,
+export function rateEvent(
+  group: EventGroup,
+  event: AcceptedEvent,
+  envelope: Envelope | undefined,
+  rules: BatchRules,
   processedAtMs: number,
   onDefect: DefectListener,
-): Promise<UsageEventRow[]> {
-  const envelopes = await inSlices(events, (event) => {
-    try {
-      return event.body.envelope(event.index);
-    } catch (error) {
-      onDefect(error, event);
-      return undefined;
-    }
-  });
-  await rules.refresh(ruleSetsOf(events, envelopes));
-  // All at once: another batch's refresh may drop rule sets as soon as the thread is given back.
-  const versions = events.map((event, index) => versionOf(event, envelopes[index], rules));
-  return inSlices(events, (event, index) => {
-    const envelope = envelopes[index];
-    if (envelope === undefined) {
-      return rowOf(event, NO_ENVELOPE, failedWith(DEFECT, undefined), processedAtMs);
-    }
-    try {
-      return rowOf(event, envelope, outcomeOf(event, envelope, versions[index]), processedAtMs);
-    } catch (error) {
-      onDefect(error, event);
-      return rowOf(event, envelope, failedWith(DEFECT, envelope.subject), processedAtMs);
-    }
-  });
+): UsageEventRow {
+  if (envelope === undefined) {
+    return rowOf(group, event, NO_ENVELOPE, failedWith(DEFECT, undefined), processedAtMs);
+  }
+  let outcome: Outcome;
+  try {
+    outcome = outcomeOf(group, event, envelope, rules);
+  } catch (error) {
+    onDefect(error, event);
+    outcome = failedWith(DEFECT, envelope.subject);
+  }
+  return rowOf(group, event, envelope, outcome, processedAtMs);
 }
 
 /** The row in place of one that ClickHouse cannot hold. */
@@ -94,49 +96,18 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
 }
 
 /** What is kept of an event whose row says that it failed. */
-export function failedEventOf(event: AcceptedEvent, row: UsageEventRow): FailedEvent {
+export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: UsageEventRow): FailedEvent {
   return {
-    tenantId: event.tenantId,
-    projectId: event.projectId,
+    tenantId: group.tenantId,
+    projectId: group.projectId,
     idHex: event.idHex,
     occurredAt: row.occurredAt,
-    receivedAtMs: event.receivedAtMs,
+    receivedAtMs: group.receivedAtMs,
     extractorRuleSetId: row.extractorRuleSetId,
     failureCode: row.failureCode,
-    attempt: event.attempt,
-    event: event.body.storedText(event.index),
+    attempt: group.attempt,
+    event: group.body.storedText(event.index),
   };
-}
-
-async function inSlices<T, R>(values: readonly T[], step: (value: T, index: number) => R): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < values.length; start += SLICE_EVENTS) {
-    const slice = values.slice(start, start + SLICE_EVENTS);
-    for (const [offset, value] of slice.entries()) results.push(step(value, start + offset));
-    await setImmediate();
-  }
-  return results;
-}
-
-function ruleSetsOf(
-  events: readonly AcceptedEvent[],
-  envelopes: readonly (Envelope | undefined)[],
-): RuleSetRef[] {
-  const seen = new Map<string, Set<string>>();
-  const refs: RuleSetRef[] = [];
-  for (const [index, { projectId }] of events.entries()) {
-    const ruleSetId = envelopes[index]?.extractorRuleSetId;
-    if (ruleSetId === undefined) continue;
-    let ofProject = seen.get(projectId);
-    if (ofProject === undefined) {
-      ofProject = new Set();
-      seen.set(projectId, ofProject);
-    }
-    if (ofProject.has(ruleSetId)) continue;
-    ofProject.add(ruleSetId);
-    refs.push({ projectId, ruleSetId });
-  }
-  return refs;
 }
 
 /** Everything about a row that is not told by its event and envelope. */
@@ -148,20 +119,16 @@ interface Outcome {
   readonly failure: Failure | undefined;
 }
 
-function versionOf(
-  event: AcceptedEvent,
-  envelope: Envelope | undefined,
-  rules: RuleVersions,
-): RuleVersion | undefined {
-  if (envelope === undefined) return undefined;
-  return rules.resolve(event.projectId, envelope.extractorRuleSetId, occurredAtOf(event));
-}
-
-function outcomeOf(event: AcceptedEvent, envelope: Envelope, version: RuleVersion | undefined): Outcome {
-  const { subject, rawJson, occurredAt } = envelope;
-  if (occurredAt !== occurredAtOf(event)) throw new Error('the event id tells another time than the event');
+function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, rules: BatchRules): Outcome {
+  const { extractorRuleSetId, subject, rawJson, occurredAt } = envelope;
+  if (occurredAt !== occurredAtOf(group, event)) {
+    throw new Error('the event id tells another time than the event');
+  }
+  const version = rules.resolve(group.projectId, extractorRuleSetId, occurredAt);
   if (version === undefined) return failedWith(NO_RULES, subject);
-  const rated = version.rate({ rawJson, occurredAt, ...(subject && { subject }) });
+  const rated = version.rate(
+    subject === undefined ? { rawJson, occurredAt } : { rawJson, occurredAt, subject },
+  );
   return {
     extractorVersion: version.version,
     subject: rated.subject,
@@ -176,19 +143,21 @@ function failedWith(failure: Failure, subject: Envelope['subject']): Outcome {
 }
 
 function rowOf(
+  group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope,
   outcome: Outcome,
   processedAtMs: number,
 ): UsageEventRow {
   const { subject, items, failure } = outcome;
+  const idAt = event.index * EVENT_ID_BYTES;
   return {
-    tenantId: event.tenantId,
-    projectId: event.projectId,
-    rawEventId: event.id,
-    occurredAt: occurredAtOf(event),
-    attempt: event.attempt,
-    receivedAtMs: event.receivedAtMs,
+    tenantId: group.tenantId,
+    projectId: group.projectId,
+    rawEventId: group.ids.subarray(idAt, idAt + EVENT_ID_BYTES),
+    occurredAt: occurredAtOf(group, event),
+    attempt: group.attempt,
+    receivedAtMs: group.receivedAtMs,
     processedAtMs,
     status: failure === undefined ? 'processed' : 'failed',
     posting: failure === undefined ? postingOf(items) : 'none',
@@ -217,9 +186,9 @@ function postingOf(items: readonly UsageItemRow[]): 'unpriced' | 'unrouted' {
   return items.some(({ pricingSource }) => pricingSource !== 'unpriced') ? 'unrouted' : 'unpriced';
 }
 
-/** The first four bytes of an id are the time of its event, big-endian: known even where the body is unreadable. */
-function occurredAtOf({ id }: AcceptedEvent): number {
-  return (((id[0] ?? 0) << 24) | ((id[1] ?? 0) << 16) | ((id[2] ?? 0) << 8) | (id[3] ?? 0)) >>> 0;
+/** The first four bytes of an id are the time of its event: known even where the body is unreadable. */
+function occurredAtOf({ ids }: EventGroup, { index }: AcceptedEvent): number {
+  return ids.readUInt32BE(index * EVENT_ID_BYTES);
 }
 
 function asTexts(dimensions: ReadonlyMap<string, Decimal | string | boolean>): ReadonlyMap<string, string> {

@@ -15,8 +15,10 @@ import {
   type TestProject,
   waitFor,
 } from '../../testing/index.js';
+import { type RatedEvent, RatingFailure } from '../rules/index.js';
+import type { Rules } from './batch-rules.js';
 import type { BatchStage } from './observer.js';
-import type { RatedEvent, RuleVersions } from './rules-port.js';
+
 import { createFileSpool, type Spool } from './spool.js';
 import { createPipelineWorker, type PipelineWorker } from './worker.js';
 
@@ -26,7 +28,7 @@ const OCCURRED_AT = DAY * 86_400 + 5;
 const ONE = 10n ** 18n;
 
 /** Charges `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
-function testRules(isMended = () => false): RuleVersions {
+function testRules(isMended = () => false): Rules {
   return {
     refresh: async () => {},
     resolve: (_project, ruleSetId) =>
@@ -43,7 +45,7 @@ function rate(rawJson: unknown, isMended: boolean): RatedEvent {
   if (tokens === undefined && !isMended) {
     return {
       ok: false,
-      failure: { code: 'dimension_missing', message: 'no tokens', path: 'x[0]' },
+      failure: new RatingFailure('dimension_missing', 'no tokens', 'x[0]'),
       dimensions,
     };
   }
@@ -326,7 +328,7 @@ describe('pipeline worker', () => {
     ]);
   });
 
-  it.each<BatchStage>(['claim', 'rate', 'encode', 'failures', 'spool', 'totals'])(
+  it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals'])(
     'leaves everything as it was when it dies after %s, and then does it once',
     async (stage) => {
       await accept(batchRecord(project, [event('a'), event('b', { raw_json: {} })]));
@@ -376,9 +378,9 @@ describe('pipeline worker', () => {
     await waitFor(() => failures.length > 0);
     failAfter = undefined;
     await waitFor(() => pipeline.stats().processed === 1);
+    await waitFor(async () => (await readdir(folder)).length === 1);
     stop.abort();
     await running;
-    expect(await readdir(folder)).toHaveLength(1);
     expect(await ingestTotals()).toMatchObject([{ processed_count: 1, duplicate_count: 0 }]);
   });
 });

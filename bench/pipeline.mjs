@@ -1,0 +1,192 @@
+// The pipeline alone: segments that wait in the queue, rated by one worker thread, without and with the projector.
+//
+//     node bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000]
+//
+// Prints events per second and where the time of each batch goes. Needs a build, and no service.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { systemClock } from '../packages/service/dist/kernel/clock.js';
+import { rawEventHex } from '../packages/service/dist/kernel/id.js';
+import {
+  createFileSpool,
+  createPipelineWorker,
+  createProjector,
+} from '../packages/service/dist/modules/pipeline/index.js';
+import { createRuleCatalog } from '../packages/service/dist/modules/rules/index.js';
+import {
+  applyClickHouseMigrations,
+  openEmbeddedClickHouse,
+} from '../packages/service/dist/platform/clickhouse/index.js';
+import {
+  applyMigrations,
+  connectPostgres,
+  startEmbeddedPostgres,
+} from '../packages/service/dist/platform/postgres/index.js';
+import { PostgresSegmentQueue } from '../packages/service/dist/platform/queue/index.js';
+import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET } from './events.mjs';
+
+const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2 };
+for (const argument of process.argv.slice(2)) {
+  const [name, value] = argument.split('=');
+  if (!(name in options)) throw new Error(`unknown option ${name}`);
+  options[name] = Number(value);
+}
+
+const TENANT_ID = 'ten_bench';
+const RULE_SET_ID = 'ers_00000000000000000000000000000000';
+const RUN_ID = 'run';
+const { name: _name, effective_from: _from, ...RULE_CONFIG } = RULE_SET;
+const OCCURRED_AT = Math.floor(Date.now() / 1000);
+const silent = { info() {}, warn: console.warn, error: console.error };
+
+const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
+// PostgreSQL may run under another account, and must reach its folder.
+await chmod(dataDir, 0o711);
+const server = await startEmbeddedPostgres({ dataDir, log: silent });
+const postgres = connectPostgres({
+  connection: server.connection,
+  applicationName: 'bench',
+  poolMax: 8,
+  log: silent,
+});
+const clickhouse = await openEmbeddedClickHouse({ dataDir: join(dataDir, 'clickhouse') });
+try {
+  await applyMigrations(postgres);
+  await applyClickHouseMigrations(clickhouse);
+  const spool = await createFileSpool(join(dataDir, 'spool'));
+  const queue = new PostgresSegmentQueue(postgres);
+  const rules = createRuleCatalog(postgres);
+  const projects = await createProjects();
+  const worker = (observer, onCommitted) =>
+    createPipelineWorker(
+      { postgres, queue, rules, spool, clock: systemClock, observer, onCommitted },
+      { lanes: options.lanes, batchEventsMax: options.batch },
+    );
+  const projector = (observer) =>
+    createProjector({ postgres, clickhouse, spool, clock: systemClock, observer });
+  let sequence = 0;
+  const rounds = [
+    ['warm-up', Math.min(options.events, 60_000), false],
+    ['worker', options.events, false],
+    ['projector alone', options.events + Math.min(options.events, 60_000), true],
+    ['worker + projector', options.events, true],
+  ];
+  for (const [name, events, isProjected] of rounds) {
+    const isRated = name !== 'projector alone';
+    if (isRated) sequence = await prefill(queue, projects, sequence, events);
+    await measure(name, events, isProjected, (observer) => {
+      const copies = isProjected ? projector(observer) : undefined;
+      const rates = isRated ? worker(observer, () => copies?.notify()) : undefined;
+      return [copies, rates].filter((part) => part !== undefined);
+    });
+  }
+  const [count] = await clickhouse.query(
+    'select count() as rows, sum(length(item.metric)) as items from usage_events',
+  );
+  console.log('in ClickHouse:', count, 'expected', sequence);
+} finally {
+  await clickhouse.close();
+  await postgres.close();
+  await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/** Runs the parts until `events` are through the last of them; prints events per second and where the time went. */
+async function measure(name, events, isProjected, start) {
+  const stages = new Map();
+  const stop = new AbortController();
+  let [rated, projected] = [0, 0];
+  const stopWhenDone = () => {
+    if ((isProjected ? projected : rated) >= events) stop.abort();
+  };
+  const fail = (error) => {
+    console.error(error);
+    process.exitCode = 1;
+    stop.abort();
+  };
+  const observer = {
+    stage: (stage, ms) => stages.set(stage, (stages.get(stage) ?? 0) + ms),
+    batch: ({ processed }) => {
+      rated += processed;
+      stopWhenDone();
+    },
+    group: (count) => {
+      projected += count;
+      stopWhenDone();
+    },
+    batchFailed: fail,
+    groupFailed: fail,
+    spoolCorrupt: fail,
+    defect: fail,
+  };
+  const cpuBefore = process.cpuUsage();
+  const started = performance.now();
+  await Promise.all(start(observer).map((part) => part.run(stop.signal)));
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const done = isProjected ? projected : rated;
+  console.log(
+    `${name}: ${Math.round(done / seconds)} events/s, ${((user + system) / done).toFixed(1)} µs CPU of this process per event`,
+  );
+  for (const [stage, ms] of stages)
+    console.log(`  ${stage.padEnd(12)}${((ms * 1000) / done).toFixed(2).padStart(6)} µs`);
+}
+
+async function createProjects() {
+  const projects = [];
+  await postgres.pool.query(`insert into tenants values ($1, $1, 0)`, [TENANT_ID]);
+  for (let index = 0; index < options.projects; index++) {
+    const { rows } = await postgres.pool.query(
+      `insert into projects (tenant_id, id, name, kind, storage, created_at) values ($1, $2, $2, 'release', 'shared', 0) returning no`,
+      [TENANT_ID, `prj_${index}`],
+    );
+    projects.push({ tenantId: TENANT_ID, projectId: `prj_${index}`, projectNo: rows[0].no });
+  }
+  await postgres.pool.query(
+    `insert into extractor_rule_sets (tenant_id, project_id, id, created_at) select tenant_id, id, $1, 0 from projects`,
+    [RULE_SET_ID],
+  );
+  await postgres.pool.query(
+    `insert into extractor_rule_set_versions
+      (tenant_id, project_id, rule_set_id, version, effective_from, config, created_at, published_at)
+    select tenant_id, id, $1, 1, 1, $2, 0, 0 from projects`,
+    [RULE_SET_ID, JSON.stringify(RULE_CONFIG)],
+  );
+  return projects;
+}
+
+/** Queues `events` new events, as ingest would: segments of a few requests each. Answers the next sequence number. */
+async function prefill(queue, projects, first, events) {
+  const template = new RequestTemplate('/', [], batchBody(RUN_ID, RULE_SET_ID));
+  const bodyAt = template.buffer.indexOf('\r\n\r\n') + 4;
+  let sequence = first;
+  let records = [];
+  while (sequence < first + events) {
+    const project = projects[(sequence / BATCH_EVENTS) % projects.length];
+    const body = Buffer.from(template.stamp(sequence, OCCURRED_AT).subarray(bodyAt));
+    const ids = Array.from({ length: BATCH_EVENTS }, (_, index) =>
+      rawEventHex(
+        TENANT_ID,
+        project.projectId,
+        OCCURRED_AT,
+        `${RUN_ID}-${String(sequence + index).padStart(12, '0')}`,
+      ),
+    );
+    const scope = { kind: 'batch', ...project, extractorRuleSetId: null };
+    records.push({
+      scope,
+      receivedAtMs: Date.now(),
+      eventCount: BATCH_EVENTS,
+      ids: Buffer.from(ids.join(''), 'hex'),
+      body,
+    });
+    sequence += BATCH_EVENTS;
+    if (records.length === options.bodies || sequence >= first + events) {
+      await queue.append(records);
+      records = [];
+    }
+  }
+  return sequence;
+}
