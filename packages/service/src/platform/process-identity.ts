@@ -32,17 +32,21 @@ export function ownIdentity(): ProcessIdentity {
 export function isRunning(identity: ProcessIdentity): boolean {
   if (!isAlive(identity.pid)) return false;
   const startTime = processStartTime(identity.pid);
+  if (startTime === ZOMBIE) return false;
   return startTime === undefined || identity.startTime === undefined || startTime === identity.startTime;
 }
 
-/** Field 22 of /proc/<pid>/stat counts ticks since boot, so the boot is named too. A zombie counts as gone. */
+/** Stands for the start time of a process that has ended and was not yet waited for. */
+const ZOMBIE = 'zombie';
+
+/** Field 22 of /proc/<pid>/stat counts ticks since boot, so the boot is named too. */
 function startTimeFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The second field is the command in parentheses and may itself hold spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-    return fields[0] === 'Z' ? `zombie` : `${bootId}/${fields[19]}`;
+    return fields[0] === 'Z' ? ZOMBIE : `${bootId}/${fields[19]}`;
   } catch {
     return undefined;
   }

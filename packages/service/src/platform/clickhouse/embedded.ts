@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
@@ -73,9 +74,11 @@ async function loadEngine(): Promise<Engine> {
 }
 
 const INSERT_FILE_PREFIX = 'insert-';
+const KILL_INTERVAL_MS = 50;
 
 class EmbeddedClickHouse implements ClickHouse {
   private insertCount = 0;
+  private readonly running = new Set<Promise<unknown>>();
   private closing: Promise<void> | undefined;
 
   private constructor(
@@ -103,17 +106,15 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
-    const result = await this.querying.query({
-      query: sql,
-      format: 'JSONEachRow',
-      query_params: params,
-      ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
-    });
+    const signal = options.signal === undefined ? {} : { abort_signal: options.signal };
+    const result = await this.track(
+      this.querying.query({ query: sql, format: 'JSONEachRow', query_params: params, ...signal }),
+    );
     return result.json<Row>();
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
-    await this.inserting.command({ query: sql, query_params: params });
+    await this.track(this.inserting.command({ query: sql, query_params: params }));
   }
 
   async insertRows(
@@ -127,9 +128,8 @@ class EmbeddedClickHouse implements ClickHouse {
     const settings = settingsClause(insertSettings(token));
     await this.withFile(data, async (file) => {
       // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
-      const { summary } = await this.inserting.command({
-        query: `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT RowBinary`,
-      });
+      const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT RowBinary`;
+      const { summary } = await this.track(this.inserting.command({ query }));
       const taken = Number(summary?.read_rows);
       if (taken !== rowCount) throw new InsertCountError(table, taken, rowCount);
     });
@@ -141,12 +141,23 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   private async release(): Promise<void> {
-    await this.keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
+    // Again and again, because the engine may not have begun yet with what was asked of it.
+    while (this.running.size > 0) {
+      await this.keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
+      await Promise.race([Promise.allSettled(this.running), delay(KILL_INTERVAL_MS)]);
+    }
     await this.querying.close();
     await this.inserting.close();
     this.keeper.close();
     await this.engine.drainPending();
     openFolder = undefined;
+  }
+
+  private track<T>(work: Promise<T>): Promise<T> {
+    this.running.add(work);
+    const forget = () => this.running.delete(work);
+    work.then(forget, forget);
+    return work;
   }
 
   /** A file that the engine reads under a name without wildcards, which it would expand. */
