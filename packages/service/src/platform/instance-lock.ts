@@ -25,40 +25,40 @@ const SOCKET_NAME = 'instance.sock';
 const TRIES_MAX = 10;
 
 /** The right to use a data directory, held by one running service. */
-export class InstanceLock {
-  private constructor(
-    private readonly path: string,
-    private readonly text: string,
-    private readonly beacon: Beacon,
-  ) {}
+export interface InstanceLock {
+  release(): Promise<void>;
+}
 
-  /**
-   * Takes the data directory, which is created if need be. A lock whose holder was killed is taken over.
-   * Throws InstanceLockedError, naming the holder's pid, while another service runs on it.
-   */
-  static async acquire(dataDir: string): Promise<InstanceLock> {
-    mkdirSync(dataDir, { recursive: true });
-    const folder = realpathSync(dataDir);
-    const path = join(folder, LOCK_FILE_NAME);
-    const text = `${JSON.stringify(ownIdentity())}\n`;
-    const own = `${path}.${randomBytes(6).toString('hex')}`;
-    writeFileSync(own, text, { mode: 0o600, flush: true });
-    try {
-      for (let tries = 0; tries < TRIES_MAX; tries++) {
-        if (tryLink(own, path)) return new InstanceLock(path, text, await Beacon.light(folder));
-        await removeIfStale(folder, path);
-      }
-    } finally {
-      rmSync(own, { force: true });
+/**
+ * Takes the data directory, which is created if need be. A lock whose holder was killed is taken over.
+ * Throws InstanceLockedError, naming the holder's pid, while another service runs on it.
+ */
+export async function acquireInstanceLock(dataDir: string): Promise<InstanceLock> {
+  mkdirSync(dataDir, { recursive: true });
+  const folder = realpathSync(dataDir);
+  const path = join(folder, LOCK_FILE_NAME);
+  const text = `${JSON.stringify(ownIdentity())}\n`;
+  const own = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(own, text, { mode: 0o600, flush: true });
+  try {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (tryLink(own, path)) return heldLock(path, text, await Beacon.light(folder));
+      await removeIfStale(folder, path);
     }
-    throw new InstanceLockedError(`Several services compete for ${folder}: start one at a time.`);
+  } finally {
+    rmSync(own, { force: true });
   }
+  throw new InstanceLockedError(`Several services compete for ${folder}: start one at a time.`);
+}
 
-  async release(): Promise<void> {
-    await this.beacon.quench();
-    // A directory that was deleted and made anew may belong to another service by now.
-    if (readIfPresent(this.path) === this.text) rmSync(this.path);
-  }
+function heldLock(path: string, text: string, beacon: Beacon): InstanceLock {
+  return {
+    release: async () => {
+      await beacon.quench();
+      // A directory that was deleted and made anew may belong to another service by now.
+      if (readIfPresent(path) === text) rmSync(path);
+    },
+  };
 }
 
 /** Throws while the holder runs. */
