@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { batchBody, RequestTemplate, singleBody } from './events.mjs';
 
-const PROGRESS_INTERVAL_MS = 500;
+const PROGRESS_INTERVAL_MS = 100;
 /** Pause of one connection after a 429 or 503, and of all while the plan is paused. */
 const REFUSED_PAUSE_MS = 50;
 const LATENCIES_MAX = 4_000_000;

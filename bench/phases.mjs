@@ -1,0 +1,186 @@
+// The phases of a run against the real service. Each leaves the service drained.
+import { setTimeout as delay } from 'node:timers/promises';
+import { singleBody } from './events.mjs';
+import { BATCH_CONNECTIONS, CONNECTIONS } from './floors.mjs';
+import { generateLoad } from './processes.mjs';
+import { Sampler } from './sampler.mjs';
+
+const DRAIN_TIMEOUT_MS = 300_000;
+/** In the sustained phase the load pauses while more events than this are accepted and not yet queryable. */
+const SUSTAINED_BACKLOG_EVENTS = 60_000;
+const OVERLOAD_CONNECTIONS = 32;
+const MARKER_POLL_MS = 10;
+const MARKER_PAUSE_MS = 100;
+
+export class Phases {
+  constructor(service, projects, markerProject, runId) {
+    this.service = service;
+    this.projects = projects;
+    this.markerProject = markerProject;
+    this.runId = runId;
+    this.sequence = 0;
+    /** Events accepted over all phases. */
+    this.accepted = 0;
+  }
+
+  async idle(seconds) {
+    const sampler = new Sampler(this.service);
+    await delay(seconds * 1000);
+    return sampler.stop();
+  }
+
+  /** One event a request over 64 connections, as fast as the answers come. */
+  async single(seconds) {
+    const sampler = new Sampler(this.service);
+    const load = await this.load({ kind: 'single', connections: CONNECTIONS, seconds });
+    const seen = await sampler.stop();
+    await this.drain();
+    return { ...rates(load), ...seen };
+  }
+
+  /** Batches of 500, as fast as the whole pipeline keeps up with: from request to queryable row. */
+  async sustained(seconds) {
+    const startMs = performance.now();
+    const before = this.accepted;
+    let accepted = before;
+    let generator;
+    const backlogs = [];
+    const sampler = new Sampler(this.service, (sample) => {
+      const backlog = accepted - sample.queryable;
+      backlogs.push({ atMs: sample.atMs, backlog });
+      generator?.send({ pause: backlog > SUSTAINED_BACKLOG_EVENTS });
+    });
+    const load = await this.load(
+      { kind: 'batch', connections: BATCH_CONNECTIONS, seconds },
+      (progress, child) => {
+        accepted = before + progress.accepted;
+        generator = child.connected ? child : undefined;
+      },
+    );
+    generator = undefined;
+    const seen = await sampler.stop();
+    await this.drain();
+    const endToEndPerSecond = (load.accepted * 1000) / (performance.now() - startMs);
+    return { ...rates(load), ...seen, endToEndPerSecond, backlogGrowthPerSecond: slope(backlogs) };
+  }
+
+  /** A steady load, and beside it single marker events: how long from their 202 until the event list shows them. */
+  async acceptToQueryable(eventsPerSecond, seconds) {
+    const delays = [];
+    let isOver = false;
+    const markers = this.sendMarkers(() => isOver, delays);
+    const sampler = new Sampler(this.service);
+    const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds, eventsPerSecond });
+    isOver = true;
+    await markers;
+    const seen = await sampler.stop();
+    await this.drain();
+    delays.sort((a, b) => a - b);
+    const at = (share) => delays[Math.min(delays.length - 1, Math.floor(share * delays.length))];
+    return {
+      ...rates(load),
+      ...seen,
+      markers: delays.length,
+      delayMs: { p50: at(0.5), p99: at(0.99), max: delays.at(-1) },
+    };
+  }
+
+  async sendMarkers(isOver, delays) {
+    const { id, ruleSetId, apiKey } = this.markerProject;
+    for (let index = 0; !isOver(); index += 1) {
+      const now = Math.floor(Date.now() / 1000);
+      const event = JSON.parse(singleBody(index, `${this.runId}-marker-${index}`));
+      event.occurred_at = now;
+      event.external_event_id = `marker-${index}`;
+      const path = `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`;
+      await this.service.ask('POST', path, event, apiKey);
+      this.accepted += 1;
+      const acceptedMs = performance.now();
+      const list = `/v1/projects/${id}/usage/events?limit=1&from=${now - 1}&external_event_id=marker-${index}`;
+      while ((await this.service.ask('GET', list, undefined, apiKey)).events.length === 0)
+        await delay(MARKER_POLL_MS);
+      delays.push(performance.now() - acceptedMs);
+      await delay(MARKER_PAUSE_MS);
+    }
+  }
+
+  /** More than the pipeline can take, for as long as it takes to fill the backlog and then some. */
+  async overload(seconds) {
+    let accepted = this.accepted;
+    const before = this.accepted;
+    let backlogMax = 0;
+    const sampler = new Sampler(this.service, (sample) => {
+      backlogMax = Math.max(backlogMax, accepted - sample.rated);
+    });
+    const load = await this.load(
+      { kind: 'batch', connections: OVERLOAD_CONNECTIONS, seconds },
+      (progress) => {
+        accepted = before + progress.accepted;
+      },
+    );
+    const seen = await sampler.stop();
+    const drainStartMs = performance.now();
+    await this.drain();
+    return {
+      ...rates(load),
+      ...seen,
+      statuses: load.statuses,
+      backlogMax,
+      drainSeconds: (performance.now() - drainStartMs) / 1000,
+    };
+  }
+
+  async load(plan, onProgress) {
+    const targets = this.projects.map(({ id, ruleSetId, apiKey }) => ({
+      path:
+        plan.kind === 'batch'
+          ? `/v1/projects/${id}/events/batch-ingest`
+          : `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`,
+      ruleSetId,
+      apiKey,
+    }));
+    const { runId, sequence } = this;
+    const whole = { ...this.service.address, ...plan, targets, runId, firstSequence: sequence };
+    const result = await generateLoad(whole, onProgress);
+    this.sequence = result.nextSequence;
+    this.accepted += result.accepted;
+    const unexpected = Object.keys(result.statuses).filter((status) => status !== '202' && status !== '503');
+    if (unexpected.length > 0 || result.failures > 0) {
+      throw new Error(
+        `unexpected answers: ${JSON.stringify(result.statuses)}, lost connections: ${result.failures}`,
+      );
+    }
+    return result;
+  }
+
+  /** Waits until all that was accepted is queryable. */
+  async drain() {
+    const deadlineMs = performance.now() + DRAIN_TIMEOUT_MS;
+    for (;;) {
+      const { queryable, failed } = await this.service.counters();
+      if (failed > 0) throw new Error(`${failed} events failed to be rated`);
+      if (queryable >= this.accepted) return;
+      if (performance.now() > deadlineMs)
+        throw new Error(`${this.accepted - queryable} events did not get queryable`);
+      await delay(20);
+    }
+  }
+}
+
+function rates(load) {
+  return {
+    acceptedPerSecond: load.accepted / load.seconds,
+    latencyMs: load.latencyMs,
+    generatorCpuShare: load.cpuSeconds / load.seconds,
+  };
+}
+
+/** Events per second by which a backlog grew, by least squares over the second half of the phase. */
+function slope(points) {
+  const half = points.slice(points.length >> 1);
+  const mean = (pick) => half.reduce((sum, point) => sum + pick(point), 0) / half.length;
+  const [timeMean, backlogMean] = [mean((point) => point.atMs), mean((point) => point.backlog)];
+  const covariance = mean((point) => (point.atMs - timeMean) * (point.backlog - backlogMean));
+  const variance = mean((point) => (point.atMs - timeMean) ** 2);
+  return variance === 0 ? 0 : (covariance / variance) * 1000;
+}

@@ -1,0 +1,132 @@
+// The figures of a run as a table for people.
+
+const MIB = 1_048_576;
+
+export function printReport({ floors, service }) {
+  const { idle, single, sustained, halfLoad, overload, verify, stop } = service;
+  const of = (value, floor) => ratio(value, floors[floor]?.eventsPerSecond);
+  section('Floors: what the ingredients can do alone', [
+    ['', 'events/s', 'p50', 'p99'],
+    ...Object.entries(floors).map(([name, { eventsPerSecond, latencyMs }]) => [
+      name,
+      count(eventsPerSecond),
+      name.endsWith('single') ? ms(latencyMs.p50) : '',
+      name.endsWith('single') ? ms(latencyMs.p99) : '',
+    ]),
+  ]);
+  section('Single events, 64 connections', [
+    [
+      'accepted',
+      `${count(single.acceptedPerSecond)}/s`,
+      `p50 ${ms(single.latencyMs.p50)}, p99 ${ms(single.latencyMs.p99)}`,
+    ],
+    ['of node:http', of(single.acceptedPerSecond, 'node:http + JSON.parse, single')],
+    ['of Fastify + Ajv + SHA-256', of(single.acceptedPerSecond, 'Fastify + Ajv + SHA-256, single')],
+  ]);
+  section('Batches of 500, sustained end to end', [
+    ['accepted', `${count(sustained.acceptedPerSecond)}/s`],
+    ['rated', `${count(sustained.ratedPerSecond)}/s`],
+    ['queryable', `${count(sustained.queryablePerSecond)}/s`],
+    [
+      'all, drained',
+      `${count(sustained.endToEndPerSecond)}/s`,
+      'from the first request to the last queryable event',
+    ],
+    [
+      'backlog growth',
+      `${count(sustained.backlogGrowthPerSecond)} events/s`,
+      'about 0: the pipeline keeps up',
+    ],
+    ['of Fastify + Ajv + SHA-256', of(sustained.queryablePerSecond, 'Fastify + Ajv + SHA-256, batches')],
+    ['of PostgreSQL segment rows', of(sustained.queryablePerSecond, 'PostgreSQL segment rows')],
+    ['of ClickHouse RowBinary', of(sustained.queryablePerSecond, 'ClickHouse RowBinary + rollups')],
+  ]);
+  section('At half that load', [
+    [
+      'accept to queryable',
+      `p50 ${ms(halfLoad.delayMs.p50)}`,
+      `p99 ${ms(halfLoad.delayMs.p99)}, ${halfLoad.markers} markers`,
+    ],
+    ['accepted', `${count(halfLoad.acceptedPerSecond)}/s`, `batch p99 ${ms(halfLoad.latencyMs.p99)}`],
+  ]);
+  section('Past saturation', [
+    [
+      'answers',
+      Object.entries(overload.statuses)
+        .map(([status, number]) => `${count(number)} × ${status}`)
+        .join(', '),
+    ],
+    ['rated', `${count(overload.ratedPerSecond)}/s`],
+    ['greatest backlog', `${count(overload.backlogMax)} events`],
+    ['drained after', `${overload.drainSeconds.toFixed(1)} s`],
+  ]);
+  resources({ idle, single, sustained, halfLoad, overload });
+  section('Afterwards', [
+    ['tollgate verify', verify ? 'both stores equal' : 'THE STORES DIFFER'],
+    ['SIGTERM', `exit ${stop.exitCode} after ${ms(stop.milliseconds)}`],
+  ]);
+}
+
+function resources(phases) {
+  const rows = Object.entries(phases).map(([name, seen]) => [
+    name,
+    memory(seen.serviceRss),
+    seen.serviceRss ? `${signed(seen.serviceRss.growthBytesPerMinute / MIB)} MiB/min` : '',
+    memory(seen.postgresPss),
+    cores(seen.serviceCpuShare),
+    cores(seen.postgresCpuShare),
+    ms(seen.eventLoopLagP99MsMax),
+  ]);
+  const head = [
+    '',
+    'service RSS',
+    'growth',
+    'PostgreSQL PSS',
+    'service CPU',
+    'PostgreSQL CPU',
+    'event-loop lag p99, worst',
+  ];
+  section('Memory (first … greatest … last), processor, event loop', [head, ...rows]);
+}
+
+function section(title, rows) {
+  console.log(`\n${title}`);
+  const widths = [];
+  for (const row of rows)
+    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
+  for (const row of rows)
+    console.log(
+      `  ${row
+        .map((cell, index) => cell.padEnd(widths[index]))
+        .join('  ')
+        .trimEnd()}`,
+    );
+}
+
+function count(value) {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function signed(value) {
+  return `${value >= 0 ? '+' : ''}${value.toFixed(1)}`;
+}
+
+function ms(value) {
+  return value === undefined || value === null ? '–' : `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+}
+
+function ratio(value, floor) {
+  return floor === undefined ? '–' : `${((100 * value) / floor).toFixed(0)} %`;
+}
+
+function cores(share) {
+  return share === undefined ? '–' : `${share.toFixed(2)} cores`;
+}
+
+function memory(range) {
+  if (range === undefined) return '–';
+  const [first, greatest, last] = [range.firstBytes, range.greatestBytes, range.lastBytes].map((bytes) =>
+    Math.round(bytes / MIB),
+  );
+  return `${first} … ${greatest} … ${last} MiB`;
+}

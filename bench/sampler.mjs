@@ -1,0 +1,62 @@
+// Looks at the service every so often while a phase runs.
+import { setTimeout as delay } from 'node:timers/promises';
+import { usageOf } from './processes.mjs';
+
+const INTERVAL_MS = 200;
+/** Caches fill and code is compiled: left out of rates. */
+const WARM_UP_MS = 2_000;
+
+export class Sampler {
+  samples = [];
+
+  constructor(service, onSample = () => {}) {
+    this.service = service;
+    this.onSample = onSample;
+    this.isRunning = true;
+    this.done = this.run();
+  }
+
+  async run() {
+    while (this.isRunning) {
+      const sample = { ...(await this.service.counters()), usage: usageOf(this.service.pid) };
+      this.samples.push(sample);
+      this.onSample(sample);
+      await delay(INTERVAL_MS);
+    }
+  }
+
+  /** @returns what was seen, in rates per second after the warm-up */
+  async stop() {
+    this.isRunning = false;
+    await this.done;
+    const startMs = this.samples[0].atMs;
+    const warm = this.samples.filter(({ atMs }) => atMs - startMs >= WARM_UP_MS);
+    const [first, last] = [warm[0] ?? this.samples[0], this.samples.at(-1)];
+    const seconds = (last.atMs - first.atMs) / 1000;
+    const rate = (pick) => (pick(last) - pick(first)) / seconds;
+    return {
+      seconds,
+      ratedPerSecond: rate((sample) => sample.rated),
+      queryablePerSecond: rate((sample) => sample.queryable),
+      eventLoopLagP99MsMax: Math.max(...warm.map((sample) => sample.eventLoopLagP99Ms)),
+      ...(first.usage && {
+        serviceCpuShare: rate((sample) => sample.usage.service.cpuSeconds),
+        postgresCpuShare: rate((sample) => sample.usage.postgres.cpuSeconds),
+        serviceRss: memory(warm, (sample) => sample.usage.service.rssBytes),
+        postgresPss: memory(warm, (sample) => sample.usage.postgres.pssBytes),
+      }),
+    };
+  }
+}
+
+/** First, greatest and last value in bytes, and the growth per minute over the second half. */
+function memory(samples, pick) {
+  const half = samples.slice(samples.length >> 1);
+  const minutes = (half.at(-1).atMs - half[0].atMs) / 60_000;
+  return {
+    firstBytes: pick(samples[0]),
+    greatestBytes: Math.max(...samples.map(pick)),
+    lastBytes: pick(samples.at(-1)),
+    growthBytesPerMinute: minutes > 0 ? (pick(half.at(-1)) - pick(half[0])) / minutes : 0,
+  };
+}

@@ -1,0 +1,146 @@
+// The real service in its own process on an empty data directory, and what a benchmark asks of it.
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { RULE_SET } from './events.mjs';
+
+const PROGRAM = fileURLToPath(new URL('../packages/service/dist/main/cli.js', import.meta.url));
+const HOST = '127.0.0.1';
+const SERVICE_KEY = 'benchmark-service-key-0123456789';
+const READY_TIMEOUT_MS = 120_000;
+/** Small enough to be reached within a phase, so that the refusal can be seen. */
+export const BACKLOG_EVENTS_MAX = 400_000;
+
+export class BenchService {
+  static async start() {
+    const service = new BenchService();
+    service.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-service-'));
+    // PostgreSQL's account must be able to pass through when this runs as root.
+    chmodSync(service.dataDir, 0o711);
+    service.port = await freePort();
+    service.child = service.spawn(['serve']);
+    const startMs = performance.now();
+    while (!(await service.isReady())) {
+      if (service.child.exitCode !== null) throw new Error('the service ended before it was ready');
+      if (performance.now() - startMs > READY_TIMEOUT_MS) throw new Error('the service did not get ready');
+      await delay(50);
+    }
+    return service;
+  }
+
+  /** Runs a command of `tollgate` with the settings of this service. */
+  spawn(args) {
+    return spawn(process.execPath, [PROGRAM, ...args], {
+      env: {
+        ...process.env,
+        HOST,
+        PORT: String(this.port),
+        TOLLGATE_DATA_DIR: this.dataDir,
+        TOLLGATE_SERVICE_KEY: SERVICE_KEY,
+        TOLLGATE_LOG_LEVEL: 'warn',
+        TOLLGATE_INGEST_BACKLOG_EVENTS_MAX: String(BACKLOG_EVENTS_MAX),
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+
+  async isReady() {
+    try {
+      return (await fetch(`http://${HOST}:${this.port}/readyz`)).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  get address() {
+    return { host: HOST, port: this.port };
+  }
+
+  get pid() {
+    return this.child.pid;
+  }
+
+  /** Asks with the service key; throws for every answer that is not a success. */
+  async ask(method, path, body, key = SERVICE_KEY) {
+    const response = await fetch(`http://${HOST}:${this.port}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text;
+  }
+
+  /** Makes a tenant with `count` projects, each with published rules and a key for a usage backend. */
+  async createProjects(count) {
+    const tenant = await this.ask('POST', '/admin/v1/tenants', { name: 'Benchmark' });
+    const admin = `/admin/v1/tenants/${tenant.id}`;
+    const projects = [];
+    for (let index = 0; index < count; index += 1) {
+      const project = await this.ask('POST', `${admin}/projects`, {
+        name: `bench ${index}`,
+        kind: 'development',
+      });
+      const ruleSets = `/v1/projects/${project.id}/extractor-rule-sets`;
+      const { id: ruleSetId } = await this.ask('POST', ruleSets, RULE_SET);
+      await this.ask('POST', `${ruleSets}/${ruleSetId}/publish`);
+      const { key: apiKey } = await this.ask('POST', `${admin}/api-keys`, {
+        name: 'gateway',
+        permissions: ['usage:ingest', 'usage:read', 'analytics:read'],
+        project_id: project.id,
+      });
+      projects.push({ id: project.id, ruleSetId, apiKey });
+    }
+    return projects;
+  }
+
+  /** Counters since the start: events rated (or failed, or dropped as duplicates), and copied to ClickHouse. */
+  async counters() {
+    const text = await this.ask('GET', '/metrics');
+    const sum = (name, labels = '') => {
+      const lines = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*${labels}[^}]*\\})? ([\\d.e+-]+)$`, 'gm'));
+      return [...lines].reduce((total, [, value]) => total + Number(value), 0);
+    };
+    return {
+      atMs: performance.now(),
+      rated: sum('tollgate_pipeline_events_total', 'outcome="processed"'),
+      failed: sum('tollgate_pipeline_events_total', 'outcome="failed"'),
+      queryable: sum('tollgate_projector_events_total'),
+      eventLoopLagP99Ms: sum('nodejs_eventloop_lag_p99_seconds') * 1000,
+    };
+  }
+
+  /** Recounts both stores against each other; true when they are equal. */
+  async verify() {
+    const child = this.spawn(['verify']);
+    const [code] = await new Promise((resolve) => child.once('exit', (...ended) => resolve(ended)));
+    return code === 0;
+  }
+
+  /** @returns how long the orderly end took, and its exit code */
+  async stop() {
+    if (this.child.exitCode !== null) return undefined;
+    const startMs = performance.now();
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGTERM');
+    const exitCode = await ended;
+    return { exitCode, milliseconds: performance.now() - startMs };
+  }
+
+  removeData() {
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, HOST, resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
