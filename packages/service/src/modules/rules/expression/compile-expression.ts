@@ -75,12 +75,15 @@ export function compileExpression<Kind extends ExpressionKind>(
   }
 }
 
+/** @throws ParseError, TypeError (of cel-js), Refusal */
 function checkedTree(source: string, hasUnitPrice: boolean): Node {
   const environment = hasUnitPrice ? ENVIRONMENTS.withUnitPrice : ENVIRONMENTS.withoutUnitPrice;
   const parsed = environment.parse(source);
   const root = nodeOf(parsed.ast);
   assertPermitted(root, source);
   const { error } = parsed.check();
-  if (error !== undefined) throw error;
-  return root;
+  if (error === undefined) return root;
+  // cel-js has no issue of its own for an element of an empty list: `[].all(x, x > 1)`.
+  if (error.message.includes(' overlaps with ')) refuse(root, 'the type of an operand is not known');
+  throw error;
 }

@@ -1,9 +1,11 @@
 import { type Code, constantCode, fold } from '../code.js';
 import { ITEM_FIELDS, SUBJECT_FIELDS } from '../environment.js';
 import type { Site } from '../site.js';
-import { type Node, refuse } from '../syntax.js';
+import { type Node, refuse, type StaticType } from '../syntax.js';
 import type { Run, Value } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
+
+const CONTAINERS: readonly StaticType[] = ['list', 'map', 'dyn'];
 
 /** A name on its own. Records are no values: `item == item` means nothing. */
 export function generateVariable(node: Node, scope: Scope): Code {
@@ -38,7 +40,7 @@ export function generateIndex(node: Node, scope: Scope, generate: Generate): Cod
     return generateField(node, left, index.args, scope, generate);
   }
   const code = codeOf(node, scope);
-  const container = generate(left, scope);
+  const container = containerOf(node, left, scope, generate);
   const key = generate(index, scope);
   const run: Run = (env) => lookUp(container.run(env), key.run(env), code.site);
   return fold({ ...code, run }, [container, key], 'keep');
@@ -53,7 +55,7 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
     const missing = `the event has no dimension ${name}`;
     return { ...code, run: (env) => env.dimensions.get(name) ?? site.fail(missing) };
   }
-  const container = generate(left, scope);
+  const container = containerOf(node, left, scope, generate);
   return fold({ ...code, run: (env) => lookUp(container.run(env), name, site) }, [container], 'keep');
 }
 
@@ -87,6 +89,12 @@ function recordField(node: Node, record: Record, name: string, site: Site, scope
     default:
       return refuse(node, `${record} has no field ${name}`);
   }
+}
+
+function containerOf(node: Node, left: Node, scope: Scope, generate: Generate): Code {
+  const container = generate(left, scope);
+  if (!CONTAINERS.includes(container.type)) refuse(node, `a ${container.type} has no fields or elements`);
+  return container;
 }
 
 function lookUp(container: Value, key: Value, site: Site): Value {
