@@ -91,16 +91,14 @@ function resources(phases) {
 
 function section(title, rows) {
   console.log(`\n${title}`);
-  const widths = [];
-  for (const row of rows)
-    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
-  for (const row of rows)
-    console.log(
-      `  ${row
-        .map((cell, index) => cell.padEnd(widths[index]))
-        .join('  ')
-        .trimEnd()}`,
-    );
+  const columns = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of rows) {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column]));
+    console.log(`  ${cells.join('  ').trimEnd()}`);
+  }
 }
 
 function count(value) {
