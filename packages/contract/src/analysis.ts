@@ -13,6 +13,8 @@ export type Measure = (typeof MEASURES)[number];
 
 /** Latest Unix second of a range (in the year 2106): what 32 bits hold, and no event is later. */
 export const ANALYSIS_TIME_MAX = 4_294_967_295;
+/** Largest body of a query: its values travel to the store in a URL. */
+export const ANALYSIS_BODY_BYTES_MAX = 65_536;
 /** Filtered dimensions per query, and values per filter. */
 export const ANALYSIS_FILTERS_MAX = 16;
 export const ANALYSIS_FILTER_VALUES_MAX = 200;

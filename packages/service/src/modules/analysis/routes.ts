@@ -1,4 +1,10 @@
-import { AnalysisQuery, AnalysisResult, closed, MetricsResponse } from '@tollgate/contract';
+import {
+  ANALYSIS_BODY_BYTES_MAX,
+  AnalysisQuery,
+  AnalysisResult,
+  closed,
+  MetricsResponse,
+} from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
@@ -20,6 +26,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/analysis/query',
+    bodyLimit: ANALYSIS_BODY_BYTES_MAX,
     config: { access },
     schema: {
       tags: ['Analysis'],

@@ -16,15 +16,15 @@ import { eventDetail } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 import { type ExtractorText, explainEvent } from './explain.js';
 
-/** Finds the text of the rules that an event was read by; the rules module has it. */
-export interface ExtractorTexts {
-  /** Undefined when the project has no such version. */
-  extractorText(scope: UsageScope, ruleSetId: string, version: number): Promise<ExtractorText | undefined>;
+/** Reads the rules that events were read by; the rules module has them. */
+export interface ExtractorVersions {
+  /** A version that has read an event is never changed or deleted. Throws when the project has no such version. */
+  read(scope: UsageScope, ruleSetId: string, version: number): Promise<ExtractorText>;
 }
 
 export interface EventRouteDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
-  readonly extractorTexts: ExtractorTexts;
+  readonly extractorVersions: ExtractorVersions;
 }
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
@@ -35,7 +35,7 @@ export const EventParams = Type.Object(
 );
 
 /** The list of processed and failed events, and one of them in detail. */
-export function registerEventRoutes(app: App, { clickhouse, extractorTexts }: EventRouteDeps): void {
+export function registerEventRoutes(app: App, { clickhouse, extractorVersions }: EventRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -69,14 +69,9 @@ export function registerEventRoutes(app: App, { clickhouse, extractorTexts }: Ev
       const stored = id === undefined ? undefined : await eventDetail(clickhouse, request.project, id);
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
+      const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
       const rules =
-        event.extractor_version === null
-          ? undefined
-          : await extractorTexts.extractorText(
-              request.project,
-              event.extractor_rule_set_id,
-              event.extractor_version,
-            );
+        version === null ? undefined : await extractorVersions.read(request.project, ruleSetId, version);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
       return reply.send(eventDetailJson(event, stored, explainEvent(event, rules)) as never);

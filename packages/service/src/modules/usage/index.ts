@@ -1,4 +1,4 @@
-export type { ExtractorTexts } from './event-routes.js';
+export type { ExtractorVersions } from './event-routes.js';
 export type { ExtractorText } from './explain.js';
 export { registerUsageRoutes, type UsageDeps } from './routes.js';
 export {

@@ -1,0 +1,106 @@
+import type { VerifyDifference } from '@tollgate/contract';
+import { equals, parseDecimal, toText } from '../../kernel/decimal.js';
+
+/** What the two sides must agree on. Sums are per metric, unit and currency; counts of events are not. */
+export type Measure =
+  | 'item_count'
+  | 'quantity'
+  | 'amount'
+  | 'processed_count'
+  | 'failed_count'
+  | 'event_count';
+
+/** One number of one project's day, as one store has it. */
+export interface Measurement {
+  readonly tenantId: string;
+  readonly projectId: string;
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  /** Null for counts of events. */
+  readonly metric: string | null;
+  readonly unit: string | null;
+  readonly currency: string | null;
+  readonly measure: Measure;
+  /** A decimal; what no store mentions is 0. */
+  readonly value: string;
+}
+
+/** A project's day: what is judged as a whole. */
+export type ProjectDay = Pick<Measurement, 'tenantId' | 'projectId' | 'day'>;
+
+export interface Comparison {
+  readonly compared: number;
+  readonly differences: VerifyDifference[];
+}
+
+const MS_PER_DAY = 86_400_000;
+const ABSENT = '0';
+
+export function dayKey({ tenantId, projectId, day }: ProjectDay): string {
+  return JSON.stringify([tenantId, projectId, day]);
+}
+
+/**
+ * Every number that either side has. Measures that `expected` has and the store does not keep must be left out by the
+ * caller. `store` names the side that was found.
+ */
+export function compare(
+  store: string,
+  expected: readonly Measurement[],
+  found: readonly Measurement[],
+): Comparison {
+  const expectedByKey = new Map(expected.map((measurement) => [measurementKey(measurement), measurement]));
+  const foundByKey = new Map(found.map((measurement) => [measurementKey(measurement), measurement]));
+  const all = new Map([...expectedByKey, ...foundByKey]);
+  const differences: VerifyDifference[] = [];
+  for (const [key, measurement] of all) {
+    const expectedValue = expectedByKey.get(key)?.value ?? ABSENT;
+    const foundValue = foundByKey.get(key)?.value ?? ABSENT;
+    if (!equals(decimalOf(expectedValue), decimalOf(foundValue))) {
+      differences.push(differenceOf(store, measurement, expectedValue, foundValue));
+    }
+  }
+  return { compared: all.size, differences };
+}
+
+/** Days whose numbers differ between two readings of the same store. */
+export function changedDays(before: readonly Measurement[], after: readonly Measurement[]): Set<string> {
+  const changed = new Set<string>();
+  const values = new Map(before.map((measurement) => [measurementKey(measurement), measurement]));
+  for (const measurement of after) {
+    const key = measurementKey(measurement);
+    if (values.get(key)?.value !== measurement.value) changed.add(dayKey(measurement));
+    values.delete(key);
+  }
+  for (const gone of values.values()) changed.add(dayKey(gone));
+  return changed;
+}
+
+export function dayText(day: number): string {
+  return new Date(day * MS_PER_DAY).toISOString().slice(0, 10);
+}
+
+function measurementKey({ metric, unit, currency, measure, ...day }: Measurement): string {
+  return JSON.stringify([day.tenantId, day.projectId, day.day, measure, metric, unit, currency]);
+}
+
+function differenceOf(store: string, at: Measurement, expected: string, found: string): VerifyDifference {
+  return {
+    tenant_id: at.tenantId,
+    project_id: at.projectId,
+    day: dayText(at.day),
+    store,
+    metric: at.metric,
+    unit: at.unit,
+    currency: at.currency,
+    measure: at.measure,
+    expected: toText(decimalOf(expected)),
+    found: toText(decimalOf(found)),
+  };
+}
+
+function decimalOf(text: string) {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) throw new Error(`a store answered ${text} for a number`);
+  return decimal;
+}

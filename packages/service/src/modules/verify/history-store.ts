@@ -1,0 +1,89 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { Measurement } from './compare.js';
+import { type ItemTotals, itemMeasurements } from './item-totals.js';
+import type { DaySpan } from './totals-store.js';
+
+/** The tables of ClickHouse that hold, each for itself, the sums of all charge items. */
+export const ITEM_STORES = ['usage_events', 'usage_rollup_1m', 'usage_rollup_15m'] as const;
+export type ItemStore = (typeof ITEM_STORES)[number];
+
+/** What ClickHouse says of some days. */
+export interface Found {
+  readonly items: Readonly<Record<ItemStore, Measurement[]>>;
+  /** Counts of events by the status of their last attempt. */
+  readonly events: Measurement[];
+}
+
+type Reader = Pick<ClickHouse, 'query'>;
+
+const SECONDS_PER_DAY = 86_400;
+const DATE_TIME_MAX = 0xffff_ffff;
+const DAY_OF = (time: string) => `toUInt32(intDiv(toUnixTimestamp(${time}), ${SECONDS_PER_DAY}))`;
+const WITHIN = (time: string) =>
+  `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
+const KEYS = 'tenantId, projectId, day, metric, unit, currency';
+
+/** The sums that each table answers; charge items of an event are never in two of its rows. */
+const ITEM_QUERIES = {
+  usage_events: `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
+      item.metric AS metric, item.unit AS unit, item.currency AS currency, count() AS itemCount,
+      sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount
+    FROM usage_events ARRAY JOIN item WHERE ${WITHIN('occurred_at')} GROUP BY ${KEYS}`,
+  usage_rollup_1m: rollupQuery('usage_rollup_1m'),
+  usage_rollup_15m: rollupQuery('usage_rollup_15m'),
+} as const satisfies Record<ItemStore, string>;
+
+export async function readFound(clickhouse: Reader, span: DaySpan): Promise<Found> {
+  const params = spanParams(span);
+  const items = {} as Record<ItemStore, Measurement[]>;
+  for (const store of ITEM_STORES) {
+    const rows = await clickhouse.query<ItemTotals>(ITEM_QUERIES[store], params);
+    items[store] = rows.flatMap(itemMeasurements);
+  }
+  return { items, events: await readEvents(clickhouse, params) };
+}
+
+/** Every day that any of the tables has rows of, ascending. */
+export async function daysWithHistory(clickhouse: Reader): Promise<number[]> {
+  const rows = await clickhouse.query<{ day: number }>(
+    `SELECT DISTINCT day FROM (
+       SELECT DISTINCT ${DAY_OF('occurred_at')} AS day FROM usage_events
+       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup_1m
+       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup_15m
+     ) ORDER BY day`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+async function readEvents(clickhouse: Reader, params: Record<string, number>): Promise<Measurement[]> {
+  const rows = await clickhouse.query<{
+    tenantId: string;
+    projectId: string;
+    day: number;
+    processed: string;
+    failed: string;
+  }>(
+    `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
+       countIf(status = 'processed') AS processed, countIf(status = 'failed') AS failed
+     FROM usage_events FINAL WHERE ${WITHIN('occurred_at')} GROUP BY tenantId, projectId, day`,
+    params,
+  );
+  return rows.flatMap(({ processed, failed, ...day }): Measurement[] => {
+    const key = { ...day, metric: null, unit: null, currency: null };
+    return [
+      { ...key, measure: 'processed_count', value: processed },
+      { ...key, measure: 'failed_count', value: failed },
+    ];
+  });
+}
+
+function rollupQuery(table: string): string {
+  return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
+      part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
+      sum(part.quantity) AS quantity, sum(part.amount) AS amount
+    FROM ${table} AS part WHERE ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
+}
+
+function spanParams({ from, to }: DaySpan): Record<string, number> {
+  return { from: from * SECONDS_PER_DAY, to: Math.min(to * SECONDS_PER_DAY, DATE_TIME_MAX + 1) };
+}

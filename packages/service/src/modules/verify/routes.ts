@@ -1,0 +1,28 @@
+import { VerifyReport } from '@tollgate/contract';
+import type { App } from '../../platform/http/index.js';
+import { type VerifyDeps, verifyUsage } from './service.js';
+
+/** Verification by the running service, which alone can open an embedded ClickHouse. */
+export function registerVerifyRoutes(app: App, deps: VerifyDeps): void {
+  let running: Promise<VerifyReport> | undefined;
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/verify',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags: ['Operation'],
+      summary: 'Verify usage history',
+      description:
+        'Compares the totals of the system of record with the history and its rollups, per project and day. ' +
+        'Who asks while a verification runs gets the result of that one.',
+      operationId: 'verifyUsage',
+      response: { 200: VerifyReport },
+    },
+    handler: () => {
+      running ??= verifyUsage(deps).finally(() => {
+        running = undefined;
+      });
+      return running;
+    },
+  });
+}

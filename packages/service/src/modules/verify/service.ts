@@ -1,0 +1,215 @@
+import { VERIFY_DIFFERENCES_MAX, type VerifyDifference, type VerifyReport } from '@tollgate/contract';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { Logger } from '../../platform/log/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { holdsWithin } from '../../platform/wait.js';
+import { changedDays, compare, dayKey, dayText, type Measurement, type ProjectDay } from './compare.js';
+import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
+import {
+  type DaySpan,
+  daysWithTotals,
+  type Expected,
+  onSnapshot,
+  readEventIds,
+  readExpected,
+  stillWaiting,
+  type WaitingBatch,
+  withRatingHeld,
+} from './totals-store.js';
+
+export interface VerifyDeps {
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Days that are read at a time: a bound on memory, and on how much can change meanwhile. */
+const SPAN_DAYS = 7;
+/** Tries to catch a day at rest before rating is held for it. */
+const ROUNDS_AT_REST = 2;
+/** How long committed batches may take to reach ClickHouse; longer, and their projects are not judged. */
+const PROJECTION_MS_MAX = 30_000;
+/** The same while rating is held. */
+const HELD_PROJECTION_MS_MAX = 5_000;
+const PROJECTION_POLL_MS = 50;
+
+/** One look at both stores. */
+interface Look {
+  readonly expected: Expected;
+  readonly ids: readonly Measurement[];
+  readonly found: Found;
+  /** Days that may have changed between the two readings. */
+  readonly moving: ReadonlySet<string>;
+  /** Projects with batches that did not reach ClickHouse in time. */
+  readonly stalled: ReadonlySet<string>;
+}
+
+/**
+ * Compares the totals of the system of record with ClickHouse's events and with each rollup, per project and day; exact
+ * while events are accepted and rated. See README.md for why.
+ */
+export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
+  const startedMs = performance.now();
+  const tally = new Tally();
+  const projection = new Projection();
+  const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
+  for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
+  const report = tally.report(Math.round(performance.now() - startedMs));
+  const { differences: _differences, unsettled, ...summary } = report;
+  const level = report.status === 'equal' ? 'info' : 'warn';
+  deps.log[level]({ ...summary, unsettled: unsettled.length }, 'usage verified');
+  return report;
+}
+
+async function verifySpan(
+  deps: VerifyDeps,
+  span: DaySpan,
+  projection: Projection,
+  tally: Tally,
+): Promise<void> {
+  const judged = new Set<string>();
+  let open = new Map<string, ProjectDay>();
+  for (let round = 0; round <= ROUNDS_AT_REST; round++) {
+    const look =
+      round < ROUNDS_AT_REST
+        ? await lookAtRest(deps, span, projection)
+        : await lookWhileHeld(deps, span, projection);
+    open = judge(look, judged, tally);
+    if (open.size === 0) return;
+  }
+  tally.leaveOpen([...open.values()]);
+}
+
+/** Reads the totals before and after ClickHouse: a day whose totals are the same was at rest in between. */
+async function lookAtRest(
+  { postgres, clickhouse }: VerifyDeps,
+  span: DaySpan,
+  projection: Projection,
+): Promise<Look> {
+  const { expected, ids } = await onSnapshot(postgres, async (tx) => ({
+    expected: await readExpected(tx, span),
+    ids: await readEventIds(tx, span),
+  }));
+  const stalled = await projection.wait(postgres.db, expected.waiting, PROJECTION_MS_MAX);
+  const found = await readFound(clickhouse, span);
+  const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
+  const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
+  return { expected, ids, found, moving, stalled };
+}
+
+/** For days that never rest: no batch is committed while both stores are read. */
+function lookWhileHeld(
+  { postgres, clickhouse }: VerifyDeps,
+  span: DaySpan,
+  projection: Projection,
+): Promise<Look> {
+  return withRatingHeld(postgres, async (tx) => {
+    const expected = await readExpected(tx, span);
+    const ids = await readEventIds(tx, span);
+    const stalled = await projection.wait(tx, expected.waiting, HELD_PROJECTION_MS_MAX);
+    const found = await readFound(clickhouse, span);
+    return { expected, ids, found, moving: new Set<string>(), stalled };
+  });
+}
+
+/** The way of committed batches to ClickHouse. */
+class Projection {
+  /** Batches that were waited for in vain; nobody waits for them again. */
+  readonly #stuck = new Set<number>();
+
+  /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
+  async wait(
+    db: Parameters<typeof stillWaiting>[0],
+    batches: readonly WaitingBatch[],
+    timeoutMs: number,
+  ): Promise<Set<string>> {
+    let left = batches;
+    const isDone = async () => {
+      left = await stillWaiting(db, left);
+      return left.every(({ id }) => this.#stuck.has(id));
+    };
+    await holdsWithin(isDone, timeoutMs, PROJECTION_POLL_MS);
+    for (const { id } of left) this.#stuck.add(id);
+    return new Set(left.flatMap(({ projectIds }) => projectIds));
+  }
+}
+
+/** Compares every day that is at rest and not judged yet; answers the others. */
+function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
+  const { expected, ids, found, moving, stalled } = look;
+  const settled = new Set<string>();
+  const open = new Map<string, ProjectDay>();
+  const everything = [expected.items, expected.events, ids, found.events, ...Object.values(found.items)];
+  for (const day of everything.flat()) {
+    const key = dayKey(day);
+    if (judged.has(key)) continue;
+    if (moving.has(key) || stalled.has(day.projectId)) open.set(key, day);
+    else settled.add(key);
+  }
+  for (const key of settled) judged.add(key);
+  const only = (measurements: readonly Measurement[]) =>
+    measurements.filter((measurement) => settled.has(dayKey(measurement)));
+  for (const store of ITEM_STORES) tally.add(store, only(expected.items), only(found.items[store]));
+  tally.add('usage_events', only(expected.events), only(found.events));
+  tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
+  tally.days += settled.size;
+  return open;
+}
+
+/** Events of a day, whatever became of them. */
+function eventCounts(events: readonly Measurement[]): Measurement[] {
+  const counts = new Map<string, Measurement>();
+  for (const event of events) {
+    const key = dayKey(event);
+    const count = Number(counts.get(key)?.value ?? 0) + Number(event.value);
+    counts.set(key, { ...event, measure: 'event_count', value: String(count) });
+  }
+  return [...counts.values()];
+}
+
+/** Spans of at most SPAN_DAYS that hold all the days and begin with one of them. */
+function spansOf(days: readonly number[]): DaySpan[] {
+  const spans: DaySpan[] = [];
+  for (const day of [...new Set(days)].sort((a, b) => a - b)) {
+    const last = spans.at(-1);
+    if (last === undefined || day >= last.to) spans.push({ from: day, to: day + SPAN_DAYS });
+  }
+  return spans;
+}
+
+class Tally {
+  days = 0;
+  #compared = 0;
+  #differenceCount = 0;
+  readonly #differences: VerifyDifference[] = [];
+  readonly #unsettled: VerifyReport['unsettled'] = [];
+  #isUnsettled = false;
+
+  add(store: string, expected: readonly Measurement[], found: readonly Measurement[]): void {
+    const { compared, differences } = compare(store, expected, found);
+    this.#compared += compared;
+    this.#differenceCount += differences.length;
+    this.#differences.push(...differences.slice(0, VERIFY_DIFFERENCES_MAX - this.#differences.length));
+  }
+
+  leaveOpen(days: readonly ProjectDay[]): void {
+    this.#isUnsettled ||= days.length > 0;
+    const listed = days.slice(0, VERIFY_DIFFERENCES_MAX - this.#unsettled.length);
+    this.#unsettled.push(
+      ...listed.map(({ projectId, day }) => ({ project_id: projectId, day: dayText(day) })),
+    );
+  }
+
+  report(durationMs: number): VerifyReport {
+    const settledStatus = this.#isUnsettled ? 'unsettled' : 'equal';
+    return {
+      status: this.#differenceCount > 0 ? 'different' : settledStatus,
+      days_compared: this.days,
+      values_compared: this.#compared,
+      difference_count: this.#differenceCount,
+      differences: this.#differences,
+      unsettled: this.#unsettled,
+      duration_ms: durationMs,
+    };
+  }
+}

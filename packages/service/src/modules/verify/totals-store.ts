@@ -1,0 +1,144 @@
+import { type RawBuilder, sql } from 'kysely';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import type { Measurement } from './compare.js';
+import { type ItemTotals, itemMeasurements } from './item-totals.js';
+
+/** Days since 1970 (UTC), `from` inclusive and `to` exclusive. */
+export interface DaySpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Batches that are committed and not in ClickHouse yet. */
+export interface WaitingBatch {
+  readonly id: number;
+  readonly projectIds: readonly string[];
+}
+
+/** What the system of record says of some days, at one moment. */
+export interface Expected {
+  /** Sums of charge items. */
+  readonly items: Measurement[];
+  /** Counts of events by status. */
+  readonly events: Measurement[];
+  readonly waiting: WaitingBatch[];
+}
+
+interface EventTotals {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly day: number;
+  readonly processed: number;
+  readonly failed: number;
+}
+
+const SECONDS_PER_DAY = 86_400;
+const LAST_DAY = Math.floor(0xffff_ffff / SECONDS_PER_DAY);
+/** Rating is never held up for longer than this by a verification that cannot get its turn. */
+const LOCK_WAIT_MS = 5_000;
+
+/** Runs `read` on one snapshot of the whole database. */
+export function onSnapshot<T>(postgres: Postgres, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return postgres.db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(read);
+}
+
+/**
+ * Runs `work` while no batch can be committed: every batch writes this table. Accepting events, and the way of committed
+ * batches to ClickHouse, go on.
+ */
+export function withRatingHeld<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return transaction(postgres, async (tx) => {
+    await sql`set local lock_timeout = ${sql.raw(String(LOCK_WAIT_MS))}`.execute(tx);
+    await sql`lock table usage_event_totals in share mode`.execute(tx);
+    return work(tx);
+  });
+}
+
+export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
+  const items = await sql<ItemTotals>`
+    select tenant_id as "tenantId", project_id as "projectId", day, metric, unit, currency,
+      item_count::text as "itemCount", quantity::text as quantity, amount::text as amount
+    from usage_totals where ${within(span)}
+  `.execute(tx);
+  const events = await sql<EventTotals>`
+    select tenant_id as "tenantId", project_id as "projectId", day,
+      processed_count as processed, failed_count as failed
+    from usage_event_totals where ${within(span)}
+  `.execute(tx);
+  const waiting = await sql<WaitingBatch>`
+    select id, project_ids as "projectIds" from usage_batches
+  `.execute(tx);
+  return {
+    items: items.rows.flatMap(itemMeasurements),
+    events: events.rows.flatMap(eventMeasurements),
+    waiting: waiting.rows,
+  };
+}
+
+/** Recorded event ids per day. An id begins with the event's time, so that its day needs no other column. */
+export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]> {
+  const from = firstIdOf(span.from);
+  // The last day that an id can hold ends where no id is left.
+  const upTo = span.to > LAST_DAY ? sql`` : sql`and raw_event_id < ${firstIdOf(span.to)}::uuid`;
+  const { rows } = await sql<{ tenantId: string; projectId: string; day: number; count: number }>`
+    select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
+    from projects project
+    cross join lateral (
+      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${SECONDS_PER_DAY}::bigint as day,
+        count(*) as count
+      from usage_event_ids
+      where project_no = project.no and raw_event_id >= ${from}::uuid ${upTo}
+      group by 1
+    ) found
+  `.execute(tx);
+  return rows.map(({ count, ...day }) => ({
+    ...day,
+    ...NO_METRIC,
+    measure: 'event_count',
+    value: String(count),
+  }));
+}
+
+/** Those of the batches that are not in ClickHouse yet. */
+export async function stillWaiting(
+  db: Postgres['db'] | Tx,
+  batches: readonly WaitingBatch[],
+): Promise<WaitingBatch[]> {
+  if (batches.length === 0) return [];
+  const ids = batches.map(({ id }) => id);
+  const { rows } = await sql<{ id: number }>`
+    select id from usage_batches where id = any(${ids}::bigint[])
+  `.execute(db);
+  const left = new Set(rows.map(({ id }) => id));
+  return batches.filter(({ id }) => left.has(id));
+}
+
+/** Every day that has totals, ascending. */
+export async function daysWithTotals(db: Postgres['db']): Promise<number[]> {
+  const { rows } = await sql<{ day: number }>`
+    select day from usage_totals union select day from usage_event_totals order by day
+  `.execute(db);
+  return rows.map(({ day }) => day);
+}
+
+const NO_METRIC = { metric: null, unit: null, currency: null } as const;
+
+function eventMeasurements({ processed, failed, ...day }: EventTotals): Measurement[] {
+  return [
+    { ...day, ...NO_METRIC, measure: 'processed_count', value: String(processed) },
+    { ...day, ...NO_METRIC, measure: 'failed_count', value: String(failed) },
+  ];
+}
+
+function within({ from, to }: DaySpan): RawBuilder<unknown> {
+  return sql`day >= ${from} and day < ${to}`;
+}
+
+/** The least id of an event of that day. */
+function firstIdOf(day: number): string {
+  return (day * SECONDS_PER_DAY).toString(16).padStart(8, '0').padEnd(32, '0');
+}
