@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { isClickHouseUnavailable } from '../clickhouse/index.js';
 import type { Logger } from '../log/index.js';
 import { isUnavailable } from '../postgres/index.js';
 import { ApiError } from './errors.js';
@@ -27,7 +28,9 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
       if (request.raw.destroyed)
         return new ApiError('invalid_request', { message: 'The request was aborted.' });
   }
-  if (isUnavailable(error)) return new ApiError('store_unavailable', { cause: error });
+  if (isUnavailable(error) || isClickHouseUnavailable(error)) {
+    return new ApiError('store_unavailable', { cause: error });
+  }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('invalid_request', { cause: error });
   }
