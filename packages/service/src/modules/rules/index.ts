@@ -37,7 +37,7 @@ export function createExtractorRuleSets({
 }
 
 /** What a worker rates by. */
-export function createRuleCatalog({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
+export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
   const source = {
     readRevisions: readRevisions.bind(undefined, db),
     readPublishedVersions: readPublishedVersions.bind(undefined, db),

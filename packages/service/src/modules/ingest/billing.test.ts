@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { parseLossless } from '../../kernel/json.js';
+import { checkBilling } from './billing.js';
+import { Findings } from './findings.js';
+
+function findingsOf(json: string): string[] {
+  const findings = new Findings();
+  checkBilling(parseLossless(json) as never, 'x-billing', findings);
+  try {
+    findings.throwIfAny({ inBatch: false });
+    return [];
+  } catch (error) {
+    const { details } = error as { details: { path: string; message: string }[] };
+    return details.map(({ path }) => path.replace('x-billing.', ''));
+  }
+}
+
+describe('checkBilling', () => {
+  it.each([
+    '{}',
+    '{"items": [], "pricing_hints": {}, "discount_hints": {}}',
+    '{"items": [{"metric": "m", "quantity": 12345678901234567890.5}]}',
+    '{"items": [{"metric": "m", "quantity": -1}]}',
+    '{"items": [{"metric": "m", "quantity": "0.000000000000000000001"}]}',
+    '{"pricing_hints": {"m": {"unit_price": 0}}}',
+    '{"pricing_hints": {"m": {"unit_price": "1.5", "pricing_unit": 0.001, "currency": "EUR", "tier": {}}}}',
+    '{"discount_hints": {"m": {"percent": 0}, "n": {"percent": "100"}, "o": {"amount": 0, "why": "x"}}}',
+  ])('takes %s', (json) => {
+    expect(findingsOf(json)).toEqual([]);
+  });
+
+  it.each([
+    ['{"items": [{"metric": "m", "quantity": "1_000"}]}', ['items[0].quantity']],
+    ['{"items": [{"metric": "m", "quantity": "0x10"}]}', ['items[0].quantity']],
+    ['{"items": [{"metric": "m", "quantity": "Infinity"}]}', ['items[0].quantity']],
+    ['{"items": [{"metric": "m", "quantity": 1e999}]}', ['items[0].quantity']],
+    ['{"items": [{"metric": "m", "quantity": 1, "unit": "a\\u0000"}]}', ['items[0].unit']],
+    ['{"pricing_hints": {"M": {"unit_price": 1}}}', ['pricing_hints']],
+    ['{"pricing_hints": {"__proto__": {"unit_price": 1}}}', ['pricing_hints']],
+    ['{"pricing_hints": {"m\\n": {"unit_price": 1}}}', ['pricing_hints']],
+    ['{"pricing_hints": {"m": {"unit_price": -0.01}}}', ['pricing_hints.m.unit_price']],
+    ['{"pricing_hints": {"m": {"unit_price": "a"}}}', ['pricing_hints.m.unit_price']],
+    ['{"pricing_hints": {"m": {"unit_price": 1, "pricing_unit": 0}}}', ['pricing_hints.m.pricing_unit']],
+    ['{"pricing_hints": {"m": {"unit_price": 1, "pricing_unit": "-1"}}}', ['pricing_hints.m.pricing_unit']],
+    ['{"discount_hints": {"m": {}}}', ['discount_hints.m']],
+    ['{"discount_hints": {"m": {"percent": 1, "amount": 1}}}', ['discount_hints.m']],
+    ['{"discount_hints": {"m": {"percent": 100.00000000000000000001}}}', ['discount_hints.m.percent']],
+    ['{"discount_hints": {"m": {"percent": -0.1}}}', ['discount_hints.m.percent']],
+    ['{"discount_hints": {"m": {"amount": "-1"}}}', ['discount_hints.m.amount']],
+  ])('refuses %s', (json, paths) => {
+    expect(findingsOf(json)).toEqual(paths);
+  });
+});
