@@ -11,6 +11,9 @@ import { drainPending, Session } from 'chdb';
 import { chdbConfigFile } from '../platform/clickhouse/chdb-config.js';
 import { identifier, literal } from '../platform/clickhouse/sql.js';
 
+/** Parameters travel in the URL; this is the server's own default of `http_max_uri_size`. */
+const URL_BYTES_MAX = 1_048_576;
+
 export interface ClickHouseHttpServer {
   /** Without a database; add one as the path. */
   readonly url: string;
@@ -27,7 +30,7 @@ export interface ClickHouseHttpServer {
 export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-clickhouse-'));
   const engine = new Engine(folder);
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
     answer(engine, request, response).catch((error: unknown) => sendError(response, error));
   });
   await new Promise<void>((resolve, reject) => {

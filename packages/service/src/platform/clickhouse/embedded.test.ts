@@ -6,6 +6,7 @@ import { describeClickHouse } from './contract.testing.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { applyClickHouseMigrations } from './migrate.js';
 import type { ClickHouse } from './port.js';
+import { describeRollups } from './rollups.testing.js';
 
 // Braces, which the engine would expand in the name of a file to insert.
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-{a,b}-'));
@@ -20,6 +21,7 @@ afterAll(async () => {
 });
 
 describeClickHouse('embedded', () => clickhouse);
+describeRollups('embedded', () => clickhouse);
 
 describe('embedded only', () => {
   test('a second opening in the process is refused in one sentence', async () => {

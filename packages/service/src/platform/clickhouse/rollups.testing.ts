@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { USAGE_ROW_COLUMNS, usageRow } from '../../testing/usage-rows.js';
+import type { ClickHouse } from './port.js';
+
+/** Charge items in the events themselves and in each rollup; the three must agree. */
+export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
+  const [counts] = await clickhouse.query<Record<string, string>>(`
+    SELECT
+      (SELECT count() FROM usage_events) AS events,
+      (SELECT sum(length(\`item.metric\`)) FROM usage_events) AS items,
+      (SELECT sum(item_count) FROM usage_rollup_1m) AS items_1m,
+      (SELECT sum(item_count) FROM usage_rollup_15m) AS items_15m,
+      (SELECT sum(quantity) FROM usage_rollup_15m) AS quantity_15m`);
+  return counts;
+}
+
+const JANUARY_31 = 1_769_903_400; // 2026-01-31 23:50:00
+const HOUR_S = 3_600;
+const EVENT_COUNT = 300;
+const METRICS = ['tokens.in', 'tokens.out'];
+
+/** What the projector relies on. The tables of usage must be empty. */
+export function describeRollups(name: string, open: () => ClickHouse): void {
+  describe(`${name}: a retried insert`, () => {
+    // Over the turn of a month, so that one insert makes parts in two partitions of every table.
+    const rows = Array.from({ length: EVENT_COUNT }, (_, id) =>
+      usageRow(id, JANUARY_31 + (id % 2) * HOUR_S, METRICS),
+    );
+    const insert = (token: string) =>
+      open().insertRows(
+        'usage_events',
+        USAGE_ROW_COLUMNS,
+        { bytes: Buffer.concat(rows) },
+        EVENT_COUNT,
+        token,
+      );
+    const once = { events: '300', items: '600', items_1m: '600', items_15m: '600', quantity_15m: '600' };
+
+    test('counts once, in the events and in both rollups', async () => {
+      await insert('g1');
+      await insert('g1');
+      expect(await countItems(open())).toEqual(once);
+    });
+
+    test.each([
+      ['the first rollup and what follows from it', 'usage_rollup_1m', 'usage_rollup_15m'],
+      ['the second rollup', 'usage_rollup_15m', undefined],
+      ['the first rollup alone', 'usage_rollup_1m', undefined],
+    ])('brings %s what an insert that was cut short did not', async (_, first, second) => {
+      // Dropping parts also makes their table forget the tokens they came with, as if they had never come.
+      await open().command(`TRUNCATE TABLE ${first}`);
+      if (second !== undefined) await open().command(`TRUNCATE TABLE ${second}`);
+      await insert('g1');
+      expect(await countItems(open())).toEqual(once);
+    });
+
+    test('has its dimensions and times in the rollup', async () => {
+      const found = await open().query(`
+        SELECT metric, bucket, dimensions, sum(item_count) AS items, min(first_seen_at) AS first_seen_at
+        FROM usage_rollup_15m WHERE dimensions['model'] = 'm0' AND metric = 'tokens.in'
+        GROUP BY metric, bucket, dimensions ORDER BY bucket`);
+      const row = { metric: 'tokens.in', dimensions: { model: 'm0' }, items: '50' };
+      expect(found).toEqual([
+        { ...row, bucket: '2026-01-31 23:45:00', first_seen_at: '2026-01-31 23:50:00' },
+        { ...row, bucket: '2026-02-01 00:45:00', first_seen_at: '2026-02-01 00:50:00' },
+      ]);
+    });
+
+    test('of another group is added', async () => {
+      await insert('g2');
+      const sums = await countItems(open());
+      expect(sums).toMatchObject({ items_1m: '1200', items_15m: '1200', quantity_15m: '1200' });
+    });
+  });
+}
