@@ -1,42 +1,105 @@
-/** Columns that `usageRow` fills; the others take their defaults. */
-export const USAGE_ROW_COLUMNS = [
-  'tenant_id',
-  'project_id',
-  'raw_event_id',
-  'occurred_at',
-  'dimensions',
-  'item.metric',
-  'item.quantity',
-] as const;
+import { randomBytes } from 'node:crypto';
+import { parseDecimal, toStored } from '../kernel/decimal.js';
+import {
+  encodeUsageEvent,
+  RowBinaryWriter,
+  USAGE_EVENT_COLUMNS,
+  type UsageEventRow,
+  type UsageItemRow,
+} from '../modules/usage/index.js';
+import type { ClickHouse } from '../platform/clickhouse/index.js';
 
-const STORED_ONE = 10n ** 18n;
-
-/** A row of usage_events in RowBinary, with a charge item of quantity 1 for each metric. `id` makes it unique. */
-export function usageRow(id: number, occurredAtS: number, metrics: readonly string[]): Buffer {
-  const rawEventId = Buffer.alloc(16);
-  rawEventId.writeUInt32BE(occurredAtS);
-  rawEventId.writeUInt32BE(id, 4);
-  const time = Buffer.alloc(4);
-  time.writeUInt32LE(occurredAtS);
-  const quantity = Buffer.alloc(16);
-  quantity.writeBigUInt64LE(STORED_ONE);
-  return Buffer.concat([
-    text('ten_1'),
-    text('prj_1'),
-    rawEventId,
-    time,
-    Buffer.from([1]),
-    text('model'),
-    text(`m${id % 3}`),
-    Buffer.from([metrics.length]),
-    ...metrics.map(text),
-    Buffer.from([metrics.length]),
-    ...metrics.map(() => quantity),
-  ]);
+/** A decimal as rows hold it. */
+export function stored(text: string): bigint {
+  const decimal = parseDecimal(text);
+  const value = decimal === undefined ? undefined : toStored(decimal);
+  if (value === undefined) throw new RangeError(`${text} cannot be stored`);
+  return value;
 }
 
-/** A string shorter than 128 bytes: one byte holds its length. */
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+/** A charge item: 10 tokens for 0.001 USD each, but for `fields`. */
+export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
+  return {
+    extractorName: 'prompt',
+    metric: 'llm.tokens',
+    unit: 'token',
+    currency: 'USD',
+    quantity: stored('10'),
+    unitPrice: stored('0.001'),
+    amount: stored('0.01'),
+    source: 'extractor',
+    pricingSource: 'extractor',
+    ruleSetId: '',
+    ruleSetVersion: 0,
+    ruleName: '',
+    ...fields,
+  };
+}
+
+/** A processed event with one charge item and a random id, but for `fields`. */
+export function usageRow(
+  fields: Partial<Omit<UsageEventRow, 'rawEventId'>> & { readonly id?: string } = {},
+): UsageEventRow {
+  const { id, ...rest } = fields;
+  const occurredAt = fields.occurredAt ?? 1_750_000_000;
+  const hex = id ?? occurredAt.toString(16).padStart(8, '0') + randomBytes(12).toString('hex');
+  return {
+    tenantId: 'ten_1',
+    projectId: 'prj_1',
+    rawEventId: Buffer.from(hex, 'hex'),
+    occurredAt,
+    attempt: 0,
+    receivedAtMs: occurredAt * 1000 + 1,
+    processedAtMs: occurredAt * 1000 + 2,
+    status: 'processed',
+    posting: 'unrouted',
+    source: 'gateway',
+    externalEventId: '',
+    idempotencyKey: '',
+    subjectType: '',
+    subjectId: '',
+    accountId: '',
+    budgetLeaseId: '',
+    extractorRuleSetId: 'ers_1',
+    extractorVersion: 1,
+    dimensions: new Map(),
+    failureCode: '',
+    failureMessage: '',
+    failurePath: '',
+    rawJson: '{}',
+    metadata: '',
+    xBilling: '',
+    items: [usageItem()],
+    ...rest,
+  };
+}
+
+/** A failed event has no charge items. */
+export function failedRow(fields: Parameters<typeof usageRow>[0] = {}): UsageEventRow {
+  return usageRow({
+    status: 'failed',
+    posting: 'none',
+    failureCode: 'dimension_missing',
+    failureMessage: 'dimension model is missing',
+    failurePath: 'dimensions[0]',
+    items: [],
+    ...fields,
+  });
+}
+
+/** The 32 hex digits of a row's id. */
+export function idOf(row: UsageEventRow): string {
+  return Buffer.from(row.rawEventId).toString('hex');
+}
+
+/** Puts rows into `usage_events`, and so into its rollups, as the projector does. */
+export async function insertUsageRows(
+  clickhouse: Pick<ClickHouse, 'insertRows'>,
+  rows: readonly UsageEventRow[],
+): Promise<void> {
+  const writer = new RowBinaryWriter();
+  for (const row of rows) encodeUsageEvent(writer, row);
+  const token = randomBytes(8).toString('hex');
+  const data = { bytes: writer.bytes() };
+  await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, data, rows.length, token);
 }
