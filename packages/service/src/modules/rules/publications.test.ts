@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import {
+  PUBLISHED_CACHED_MAX,
+  PUBLISHED_FRESH_MS,
+  type Publication,
+  RuleSetPublications,
+} from './publications.js';
+
+const OWNER = { tenantId: 'ten_1', projectId: 'prj_1' };
+
+let clock: ManualClock;
+let stored: Map<string, Publication>;
+let publications: RuleSetPublications;
+beforeEach(() => {
+  clock = new ManualClock(1_000_000);
+  stored = new Map([['ers_1', 'published']]);
+  publications = new RuleSetPublications(async () => new Map(stored), clock);
+});
+
+describe('RuleSetPublications', () => {
+  it('remembers that a rule set is published, for a second', async () => {
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+    await publications.read(OWNER, ['ers_1']);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    expect(publications.isKnownPublished({ ...OWNER, projectId: 'prj_2' }, 'ers_1')).toBe(false);
+    clock.advanceMs(PUBLISHED_FRESH_MS - 1);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    clock.advanceMs(1);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+  });
+
+  it('never remembers that one is not', async () => {
+    stored.set('ers_1', 'unpublished');
+    await publications.read(OWNER, ['ers_1']);
+    stored.set('ers_1', 'published');
+    expect((await publications.read(OWNER, ['ers_1'])).get('ers_1')).toBe('published');
+  });
+
+  it('forgets at once what this node has changed, even while a read is under way', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    const underWay = publications.read(OWNER, ['ers_1']);
+    publications.forget(OWNER, 'ers_1');
+    await underWay;
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+  });
+
+  it('trusts nothing that was read in the future of a clock set back', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    clock.advanceMs(-3_600_000);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+  });
+
+  it('remembers a bounded number', async () => {
+    stored = new Map(Array.from({ length: PUBLISHED_CACHED_MAX }, (_, n) => [`ers_${n}`, 'published']));
+    await publications.read(OWNER, [...stored.keys()]);
+    expect(publications.isKnownPublished(OWNER, 'ers_7')).toBe(true);
+    stored = new Map([['ers_new', 'published']]);
+    await publications.read(OWNER, ['ers_new']);
+    expect(publications.isKnownPublished(OWNER, 'ers_new')).toBe(true);
+    expect(publications.isKnownPublished(OWNER, 'ers_7')).toBe(false);
+  });
+});
