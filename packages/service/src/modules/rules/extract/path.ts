@@ -8,11 +8,7 @@ export type CompiledPath =
   | { readonly ok: true; readonly read: ReadPath }
   | { readonly ok: false; readonly message: string };
 
-/** Integers that RFC 9535 section 2.1 allows as an index. */
-const environment = new JSONPathEnvironment({
-  maxIntIndex: Number.MAX_SAFE_INTEGER,
-  minIntIndex: Number.MIN_SAFE_INTEGER,
-});
+const environment = new JSONPathEnvironment();
 
 /** A name after a dot, by RFC 9535 section 2.5.1.1: json-p3 lets `-` through as well. */
 const SHORTHAND_NAME =
