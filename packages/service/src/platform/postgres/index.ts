@@ -16,4 +16,5 @@ export {
 export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
 export type { Database } from './tables.js';
+export { removeEmbeddedPostgres } from './remove.js';
 export { startTemporaryPostgres } from './temporary.js';

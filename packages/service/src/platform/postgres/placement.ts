@@ -91,6 +91,19 @@ async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<st
   return elsewhere;
 }
 
+/** Where the cluster of a data directory is; from then on that directory has none. */
+export async function forgetPlacement(
+  dataDir: string,
+): Promise<Pick<Placement, 'baseFolder' | 'clusterFolder'>> {
+  const dataFolder = realpathSync(dataDir);
+  const pointer = join(dataFolder, POINTER_FILE_NAME);
+  const baseFolder = existsSync(pointer)
+    ? await claimElsewhere(readFileSync(pointer, 'utf8').trim(), dataFolder)
+    : join(dataFolder, 'postgres');
+  await rm(pointer, { force: true });
+  return { baseFolder, clusterFolder: join(baseFolder, CLUSTER_FOLDER_NAME) };
+}
+
 /** Private to PostgreSQL's account (root passes anyway), emptied of what a killed server left. */
 async function prepareSocketFolder(baseFolder: string, account: Account | undefined): Promise<string> {
   const inside = join(baseFolder, 'socket');

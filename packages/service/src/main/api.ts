@@ -1,0 +1,97 @@
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { registerAnalysisRoutes } from '../modules/analysis/index.js';
+import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import { createExtractorRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import { createTenancy, registerTenancyRoutes } from '../modules/tenancy/index.js';
+import { registerUsageRoutes } from '../modules/usage/index.js';
+import { registerVerifyRoutes } from '../modules/verify/index.js';
+import { type App, createApp, type Readiness } from '../platform/http/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { Gauge, type Metrics } from '../platform/metrics/index.js';
+import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
+import type { RunningPipeline } from './service.js';
+import type { Stores } from './stores.js';
+import { VERSION } from './version.js';
+
+export interface ApiParts {
+  readonly config: Config;
+  readonly stores: Stores;
+  readonly serviceKey: string;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+  readonly pipeline: Pick<RunningPipeline, 'notify'>;
+}
+
+export interface Api {
+  readonly app: App;
+  /** Call after the app has closed: what was accepted becomes durable. */
+  close(): Promise<void>;
+}
+
+/** The HTTP application with every module's routes; it does not listen yet. */
+export async function createApi(parts: ApiParts): Promise<Api> {
+  const { config, stores, log, metrics, readiness } = parts;
+  const { postgres, clickhouse } = stores;
+  const clock = systemClock;
+  const tenancy = createTenancy({ postgres, clock, serviceKey: parts.serviceKey });
+  const ruleSets = createExtractorRuleSets({ postgres, clock });
+  const queue = new NotifyingQueue(postgres, () => parts.pipeline.notify());
+  const ingest = new IngestService({
+    queue,
+    publications: ruleSets.publications,
+    clock,
+    window: { ageDaysMax: config.eventAgeDaysMax, aheadDaysMax: config.eventAheadDaysMax },
+    backlogEventsMax: config.ingestBacklogEventsMax,
+  });
+  readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
+  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')));
+  measureBacklog(metrics, ingest);
+
+  const app = await createApp({
+    authenticator: tenancy.authenticator,
+    projects: tenancy.projects,
+    log,
+    metrics,
+    readiness,
+    version: VERSION,
+  });
+  registerTenancyRoutes(app, { service: tenancy.service });
+  registerRuleSetRoutes(app, { service: ruleSets.service });
+  registerIngestRoutes(app, { service: ingest });
+  registerUsageRoutes(app, { clickhouse, postgres, queue, clock, extractorVersions: ruleSets.service });
+  registerAnalysisRoutes(app, { clickhouse, clock });
+  registerVerifyRoutes(app, { postgres, clickhouse, log });
+  return { app, close: () => ingest.close() };
+}
+
+/** Tells the worker of this process at once what others would notice by polling. */
+class NotifyingQueue extends PostgresSegmentQueue {
+  constructor(
+    postgres: Stores['postgres'],
+    private readonly onAppended: () => void,
+  ) {
+    super(postgres);
+  }
+
+  override async append(records: readonly SegmentRecord[]): Promise<void> {
+    await super.append(records);
+    this.onAppended();
+  }
+}
+
+function measureBacklog(metrics: Metrics, ingest: IngestService): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [metrics],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('tollgate_queue_events', 'Accepted events that wait to be rated.', () => ingest.backlog.events);
+  gauge('tollgate_queue_segments', 'Segments that wait to be rated.', () => ingest.backlog.segments);
+  gauge('tollgate_queue_bytes', 'Bytes of the segments that wait to be rated.', () => ingest.backlog.bytes);
+}

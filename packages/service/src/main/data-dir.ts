@@ -1,0 +1,25 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { StartError } from './start-error.js';
+
+/** PostgreSQL's unprivileged account must pass through a directory of root; it can list nothing there. */
+const ROOT_FOLDER_MODE = 0o711;
+const PRIVATE_FOLDER_MODE = 0o700;
+const PRIVATE_FOLDERS = ['clickhouse', 'spool'];
+
+/** Creates the data directory if need be, closed to everybody else. @throws StartError when it cannot be written */
+export function prepareDataDir(dataDir: string): void {
+  const mode = process.getuid?.() === 0 ? ROOT_FOLDER_MODE : PRIVATE_FOLDER_MODE;
+  try {
+    mkdirSync(dataDir, { recursive: true, mode });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const folder of PRIVATE_FOLDERS) {
+      mkdirSync(join(dataDir, folder), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `The data directory ${dataDir} cannot be written (${code}); set TOLLGATE_DATA_DIR to a folder that can.`,
+    );
+  }
+}

@@ -1,0 +1,92 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config.js';
+import { systemClock } from '../../kernel/clock.js';
+import { createLog } from '../../platform/log/index.js';
+import { prepareDataDir } from '../data-dir.js';
+import { withInstanceLock } from '../instance.js';
+import { runUntil } from '../serve.js';
+import { type Service, startService } from '../service.js';
+import { untilSignal } from '../signals.js';
+import { StartError } from '../start-error.js';
+import { resetEmbeddedStores } from '../stores.js';
+import { type DemoTenant, ensureDemoTenant } from './tenant.js';
+import { sendHistory, sendLiveTraffic } from './traffic.js';
+
+/** `tollgate demo`: the service with a sample tenant and live sample traffic. Answers the exit code. */
+export async function demo(config: Config, { reset }: { reset: boolean }): Promise<number> {
+  if (config.roles.length < 3) throw new StartError('The demo runs all roles; leave TOLLGATE_ROLES unset.');
+  const startedAt = performance.now();
+  const stopping = untilSignal();
+  const isFirstStart = reset || !existsSync(join(config.dataDir, 'demo.json'));
+  if (reset) await startOver(config);
+  say(isFirstStart ? 'preparing the first start …' : 'starting …');
+  // On a terminal the demo's own lines are enough; problems still show.
+  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  const service = await startService(config, { log, onProgress: (step) => say(`${step} …`) });
+  const url = service.url as string;
+  const { tenant, isNew } = await ensureDemoTenant(url, service.serviceKey.text, config.dataDir);
+  if (isNew) {
+    say('sending a day of sample events …');
+    await sendHistory(url, tenant, systemClock);
+  }
+  const traffic = new AbortController();
+  const sending = sendLiveTraffic(url, tenant, systemClock, traffic.signal);
+  welcome(service, url, tenant, (performance.now() - startedAt) / 1_000);
+  void stopping.then(() => say('stopping …'));
+  void Promise.race([stopping, service.failure]).then(() => traffic.abort());
+  const exitCode = await runUntil(service, stopping, (reason) => console.error(`tollgate: ${reason}`));
+  await sending;
+  say(`stopped; your data is kept in ${config.dataDir}`);
+  return exitCode;
+}
+
+/** Removes what the embedded stores hold, and the sample tenant with it. Servers of your own are never touched. */
+async function startOver(config: Config): Promise<void> {
+  if (config.databaseUrl !== undefined || config.clickhouseUrl !== undefined) {
+    throw new StartError('--reset empties the embedded stores only; empty your own servers yourself.');
+  }
+  prepareDataDir(config.dataDir);
+  say(`starting over: emptying ${config.dataDir} …`);
+  await withInstanceLock(config, async () => {
+    await resetEmbeddedStores(config);
+    for (const file of ['demo.json', 'service-key']) rmSync(join(config.dataDir, file), { force: true });
+  });
+}
+
+function say(text: string): void {
+  console.log(`tollgate: ${text}`);
+}
+
+function welcome({ serviceKey, places }: Service, url: string, tenant: DemoTenant, seconds: number): void {
+  const project = `${url}/v1/projects/${tenant.projectId}`;
+  const lines = [
+    '',
+    `Tollgate demo is ready (${seconds.toFixed(1)} s). Live LLM traffic is flowing.`,
+    '',
+    `  Open         ${url}/docs`,
+    `  API key      ${tenant.key}`,
+    `  Service key  ${serviceKey.file ?? 'as configured'}`,
+    ...places.map(([name, place]) => `  ${name.padEnd(12)} ${place}`),
+    '',
+    'Send an event:',
+    '',
+    `  curl -s ${project}/extractor-rule-sets/${tenant.ruleSetId}/events/ingest \\`,
+    `    -H 'Authorization: Bearer ${tenant.key}' -H 'Content-Type: application/json' \\`,
+    `    -d '{"source": "curl", "occurred_at": '$(date +%s)', "raw_json": {"customer": "cust_me", "model": "gpt-5", "usage": {"input_tokens": 1200, "output_tokens": 340}}}'`,
+    '',
+    'See it priced:',
+    '',
+    `  curl -s '${project}/usage/events?subject_id=cust_me' -H 'Authorization: Bearer ${tenant.key}'`,
+    '',
+    'See what every model cost in the last day:',
+    '',
+    `  curl -s ${project}/analysis/query \\`,
+    `    -H 'Authorization: Bearer ${tenant.key}' -H 'Content-Type: application/json' -H 'Accept: text/csv' \\`,
+    `    -d '{"metrics": ["llm.input_tokens", "llm.output_tokens"], "time_range": {"last_seconds": 86400}, "bucket_size": "none", "group_by": ["model"]}'`,
+    '',
+    'Stop with Ctrl-C. Your data stays; `npm start -- --reset` begins anew.',
+    '',
+  ];
+  console.log(lines.join('\n'));
+}

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatchIngestItem } from '@tollgate/contract';
+import { TollgateClient } from '@tollgate/sdk';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { dailyRhythm, sampleCall, seededRandom } from './sample-traffic.js';
+import type { DemoTenant } from './tenant.js';
+
+const HISTORY_SECONDS = 86_400;
+const HISTORY_EVENTS = 20_000;
+const HISTORY_BATCH_EVENTS = 2_000;
+/** Live events at the busiest hour. */
+const LIVE_EVENTS_PER_SECOND = 12;
+const RETRY_MS = 1_000;
+
+const SOURCE = 'demo-gateway';
+
+/** A day of calls before now, busier by day than by night. */
+export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock): Promise<number> {
+  const project = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
+  const random = seededRandom(1);
+  const now = unixSeconds(clock);
+  const events: BatchIngestItem[] = [];
+  for (let sequence = 0; events.length < HISTORY_EVENTS; sequence += 1) {
+    const occurredAt = now - 1 - Math.floor(random() * HISTORY_SECONDS);
+    if (random() < dailyRhythm(occurredAt)) events.push(toItem(tenant, occurredAt, `h${sequence}`, random));
+  }
+  for (let from = 0; from < events.length; from += HISTORY_BATCH_EVENTS) {
+    await project.batchIngest({ source: SOURCE, events: events.slice(from, from + HISTORY_BATCH_EVENTS) });
+  }
+  return events.length;
+}
+
+/** Sends calls once a second until the signal aborts. Retries under the same keys, so nothing counts twice. */
+export async function sendLiveTraffic(
+  url: string,
+  tenant: DemoTenant,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const project = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
+  const startedAt = unixSeconds(clock);
+  const random = seededRandom(startedAt);
+  let sequence = 0;
+  while (!signal.aborted) {
+    const now = unixSeconds(clock);
+    const count = Math.max(1, Math.round(LIVE_EVENTS_PER_SECOND * dailyRhythm(now) * (0.6 + 0.8 * random())));
+    const events = Array.from({ length: count }, () => {
+      sequence += 1;
+      return toItem(tenant, now, `l${startedAt}-${sequence}`, random);
+    });
+    await sendUntilAccepted(() => project.batchIngest({ source: SOURCE, events }), signal);
+    await pause(1_000, signal);
+  }
+}
+
+function toItem(tenant: DemoTenant, occurredAt: number, key: string, random: () => number): BatchIngestItem {
+  return {
+    extractor_rule_set_id: tenant.ruleSetId,
+    idempotency_key: key,
+    occurred_at: occurredAt,
+    raw_json: sampleCall(Number(key.replace(/^.*\D/, '')), random),
+  };
+}
+
+async function sendUntilAccepted(send: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await send();
+      return;
+    } catch {
+      await pause(RETRY_MS, signal);
+    }
+  }
+}
+
+async function pause(durationMs: number, signal: AbortSignal): Promise<void> {
+  await delay(durationMs, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,45 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config.js';
+import { acquireInstanceLock, type InstanceLock } from '../platform/instance-lock.js';
+
+/** Says where the service of this data directory answers, for commands that run beside it. */
+const URL_FILE = 'service-url';
+
+/** Whether this process keeps a store of its own in the data directory. */
+export function usesEmbeddedStore({ databaseUrl, clickhouseUrl }: Config): boolean {
+  return databaseUrl === undefined || clickhouseUrl === undefined;
+}
+
+/** Takes the data directory if an embedded store lives there. @throws InstanceLockedError */
+export async function lockInstance(config: Config): Promise<InstanceLock> {
+  if (!usesEmbeddedStore(config)) return { release: async () => {} };
+  return acquireInstanceLock(config.dataDir);
+}
+
+/** Runs `work` with the data directory to itself. @throws InstanceLockedError */
+export async function withInstanceLock<T>(config: Config, work: () => Promise<T>): Promise<T> {
+  const lock = await lockInstance(config);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Notes where this service answers until the returned function is called. */
+export function announceUrl(dataDir: string, url: string): () => void {
+  const file = join(dataDir, URL_FILE);
+  writeFileSync(file, `${url}\n`, { mode: 0o600 });
+  return () => rmSync(file, { force: true });
+}
+
+/** Where the service that holds the data directory answers; undefined when it did not say. */
+export function announcedUrl(dataDir: string): string | undefined {
+  try {
+    return readFileSync(join(dataDir, URL_FILE), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import type { PipelineStats, ProjectorObserver } from '../modules/pipeline/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
+
+const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped'] as const;
+
+/** What the rating thread did, as metrics of the process. */
+export class PipelineMetrics {
+  readonly #events: Counter<'outcome'>;
+  readonly #batches: Counter<'outcome'>;
+  readonly #stages: Counter<'stage'>;
+  #previous: Partial<PipelineStats> = {};
+  #previousSeconds: Readonly<Record<string, number>> = {};
+
+  constructor(metrics: Metrics) {
+    this.#events = new Counter({
+      name: 'tollgate_pipeline_events_total',
+      help: 'Events that the worker has dealt with, by outcome.',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+    this.#batches = new Counter({
+      name: 'tollgate_pipeline_batches_total',
+      help: 'Batches of the worker: committed, or failed and tried again.',
+      labelNames: ['outcome'],
+      registers: [metrics],
+    });
+    this.#stages = new Counter({
+      name: 'tollgate_pipeline_stage_seconds_total',
+      help: 'Time that the worker spent in each stage of its batches.',
+      labelNames: ['stage'],
+      registers: [metrics],
+    });
+  }
+
+  /** Takes sums since the thread began. */
+  update(stats: PipelineStats, stageSeconds: Readonly<Record<string, number>>): void {
+    const rise = (name: keyof PipelineStats) => stats[name] - (this.#previous[name] ?? 0);
+    for (const outcome of OUTCOMES) this.#events.inc({ outcome }, rise(outcome));
+    this.#batches.inc({ outcome: 'committed' }, rise('batches'));
+    this.#batches.inc({ outcome: 'failed' }, rise('failures'));
+    for (const [stage, seconds] of Object.entries(stageSeconds)) {
+      this.#stages.inc({ stage }, seconds - (this.#previousSeconds[stage] ?? 0));
+    }
+    this.#previous = stats;
+    this.#previousSeconds = { ...stageSeconds };
+  }
+}
+
+/** Counts and logs what the projector does. */
+export function observeProjection(metrics: Metrics, log: Logger): ProjectorObserver {
+  const events = new Counter({
+    name: 'tollgate_projector_events_total',
+    help: 'Events copied into ClickHouse.',
+    registers: [metrics],
+  });
+  const seconds = new Histogram({
+    name: 'tollgate_projector_group_seconds',
+    help: 'Time to copy one group of batches into ClickHouse.',
+    buckets: GROUP_SECONDS_BUCKETS,
+    registers: [metrics],
+  });
+  const failures = new Counter({
+    name: 'tollgate_projector_failures_total',
+    help: 'Groups that could not be copied and will be tried again, by reason.',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  return {
+    stage: () => {},
+    group(count, durationMs) {
+      events.inc(count);
+      seconds.observe(durationMs / 1_000);
+    },
+    groupFailed(error) {
+      failures.inc({ reason: 'error' });
+      log.warn({ err: error }, 'a group could not be copied into ClickHouse and will be tried again');
+    },
+    spoolCorrupt(error) {
+      failures.inc({ reason: 'corrupt' });
+      log.error({ err: error }, 'a rated batch is damaged on disk: its events are not in ClickHouse');
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { createColumnSpool, createFileSpool, createProjector } from '../modules/pipeline/index.js';
+import { loadServiceKey, type ServiceKey } from '../modules/tenancy/index.js';
+import { type App, closeGracefully, Readiness } from '../platform/http/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { createMetrics, type Metrics } from '../platform/metrics/index.js';
+import { type Api, createApi } from './api.js';
+import { prepareDataDir } from './data-dir.js';
+import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
+import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
+import { StartError } from './start-error.js';
+import { openStores, type Stores } from './stores.js';
+import { WorkerHost } from './worker-host.js';
+
+/** A running service. */
+export interface Service {
+  /** Where it answers; undefined without the api role. */
+  readonly url: string | undefined;
+  readonly serviceKey: ServiceKey;
+  readonly places: Stores['places'];
+  /** Resolves with one sentence when a part that the service cannot do without has ended by itself. */
+  readonly failure: Promise<string>;
+  /** Takes no more requests, finishes what is in flight, closes the stores. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly log: Logger;
+  readonly onProgress: (step: string) => void;
+}
+
+/** Starts the roles of `config` in this process. @throws StartError with one sentence for the operator */
+export async function startService(config: Config, { log, onProgress }: ServiceOptions): Promise<Service> {
+  checkRoles(config);
+  const runsApi = config.roles.includes('api');
+  if (runsApi) await checkPort(config);
+  prepareDataDir(config.dataDir);
+  const closers: (() => void | Promise<void>)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  let fail: (reason: string) => void = () => {};
+  const failure = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
+  try {
+    const lock = await lockInstance(config);
+    closers.push(() => lock.release());
+    const stores = await openStores(config, { log, onProgress, onUnexpectedExit: fail });
+    closers.push(() => stores.close());
+    const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
+    const metrics = createMetrics();
+    const pipeline = await startPipeline(config, stores, { log, metrics, fail });
+    closers.push(() => pipeline.stop());
+    let url: string | undefined;
+    if (runsApi) {
+      onProgress('starting the API');
+      const readiness = new Readiness();
+      const api = await createApi({
+        config,
+        stores,
+        serviceKey: serviceKey.text,
+        log,
+        metrics,
+        readiness,
+        pipeline,
+      });
+      closers.push(() => closeApi(api, readiness));
+      url = await listen(api.app, config);
+      closers.push(announceUrl(config.dataDir, url));
+    }
+    return { url, serviceKey, places: stores.places, failure, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Roles in processes of their own need stores that more than one process can reach. */
+function checkRoles(config: Config): void {
+  const isWhole = config.roles.length === 3;
+  if (isWhole || !usesEmbeddedStore(config)) return;
+  throw new StartError(
+    'Only some of the roles can run on their own servers alone: set TOLLGATE_DATABASE_URL and TOLLGATE_CLICKHOUSE_URL.',
+  );
+}
+
+/** Says at once what listening would say only after the stores have started. */
+function checkPort({ host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(listenError(error, host, port)));
+    probe.listen({ host, port }, () => probe.close(() => resolve()));
+  });
+}
+
+async function listen(app: App, { host, port }: Config): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw listenError(error as Error, host, port);
+  }
+  const { address, family, port: bound } = app.server.address() as AddressInfo;
+  const isAny = address === '0.0.0.0' || address === '::';
+  const shown = isAny ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
+  return `http://${shown}:${bound}`;
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): StartError {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken; set PORT to a free one.`,
+    EACCES: `Port ${port} of ${host} may not be used by this account; set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine; set HOST to one that is.`,
+    ENOTFOUND: `${host} is not a known host; set HOST to an address of this machine.`,
+  };
+  return new StartError(reasons[error.code ?? ''] ?? `Cannot listen on ${host}:${port}: ${error.message}.`);
+}
+
+async function closeApi(api: Api, readiness: Readiness): Promise<void> {
+  readiness.beginShutdown();
+  await closeGracefully(api.app);
+  await api.close();
+}
+
+/** The parts of the pipeline that this process runs. */
+export interface RunningPipeline {
+  /** Says that segments were appended. */
+  notify(): void;
+  stop(): Promise<void>;
+}
+
+interface PipelineParts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly fail: (reason: string) => void;
+}
+
+async function startPipeline(
+  config: Config,
+  stores: Stores,
+  { log, metrics, fail }: PipelineParts,
+): Promise<RunningPipeline> {
+  const { spoolFolder, postgres, clickhouse } = stores;
+  const abort = new AbortController();
+  const projector = !config.roles.includes('projector')
+    ? undefined
+    : createProjector({
+        postgres,
+        clickhouse,
+        spool: spoolFolder === undefined ? createColumnSpool() : await createFileSpool(spoolFolder),
+        clock: systemClock,
+        observer: observeProjection(metrics, log),
+      });
+  const projecting = projector?.run(abort.signal);
+  const pipelineMetrics = new PipelineMetrics(metrics);
+  const worker = !config.roles.includes('worker')
+    ? undefined
+    : new WorkerHost(
+        {
+          postgresConnection: stores.postgresConnection,
+          connectionsMax: config.databaseConnectionsMax,
+          spoolFolder,
+          logLevel: config.logLevel,
+        },
+        {
+          onBatchCommitted: () => projector?.notify(),
+          onStats: (stats, stageSeconds) => pipelineMetrics.update(stats, stageSeconds),
+          onUnexpectedExit: fail,
+        },
+      );
+  return {
+    notify: () => worker?.notify(),
+    async stop() {
+      await worker?.stop();
+      abort.abort();
+      await projecting;
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../config.js';
+import {
+  applyClickHouseMigrations,
+  type ClickHouse,
+  connectClickHouse,
+  openEmbeddedClickHouse,
+} from '../platform/clickhouse/index.js';
+import type { Logger } from '../platform/log/index.js';
+import {
+  applyMigrations,
+  connectPostgres,
+  type EmbeddedPostgres,
+  type Postgres,
+  type PostgresConfig,
+  removeEmbeddedPostgres,
+  startEmbeddedPostgres,
+  withAdvisoryLock,
+} from '../platform/postgres/index.js';
+
+/** ClickHouse has no transactions: migrations of one server are kept apart by this lock in PostgreSQL. */
+const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
+
+/** Both stores, open and at this release's schema. */
+export interface Stores {
+  readonly postgres: Postgres;
+  readonly postgresConnection: PostgresConfig['connection'];
+  readonly clickhouse: ClickHouse;
+  /** Where rated batches wait for ClickHouse; undefined when they ride in the database. */
+  readonly spoolFolder: string | undefined;
+  /** What is kept where: a name and a place each. */
+  readonly places: readonly (readonly [name: string, place: string])[];
+  /** Names of the migrations that this opening applied. */
+  readonly applied: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface StoreEvents {
+  readonly log: Logger;
+  /** Says what is being prepared, for people who wait. */
+  readonly onProgress: (step: string) => void;
+  /** The embedded PostgreSQL ended by itself; the reason is one sentence. */
+  readonly onUnexpectedExit: (reason: string) => void;
+}
+
+/** Starts or connects both stores and migrates them. What was opened is closed again when a later step fails. */
+export async function openStores(config: Config, events: StoreEvents): Promise<Stores> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne();
+  };
+  try {
+    const embedded = await startPostgresIfEmbedded(config, events);
+    if (embedded !== undefined) closers.push(() => embedded.stop());
+    const postgresConnection = embedded?.connection ?? (config.databaseUrl as string);
+    const postgres = connectPostgres({
+      connection: postgresConnection,
+      applicationName: 'tollgate',
+      poolMax: config.databaseConnectionsMax,
+      log: events.log,
+    });
+    closers.push(() => postgres.close());
+    const appliedToPostgres = await applyMigrations(postgres);
+    const clickhouse = await openClickHouse(config, events);
+    closers.push(() => clickhouse.close());
+    const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, () =>
+      applyClickHouseMigrations(clickhouse),
+    );
+    return {
+      postgres,
+      postgresConnection,
+      clickhouse,
+      spoolFolder: embedded === undefined ? undefined : join(config.dataDir, 'spool'),
+      places: describePlaces(config, embedded),
+      applied: [...appliedToPostgres, ...appliedToClickHouse],
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Deletes everything that the embedded stores keep. The caller holds the instance lock. */
+export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
+  await removeEmbeddedPostgres(dataDir);
+  for (const folder of ['clickhouse', 'spool'])
+    await rm(join(dataDir, folder), { recursive: true, force: true });
+}
+
+async function startPostgresIfEmbedded(
+  config: Config,
+  { log, onProgress, onUnexpectedExit }: StoreEvents,
+): Promise<EmbeddedPostgres | undefined> {
+  if (config.databaseUrl !== undefined) return undefined;
+  onProgress('starting PostgreSQL');
+  return startEmbeddedPostgres({ dataDir: config.dataDir, log, onUnexpectedExit });
+}
+
+async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {
+  if (config.clickhouseUrl !== undefined) return connectClickHouse({ url: config.clickhouseUrl });
+  onProgress('opening ClickHouse');
+  return openEmbeddedClickHouse({ dataDir: config.dataDir });
+}
+
+function describePlaces(config: Config, embedded: EmbeddedPostgres | undefined): Stores['places'] {
+  const account = embedded?.accountName === undefined ? '' : ` (run as ${embedded.accountName})`;
+  return [
+    ['PostgreSQL', embedded === undefined ? hostOf(config.databaseUrl) : embedded.clusterFolder + account],
+    [
+      'ClickHouse',
+      config.clickhouseUrl === undefined ? join(config.dataDir, 'clickhouse') : hostOf(config.clickhouseUrl),
+    ],
+  ];
+}
+
+/** Host and database of a URL, without its credentials. */
+function hostOf(url: string | undefined): string {
+  const { host, pathname } = new URL(url ?? '');
+  return host + pathname;
+}

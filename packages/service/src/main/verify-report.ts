@@ -1,0 +1,26 @@
+import type { VerifyDifference, VerifyReport } from '@tollgate/contract';
+
+/** The report of `tollgate verify` as a person reads it. */
+export function describeReport(report: VerifyReport): string {
+  const { days_compared, values_compared, difference_count, differences, unsettled, duration_ms } = report;
+  const lines = differences.map(describeDifference);
+  if (difference_count > differences.length) {
+    lines.push(`… and ${difference_count - differences.length} more differences`);
+  }
+  for (const { project_id, day } of unsettled) lines.push(`${project_id} ${day}: kept changing; not judged`);
+  const verdicts = {
+    equal: 'Everything is equal',
+    different: `${difference_count} differences`,
+    unsettled: 'Nothing is known to differ, but some days could not be judged',
+  };
+  lines.push(
+    `${verdicts[report.status]}: ${values_compared} numbers of ${days_compared} project days compared in ${duration_ms} ms.`,
+  );
+  return lines.join('\n');
+}
+
+function describeDifference(difference: VerifyDifference): string {
+  const { project_id, day, store, metric, unit, currency, measure, expected, found } = difference;
+  const what = [metric, unit, currency, measure].filter((part) => part !== null && part !== '').join(' ');
+  return `${project_id} ${day} ${store}: ${what} should be ${expected}, is ${found}`;
+}

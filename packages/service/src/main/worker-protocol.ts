@@ -1,0 +1,20 @@
+import type { PipelineStats } from '../modules/pipeline/index.js';
+import type { LogLevel } from '../platform/log/index.js';
+import type { PostgresConfig } from '../platform/postgres/index.js';
+
+/** What the rating thread needs to begin. */
+export interface WorkerThreadData {
+  readonly postgresConnection: PostgresConfig['connection'];
+  readonly connectionsMax: number;
+  /** Folder of the spool; undefined when rows ride in the database. */
+  readonly spoolFolder: string | undefined;
+  readonly logLevel: LogLevel;
+}
+
+/** From the service to the rating thread. */
+export type ToWorker = { readonly kind: 'segments-appended' } | { readonly kind: 'stop' };
+
+/** From the rating thread to the service. */
+export type FromWorker =
+  | { readonly kind: 'batch-committed' }
+  | { readonly kind: 'stats'; readonly stats: PipelineStats; readonly stageSeconds: Record<string, number> };

@@ -1,0 +1,69 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../kernel/clock.js';
+import {
+  createColumnSpool,
+  createFileSpool,
+  createPipelineWorker,
+  type PipelineObserver,
+} from '../modules/pipeline/index.js';
+import { createRuleVersions } from '../modules/rules/index.js';
+import { createLog, type Logger } from '../platform/log/index.js';
+import { connectPostgres } from '../platform/postgres/index.js';
+import { PostgresSegmentQueue } from '../platform/queue/index.js';
+import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
+
+/** Rating runs on a thread of its own, so that a full batch never delays an answer. */
+
+const STATS_INTERVAL_MS = 1_000;
+
+const port = parentPort;
+if (port === null) throw new Error('worker-thread.js must be started as a worker thread');
+const data = workerData as WorkerThreadData;
+const log = createLog({ level: data.logLevel });
+const postgres = connectPostgres({
+  connection: data.postgresConnection,
+  applicationName: 'tollgate worker',
+  poolMax: data.connectionsMax,
+  log,
+});
+const stageSeconds: Record<string, number> = {};
+const worker = createPipelineWorker({
+  postgres,
+  queue: new PostgresSegmentQueue(postgres),
+  rules: createRuleVersions(postgres),
+  spool: data.spoolFolder === undefined ? createColumnSpool() : await createFileSpool(data.spoolFolder),
+  clock: systemClock,
+  observer: observe(log),
+  onCommitted: () => send({ kind: 'batch-committed' }),
+});
+
+const stop = new AbortController();
+port.on('message', (message: ToWorker) => {
+  if (message.kind === 'stop') stop.abort();
+  else worker.notify();
+});
+const statsTimer = setInterval(sendStats, STATS_INTERVAL_MS);
+await worker.run(stop.signal);
+clearInterval(statsTimer);
+sendStats();
+await postgres.close();
+port.close();
+
+function observe(logger: Logger): PipelineObserver {
+  return {
+    stage(stage, durationMs) {
+      stageSeconds[stage] = (stageSeconds[stage] ?? 0) + durationMs / 1_000;
+    },
+    batch: () => {},
+    batchFailed: (error) => logger.warn({ err: error }, 'a batch failed and will be tried again'),
+    defect: (error) => logger.error({ err: error }, 'an event met a defect; it is kept as failed'),
+  };
+}
+
+function sendStats(): void {
+  send({ kind: 'stats', stats: { ...worker.stats() }, stageSeconds });
+}
+
+function send(message: FromWorker): void {
+  port?.postMessage(message);
+}
