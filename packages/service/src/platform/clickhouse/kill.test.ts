@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { startBuiltProcess } from '../../testing/built-process.js';
-import { USAGE_ROW_COLUMNS, usageRow } from '../../testing/usage-rows.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { countItems } from './rollups.testing.js';
+import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { USAGE_ROW_COLUMNS, usageRow } from '../../testing/usage-rows.js';
 import type { ClickHouse } from './port.js';
+import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
 
 /** Charge items in the events themselves and in each rollup; the three must agree. */
 export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
