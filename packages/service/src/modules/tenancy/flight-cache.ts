@@ -23,6 +23,11 @@ export class FlightCache<T> {
 
   constructor(private readonly options: FlightCacheOptions<T>) {}
 
+  /** Whether the key was looked up lately; the answer may have expired since. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   /** The value at once when it is fresh enough, otherwise a promise of it. Failures are not remembered. */
   get(key: string): T | Promise<T> {
     const entry = this.#entries.get(key);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import { ApiError } from './errors.js';
 import {
   type Access,
@@ -62,12 +62,12 @@ export function decorateAccess(app: App): void {
 }
 
 /**
- * The hook that guards one route. The order is the contract's: 401, then 403 for the permission (before anything is
- * looked up), then 404 for what is absent or belongs to somebody else. Answers synchronously when the key and the
- * project are cached.
+ * The check that guards one route; calls back with what is wrong, if anything. The order is the contract's: 401, then
+ * 403 for the permission (before anything is looked up), then 404 for what is absent or belongs to somebody else.
+ * Answers synchronously when the key and the project are cached.
  */
 export function accessHook(access: Access, ports: AccessPorts) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  return (request: FastifyRequest, done: (refusal?: Error) => void): void => {
     let outcome: Refusal | Promise<Refusal>;
     try {
       outcome = check(access, ports, request);

@@ -1,16 +1,16 @@
 import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
-import { fastify, LogController } from 'fastify';
+import { fastify, LogController, type onRequestHookHandler } from 'fastify';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access.js';
-import { installBodyParser, refuseUnreadableBody } from './body.js';
-import { recordDurations } from './durations.js';
+import { installBodyParser, refusalOfBody } from './body.js';
 import { ApiError } from './errors.js';
 import { answerUnparsable, sendError } from './failures.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
 import { Readiness } from './readiness.js';
 import { requestIds } from './request-id.js';
+import { RequestObserver } from './requests.js';
 import { responseChecker, serializeResponse } from './responses.js';
 import { completeSchema } from './route-schema.js';
 import { RouteTable } from './routing.js';
@@ -49,9 +49,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
   app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
   guardRoutes(app, options, readiness);
-  recordDurations(app, options.metrics);
   app.setErrorHandler((error, request, reply) => sendError(options.log, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
+    reply.header('x-request-id', request.id);
     const methods = routes.methodsAt(request.url);
     if (methods.length === 0) throw new ApiError('not_found');
     reply.header('allow', [...methods, 'OPTIONS'].join(', '));
@@ -84,34 +84,36 @@ function bareApp({ log }: AppOptions): App {
   }) as unknown as App;
 }
 
-/** The hooks of every request, and those that each route's own declaration adds. */
-function guardRoutes(app: App, ports: AccessPorts, readiness: Readiness): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    done();
-  });
+/**
+ * The hooks of each route. They are merged into one per phase and know their route beforehand, because Fastify's way of
+ * asking a request for its route builds an object each time.
+ */
+function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void {
+  const observer = new RequestObserver(options.metrics, options.log);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
-    const guards = [accessHook(access, ports), refuseUnreadableBody];
-    if (access.kind !== 'public') guards.unshift(refuseDuringShutdown(readiness));
-    route.onRequest = [...guards, ...[route.onRequest ?? []].flat()];
+    const checkAccess = accessHook(access, options);
+    const arbitraryText = route.config?.arbitraryText === true;
+    const refusedInShutdown = access.kind !== 'public';
+    const guard: onRequestHookHandler = (request, reply, done) => {
+      reply.header('x-request-id', request.id);
+      request.arbitraryText = arbitraryText;
+      if (refusedInShutdown && readiness.shuttingDown) {
+        reply.header('connection', 'close');
+        done(new ApiError('shutting_down'));
+        return;
+      }
+      checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));
+    };
+    route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
+    route.onResponse = [observer.hook(String(route.method), route.url), ...[route.onResponse ?? []].flat()];
   });
-}
-
-function refuseDuringShutdown(readiness: Readiness) {
-  return (
-    _request: unknown,
-    reply: { header(name: string, value: string): unknown },
-    done: (error?: Error) => void,
-  ) => {
-    if (!readiness.shuttingDown) {
-      done();
-      return;
-    }
-    reply.header('connection', 'close');
-    done(new ApiError('shutting_down'));
-  };
+  const observeUnrouted = observer.hook('any', 'none');
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) observeUnrouted(request, reply, done);
+    else done();
+  });
 }
 
 declare module 'fastify' {

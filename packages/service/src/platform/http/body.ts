@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { parseLossless, scanJson } from '../../kernel/json.js';
 import { ApiError } from './errors.js';
 import { firstUnusableText } from './text.js';
@@ -12,6 +12,7 @@ import type { App } from './types.js';
  */
 export function installBodyParser(app: App): void {
   app.decorateRequest('rawBody', undefined);
+  app.decorateRequest('arbitraryText', false);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
@@ -22,23 +23,16 @@ export function installBodyParser(app: App): void {
   });
 }
 
-/** 415 before the body is read: a compressed body, or JSON in another encoding than UTF-8. */
-export function refuseUnreadableBody(
-  request: FastifyRequest,
-  _reply: FastifyReply,
-  done: HookHandlerDoneFunction,
-): void {
+/** 415 before the body is read: it is compressed, or JSON in another encoding than UTF-8. */
+export function refusalOfBody(request: FastifyRequest): ApiError | undefined {
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    done(new ApiError('unsupported_media_type', { message: 'Compressed bodies are not accepted.' }));
-    return;
+    return new ApiError('unsupported_media_type', { message: 'Compressed bodies are not accepted.' });
   }
-  const charset = type === undefined ? undefined : /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    done(new ApiError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' }));
-    return;
-  }
-  done();
+  if (type === undefined || type === 'application/json') return undefined;
+  const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
+  if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
+  return new ApiError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' });
 }
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
@@ -59,7 +53,7 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   } catch {
     throw new ApiError('invalid_json', { message: describeSyntaxError(text) });
   }
-  if (request.routeOptions.config.arbitraryText !== true) refuseUnusableText(bytes, value);
+  if (!request.arbitraryText) refuseUnusableText(bytes, value);
   return value;
 }
 
@@ -94,4 +88,11 @@ function syntaxErrorOffset(text: string): number {
     if (position !== undefined) return Math.min(Number(position), text.length);
   }
   return text.length;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** `config.arbitraryText` of the route. */
+    arbitraryText: boolean;
+  }
 }

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 export { Counter, Gauge, Histogram } from 'prom-client';
+export { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 export type Metrics = Registry;
 
 /**

@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import type { Logger } from '../log/index.js';
+import { DurationHistogram, type DurationSeries, type Metrics } from '../metrics/index.js';
+
+/** A request that takes longer is logged. */
+export const SLOW_REQUEST_MS = 2_000;
+
+/**
+ * Measures every request by its route's pattern, never by its path (ids must not become label values), and logs slow
+ * ones. That is all that is logged of a request that went well.
+ */
+export class RequestObserver {
+  readonly #durations: DurationHistogram;
+  readonly #log: Logger;
+
+  constructor(metrics: Metrics, log: Logger) {
+    this.#log = log;
+    this.#durations = new DurationHistogram({
+      name: 'tollgate_http_request_duration_seconds',
+      help: 'Time from the head of a request to the end of its answer.',
+      registers: [metrics],
+    });
+  }
+
+  /** The onResponse hook of one route. */
+  hook(method: string, route: string) {
+    const byStatus = new Map<number, DurationSeries>();
+    return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+      const status = reply.statusCode;
+      let series = byStatus.get(status);
+      if (series === undefined) {
+        series = this.#durations.series({ method, route, status: String(status) });
+        byStatus.set(status, series);
+      }
+      const durationMs = reply.elapsedTime;
+      series.observe(durationMs);
+      if (durationMs > SLOW_REQUEST_MS) {
+        this.#log.warn({ requestId: request.id, method, route, status, durationMs }, 'slow request');
+      }
+      done();
+    };
+  }
+}
