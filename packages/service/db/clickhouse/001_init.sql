@@ -28,25 +28,28 @@ CREATE TABLE IF NOT EXISTS usage_events (
   raw_json String CODEC(ZSTD(1)),
   metadata String CODEC(ZSTD(1)),
   x_billing String CODEC(ZSTD(1)),
+  -- Plain strings: a dictionary per array costs as much at insert as all the other columns together.
   item Nested (
-    extractor_name LowCardinality(String),
-    metric LowCardinality(String),
-    unit LowCardinality(String),
-    currency LowCardinality(String),
+    extractor_name String,
+    metric String,
+    unit String,
+    currency String,
     quantity Decimal(38, 18),
     unit_price Nullable(Decimal(38, 18)),
     amount Decimal(38, 18),
     source Enum8('extractor' = 1, 'x_billing' = 2),
     pricing_source Enum8('hint' = 1, 'extractor' = 2, 'pricing_rule_set' = 3, 'unpriced' = 4),
-    rule_set_id LowCardinality(String),
+    rule_set_id String,
     rule_set_version UInt32,
-    rule_name LowCardinality(String)
+    rule_name String
   )
 ) ENGINE = ReplacingMergeTree(attempt)
 PARTITION BY toYYYYMM(occurred_at)
 ORDER BY (tenant_id, project_id, occurred_at, raw_event_id)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
-  min_rows_to_fsync_after_merge = 1;
+  min_rows_to_fsync_after_merge = 1,
+  -- A batch of some 20 MB is one file, and not a hundred, until it is merged into something larger.
+  min_bytes_for_wide_part = 134217728;
 
 -- Sums are 256 bits wide: no number of 38-digit values that fits a table can overflow them.
 CREATE TABLE IF NOT EXISTS usage_rollup_1m (
