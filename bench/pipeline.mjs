@@ -14,7 +14,7 @@ import {
   createPipelineWorker,
   createProjector,
 } from '../packages/service/dist/modules/pipeline/index.js';
-import { createRuleCatalog } from '../packages/service/dist/modules/rules/index.js';
+import { createRuleVersions } from '../packages/service/dist/modules/rules/index.js';
 import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
@@ -57,7 +57,7 @@ try {
   await applyClickHouseMigrations(clickhouse);
   const spool = await createFileSpool(join(dataDir, 'spool'));
   const queue = new PostgresSegmentQueue(postgres);
-  const rules = createRuleCatalog(postgres);
+  const rules = createRuleVersions(postgres);
   const projects = await createProjects();
   const worker = (observer, onCommitted) =>
     createPipelineWorker(
