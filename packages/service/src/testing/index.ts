@@ -9,4 +9,5 @@ export {
 } from './accepted.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
+export { failedRow, idOf, insertUsageRows, stored, usageItem, usageRow } from './usage-rows.js';
 export { waitFor } from './wait-for.js';
