@@ -29,7 +29,10 @@ if (process.argv.includes('--write')) {
 function errorsPage() {
   const rows = Object.entries(ERRORS)
     .sort(([a, { status: x }], [b, { status: y }]) => x - y || a.localeCompare(b, 'en'))
-    .map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`);
+    .map(([code, { status, statusInBatch, message }]) => {
+      const inBatch = statusInBatch === undefined ? '' : ` (${statusInBatch} in a batch)`;
+      return `| ${status}${inBatch} | \`${code}\` | ${message} |`;
+    });
   return `# Errors
 
 Every answer outside 2xx has the body \`{"error": string, "code": string}\` and, where a request did not pass validation,

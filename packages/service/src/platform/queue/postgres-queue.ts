@@ -20,6 +20,13 @@ interface SegmentSize {
   readonly size_bytes: number;
 }
 
+interface ClaimedRow {
+  readonly id: number;
+  readonly received_at_ms: number;
+  readonly event_count: number;
+  readonly base64: string;
+}
+
 /** The usage queue in the `segments` table. */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   constructor(private readonly postgres: Pick<Postgres, 'pool'>) {}
@@ -53,8 +60,10 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   async claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
     const ids = await lockOldest(tx, eventsMax);
     if (ids.length === 0) return [];
-    const { rows } = await sql<{ id: number; received_at_ms: number; event_count: number; bytes: Buffer }>`
-      delete from segments where id = any(${ids}) returning id, received_at_ms, event_count, bytes
+    // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
+    const { rows } = await sql<ClaimedRow>`
+      delete from segments where id = any(${ids})
+      returning id, received_at_ms, event_count, encode(bytes, 'base64') as base64
     `.execute(tx);
     return rows
       .sort((a, b) => a.id - b.id)
@@ -62,7 +71,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
         id: row.id,
         receivedAtMs: row.received_at_ms,
         eventCount: row.event_count,
-        records: decodeSegment(row.bytes),
+        records: decodeSegment(Buffer.from(row.base64, 'base64')),
       }));
   }
 
