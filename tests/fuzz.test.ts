@@ -1,13 +1,14 @@
 import { ERRORS } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSampleProject, type SampleProject } from './support/sample-project.js';
-import { type JsonSchema, nearlyValid } from './support/schema-arbitrary.js';
+import { createSampleProject, SAMPLE_RULE_SET, type SampleProject } from './support/sample-project.js';
+import { type JsonSchema, mutated, nearlyValid } from './support/schema-arbitrary.js';
 import { type RunningService, startService } from './support/service.js';
 
-const RUNS_PER_OPERATION = 40;
+const RUNS_PER_OPERATION = 60;
 
 interface Operation {
+  readonly operationId: string;
   readonly parameters?: {
     name: string;
     in: 'path' | 'query' | 'header';
@@ -38,13 +39,16 @@ describe('every documented operation, fed with hostile input', () => {
     project = await createSampleProject(service);
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
     expect(document.openapi).toMatch(/^3\.1/);
-    operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({
-        method: method.toUpperCase(),
-        path,
-        operation,
-      })),
-    );
+    operations = Object.entries(document.paths)
+      .flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({
+          method: method.toUpperCase(),
+          path,
+          operation,
+        })),
+      )
+      // Archiving ends what the others need.
+      .sort((a, b) => Number(a.path.endsWith('/archive')) - Number(b.path.endsWith('/archive')));
   });
   afterAll(() => service?.stop());
 
@@ -89,9 +93,61 @@ describe('every documented operation, fed with hostile input', () => {
     if (response.status < 400) return;
     const body = JSON.parse(text) as { error: unknown; code: keyof typeof ERRORS };
     expect(typeof body.error, context).toBe('string');
-    expect(ERRORS[body.code]?.status, context).toBe(response.status);
+    const entry: { status: number; statusInBatch?: number } = ERRORS[body.code];
+    expect([entry.status, entry.statusInBatch], context).toContain(response.status);
   }
 });
+
+/** Bodies that succeed, for operations whose rules no schema tells: each is sent with one place of it changed. */
+function exampleBodies({ ruleSetId }: SampleProject): Record<string, unknown> {
+  const now = Math.floor(Date.now() / 1000);
+  const event = {
+    source: 'fuzz',
+    external_event_id: 'external',
+    idempotency_key: 'key',
+    subject_type: 'customer',
+    subject_id: 'c1',
+    occurred_at: now,
+    raw_json: { model: 'm', customer: 'c1', usage: { input_tokens: 5, output_tokens: 2.5 } },
+    'x-billing': {
+      items: [{ metric: 'llm.input_tokens', quantity: '7', unit: 'token' }],
+      pricing_hints: { 'llm.input_tokens': { unit_price: '0.1', pricing_unit: 1000, currency: 'USD' } },
+      discount_hints: { 'llm.input_tokens': { percent: 10 } },
+    },
+    'x-usage-control': { budget_lease_id: 'bl_1' },
+    metadata: { trace: 't' },
+  };
+  return {
+    ingestEvent: event,
+    ingestBatch: {
+      source: 'fuzz',
+      events: [
+        { ...event, extractor_rule_set_id: ruleSetId },
+        { ...event, extractor_rule_set_id: ruleSetId, idempotency_key: 'other' },
+      ],
+    },
+    createExtractorRuleSet: SAMPLE_RULE_SET,
+    updateExtractorRuleSet: SAMPLE_RULE_SET,
+    queryUsage: {
+      metrics: ['llm.input_tokens'],
+      measures: ['quantity', 'amount'],
+      time_range: { from: now - 86_400, to: now },
+      timezone: 'America/New_York',
+      bucket_size: '1h',
+      group_by: ['bucket', 'model', 'subject_id'],
+      filters: { model: { in: ['m', 'n'] }, region: { exists: false } },
+      subject_type: 'customer',
+      subject_id: 'c1',
+      limit: 100,
+    },
+    reprocessUsageEvents: { from: now - 86_400, to: now },
+  };
+}
+
+function bodyFor(operation: Operation, schema: JsonSchema, project: SampleProject): fc.Arbitrary<unknown> {
+  const example = exampleBodies(project)[operation.operationId];
+  return example === undefined ? nearlyValid(schema) : fc.oneof(mutated(example), nearlyValid(schema));
+}
 
 /** A request to the operation: ids of the sample project mostly, bodies and queries mostly valid. */
 function requestFor(path: string, operation: Operation, project: SampleProject): fc.Arbitrary<FuzzRequest> {
@@ -107,7 +163,7 @@ function requestFor(path: string, operation: Operation, project: SampleProject):
       query: fc.record(Object.fromEntries(query.map(({ name, schema }) => [name, nearlyValid(schema)])), {
         requiredKeys: [],
       }),
-      body: bodySchema === undefined ? fc.constant(undefined) : nearlyValid(bodySchema),
+      body: bodySchema === undefined ? fc.constant(undefined) : bodyFor(operation, bodySchema, project),
     })
     .map(({ ids, chaos, query: values, body }) => {
       const known = { ...project.pathParameters };
