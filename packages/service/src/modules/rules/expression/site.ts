@@ -1,20 +1,24 @@
 import { DecimalRangeError, DivisionByZeroError } from '../../../kernel/decimal.js';
-import { ExpressionError, type ExpressionErrorCode, type Position } from './value.js';
+import { ExpressionError, type ExpressionErrorCode, positionAt } from './value.js';
 
 /**
- * A place in an expression that can fail. Its errors are made once and thrown again, because an event stream can hit
- * the same missing dimension a million times and collecting a stack is slower than the whole evaluation.
+ * A place in an expression that can fail. Its errors are made at the first failure and thrown again after it, because an
+ * event stream can hit the same missing dimension a million times, and collecting a stack takes longer than evaluating.
  */
 export class Site {
-  readonly #errors = new Map<string, ExpressionError>();
+  #errors: Map<string, ExpressionError> | undefined;
 
-  constructor(readonly position: Position) {}
+  constructor(
+    private readonly source: string,
+    private readonly offset: number,
+  ) {}
 
   /** `reason` must not depend on the event: one error is kept for each. */
   fail(reason: string, code: ExpressionErrorCode = 'expression_failed'): never {
+    this.#errors ??= new Map();
     let error = this.#errors.get(reason);
     if (error === undefined) {
-      error = new ExpressionError(code, this.position, reason);
+      error = new ExpressionError(code, positionAt(this.source, this.offset), reason);
       error.stack = error.message;
       this.#errors.set(reason, error);
     }

@@ -1,6 +1,4 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { Site } from './site.js';
-import { positionAt } from './value.js';
 
 /** The parts of cel-js's syntax tree that this module reads; its own typings leave the checked type out. */
 export interface Node {
@@ -81,8 +79,4 @@ export function operands(node: Node): readonly Node[] {
     default:
       return args as Node[];
   }
-}
-
-export function siteOf(source: string, node: Node): Site {
-  return new Site(positionAt(source, node.pos));
 }

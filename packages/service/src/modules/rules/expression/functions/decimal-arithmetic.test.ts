@@ -37,7 +37,8 @@ describe('functions', () => {
     ['dec_div(dec("1"), dec("2"), 2.0)', 'expected dec_div(Decimal, Decimal, scale)'],
     ['dec_div(dec("1"), dec("2"), -1)', 'expected a scale from 0 to 38 fraction digits'],
     ['dec_div(dec("1"), dec("2"), 39)', 'expected a scale from 0 to 38 fraction digits'],
-    ['dec_div(dec("1"), dec("0.00"), 2)', 'division by zero'],
+    ['dec_div(item.quantity, dec("0.00"), 2)', 'line 1, column 24: division by zero'],
+    ['dec_div(item.quantity, dec("3"), 39)', 'line 1, column 34: expected a scale from 0 to 38'],
     ['dec_add(dyn("1"), dec("1"))', 'expected a decimal'],
   ])('%s is refused', (source, reason) => {
     expect(refusalOf(source)).toContain(reason);

@@ -1,8 +1,19 @@
-import { abs, add, type Decimal, divide, max, min, mul, neg, sub } from '../../../../kernel/decimal.js';
-import { asDecimal, asInt, type Code } from '../code.js';
+import {
+  abs,
+  add,
+  type Decimal,
+  divide,
+  isZero,
+  max,
+  min,
+  mul,
+  neg,
+  sub,
+} from '../../../../kernel/decimal.js';
+import { asDecimal, type Code } from '../code.js';
 import type { Site } from '../site.js';
 import type { Run } from '../value.js';
-import { scaleOf } from './decimal-rounding.js';
+import { asScale } from './decimal-rounding.js';
 import { argument, type FunctionDefinition } from './definition.js';
 
 type BinaryOperation = (a: Decimal, b: Decimal) => Decimal;
@@ -65,14 +76,15 @@ const decimalDivision: FunctionDefinition = {
   usage: 'dec_div(Decimal, Decimal, scale)',
   compile: (args, { site }) => {
     const { run: runDividend } = asDecimal(argument(args, 0));
-    const { run: runDivisor } = asDecimal(argument(args, 1));
-    const scale = asInt(argument(args, 2));
+    const divisor = asDecimal(argument(args, 1));
+    const { run: runScale } = asScale(argument(args, 2));
+    if (divisor.constant !== undefined && isZero(divisor.constant)) divisor.site.fail('division by zero');
     return (env) => {
       const dividend = runDividend(env);
-      const divisor = runDivisor(env);
-      const digits = scaleOf(scale.run(env), scale.site);
+      const by = divisor.run(env);
+      const digits = runScale(env);
       try {
-        return divide(dividend, divisor, digits);
+        return divide(dividend, by, digits);
       } catch (error) {
         return site.failDecimal(error);
       }

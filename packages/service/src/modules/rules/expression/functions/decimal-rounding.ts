@@ -1,15 +1,18 @@
 import { ceil, compare, type Decimal, floor, round } from '../../../../kernel/decimal.js';
-import { asDecimal, asInt } from '../code.js';
+import { asDecimal, asInt, type Code, fold } from '../code.js';
 import { SCALE_ARGUMENT_MAX } from '../limits.js';
-import type { Site } from '../site.js';
+import type { Run } from '../value.js';
 import { argument, type FunctionDefinition } from './definition.js';
 
-/** A number of fraction digits that was given as an int. */
-export function scaleOf(scale: bigint, site: Site): number {
-  if (scale < 0n || scale > SCALE_ARGUMENT_MAX) {
+/** A number of fraction digits that is given as an int; one that is written out is checked at once. */
+export function asScale(code: Code): Code<number> {
+  const { run, site } = asInt(code);
+  const checked: Run<number> = (env) => {
+    const scale = run(env);
+    if (scale >= 0n && scale <= SCALE_ARGUMENT_MAX) return Number(scale);
     return site.fail(`expected a scale from 0 to ${SCALE_ARGUMENT_MAX} fraction digits`);
-  }
-  return Number(scale);
+  };
+  return fold({ ...code, run: checked }, [code], 'refuse') as Code<number>;
 }
 
 function rounding(name: string, operation: (a: Decimal, scale: number) => Decimal): FunctionDefinition {
@@ -19,10 +22,10 @@ function rounding(name: string, operation: (a: Decimal, scale: number) => Decima
     usage: `${name}(Decimal, scale)`,
     compile: (args, { site }) => {
       const { run } = asDecimal(argument(args, 0));
-      const scale = asInt(argument(args, 1));
+      const { run: runScale } = asScale(argument(args, 1));
       return (env) => {
         const value = run(env);
-        const digits = scaleOf(scale.run(env), scale.site);
+        const digits = runScale(env);
         try {
           return operation(value, digits);
         } catch (error) {

@@ -1,7 +1,6 @@
 import type { Code } from '../code.js';
 import { Site } from '../site.js';
 import { type Node, refuse, staticType } from '../syntax.js';
-import { positionAt } from '../value.js';
 
 /** What names mean where a node stands, and how to compile what is below it. */
 export interface Scope {
@@ -20,5 +19,5 @@ export function codeOf(node: Node, scope: Scope): Omit<Code, 'run' | 'constant'>
   if (type === undefined) {
     refuse(node, `expected a value to compute with, found ${node.checkedType?.name}`);
   }
-  return { node, type, site: new Site(positionAt(scope.source, node.pos)) };
+  return { node, type, site: new Site(scope.source, node.pos) };
 }
