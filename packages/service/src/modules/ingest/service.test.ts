@@ -127,4 +127,35 @@ describe('IngestService', () => {
     expect(await service.acceptBatch(PROJECT, batch, bytesOf(batch))).toHaveLength(4);
     expect(asked).toEqual([['ers_a', 'ers_b']]);
   });
+
+  it('refuses while too much waits for the workers, and everything once it is closed', async () => {
+    let events = 10;
+    let refresh = async () => {};
+    const service = new IngestService({
+      queue: {
+        append: async () => {},
+        backlog: async () => ({ segments: 1, events, bytes: 1, oldestReceivedAtMs: 1 }),
+      },
+      publications: { isKnownPublished: () => true, read: async () => new Map() },
+      clock: new ManualClock(NOW_S * 1000),
+      window: { ageDaysMax: 1, aheadDaysMax: 1 },
+      scheduler: {
+        every: (_intervalMs, task) => {
+          refresh = task;
+          return () => {};
+        },
+      },
+      backlogEventsMax: 10,
+    });
+    const event: IngestEvent = { source: 's', occurred_at: NOW_S, raw_json: {} };
+    const send = () => service.acceptSingle(PROJECT, 'ers_1', event, bytesOf(event));
+    await refresh();
+    expect(service.backlog.events).toBe(10);
+    await expect(send()).rejects.toMatchObject({ code: 'ingest_backlog_full', statusCode: 503 });
+    events = 9;
+    await refresh();
+    await send();
+    await service.close();
+    await expect(send()).rejects.toMatchObject({ code: 'shutting_down', statusCode: 503 });
+  });
 });
