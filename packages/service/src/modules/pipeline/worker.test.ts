@@ -10,75 +10,23 @@ import {
   createTestPostgres,
   idHexOf,
   reprocessRecord,
+  TEST_DAY,
   type TestEvent,
   type TestPostgres,
   type TestProject,
+  testEvent,
+  testRules,
   waitFor,
 } from '../../testing/index.js';
-import { type RatedEvent, RatingFailure } from '../rules/index.js';
-import type { Rules } from './batch-rules.js';
 import type { BatchStage } from './observer.js';
 
 import { createFileSpool, type Spool } from './spool.js';
 import { createPipelineWorker, type PipelineWorker } from './worker.js';
 
 const NOW_MS = 1_750_000_100_000;
-const DAY = 20_254;
-const OCCURRED_AT = DAY * 86_400 + 5;
-const ONE = 10n ** 18n;
-
-/** Charges `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
-function testRules(isMended = () => false): Rules {
-  return {
-    refresh: async () => {},
-    resolve: (_project, ruleSetId) =>
-      ruleSetId === 'ers_unpublished'
-        ? undefined
-        : { version: 3, rate: ({ rawJson }) => rate(rawJson, isMended()) },
-  };
-}
-
-function rate(rawJson: unknown, isMended: boolean): RatedEvent {
-  const { tokens, bomb } = rawJson as { tokens?: number; bomb?: boolean };
-  if (bomb) throw new Error('bomb');
-  const dimensions = new Map([['model', 'm1']]);
-  if (tokens === undefined && !isMended) {
-    return {
-      ok: false,
-      failure: new RatingFailure('dimension_missing', 'no tokens', 'x[0]'),
-      dimensions,
-    };
-  }
-  const quantity = BigInt(tokens ?? 1) * ONE;
-  const item = {
-    extractorName: 'tokens',
-    metric: 'llm.tokens',
-    unit: 'token',
-    currency: 'USD',
-    quantity,
-    unitPrice: 2n * ONE,
-    amount: 2n * quantity,
-    source: 'extractor',
-    pricingSource: 'extractor',
-    ruleSetId: 'ers_1',
-    ruleSetVersion: 3,
-    ruleName: '',
-  } as const;
-  return { ok: true, subject: { type: 'user', id: 'u1' }, dimensions, items: [item] };
-}
-
-function event(key: string, fields: Partial<TestEvent> = {}): TestEvent {
-  return {
-    occurred_at: OCCURRED_AT,
-    idempotency_key: key,
-    extractor_rule_set_id: 'ers_1',
-    raw_json: { tokens: 1 },
-    ...fields,
-  };
-}
 
 function manyEvents(count: number, prefix = 'k'): TestEvent[] {
-  return Array.from({ length: count }, (_, index) => event(`${prefix}${index}`));
+  return Array.from({ length: count }, (_, index) => testEvent(`${prefix}${index}`));
 }
 
 describe('pipeline worker', () => {
@@ -149,17 +97,17 @@ describe('pipeline worker', () => {
     const other = await createProject(test.postgres, 'ten_b', 'prj_b');
     await accept(
       batchRecord(project, [
-        event('a', { raw_json: { tokens: 2 } }),
-        event('b', { raw_json: { tokens: 3 } }),
+        testEvent('a', { raw_json: { tokens: 2 } }),
+        testEvent('b', { raw_json: { tokens: 3 } }),
       ]),
-      batchRecord(other, [event('a', { raw_json: { tokens: 7 } })], { receivedAtMs: 1_749_999_999_999 }),
+      batchRecord(other, [testEvent('a', { raw_json: { tokens: 7 } })], { receivedAtMs: 1_749_999_999_999 }),
     );
     const pipeline = worker();
     await pipeline.drain();
     expect(await usageTotals()).toEqual([
       {
         project_id: 'prj_a',
-        day: DAY,
+        day: TEST_DAY,
         metric: 'llm.tokens',
         unit: 'token',
         currency: 'USD',
@@ -169,7 +117,7 @@ describe('pipeline worker', () => {
       },
       {
         project_id: 'prj_b',
-        day: DAY,
+        day: TEST_DAY,
         metric: 'llm.tokens',
         unit: 'token',
         currency: 'USD',
@@ -179,8 +127,8 @@ describe('pipeline worker', () => {
       },
     ]);
     expect(await eventTotals()).toEqual([
-      { project_id: 'prj_a', day: DAY, processed_count: 2, failed_count: 0 },
-      { project_id: 'prj_b', day: DAY, processed_count: 1, failed_count: 0 },
+      { project_id: 'prj_a', day: TEST_DAY, processed_count: 2, failed_count: 0 },
+      { project_id: 'prj_b', day: TEST_DAY, processed_count: 1, failed_count: 0 },
     ]);
     const [spoolFile] = await readdir(folder);
     expect(
@@ -203,9 +151,9 @@ describe('pipeline worker', () => {
   });
 
   it('counts duplicates of the same batch and of earlier ones, and rates each event once', async () => {
-    await accept(batchRecord(project, [event('a'), event('b'), event('a')]));
+    await accept(batchRecord(project, [testEvent('a'), testEvent('b'), testEvent('a')]));
     await worker().drain();
-    await accept(batchRecord(project, [event('b'), event('c'), event('c')]));
+    await accept(batchRecord(project, [testEvent('b'), testEvent('c'), testEvent('c')]));
     await worker().drain();
     expect(await ingestTotals()).toEqual([
       { project_id: 'prj_a', processed_count: 3, failed_count: 0, duplicate_count: 3 },
@@ -218,9 +166,9 @@ describe('pipeline worker', () => {
   });
 
   it('writes no rows for a batch of nothing but duplicates', async () => {
-    await accept(batchRecord(project, [event('a')]));
+    await accept(batchRecord(project, [testEvent('a')]));
     await worker().drain();
-    await accept(batchRecord(project, [event('a')]));
+    await accept(batchRecord(project, [testEvent('a')]));
     await worker().drain();
     expect(await rows('select event_count from usage_batches')).toHaveLength(1);
     expect(await readdir(folder)).toHaveLength(1);
@@ -229,7 +177,7 @@ describe('pipeline worker', () => {
 
   it('keeps the same id of two projects apart', async () => {
     const other = await createProject(test.postgres, 'ten_a', 'prj_b');
-    const record = batchRecord(project, [event('a')]);
+    const record = batchRecord(project, [testEvent('a')]);
     await accept(record, { ...record, scope: { ...record.scope, ...other } });
     await worker().drain();
     expect(await ingestTotals()).toMatchObject([
@@ -240,7 +188,7 @@ describe('pipeline worker', () => {
 
   it('keeps a failed event whole, and puts a processed one in its place when it is rated anew', async () => {
     const rawJson = '{ "big": 12345678901234567890.10, "text": "\\u00e9\\u0000" }';
-    const failing = event('bad', { metadata: { a: 1 } });
+    const failing = testEvent('bad', { metadata: { a: 1 } });
     const body = JSON.stringify({ source: 'gateway', events: [failing] }).replace('{"tokens":1}', rawJson);
     await accept(batchRecord(project, [failing], { body }));
     await worker().drain();
@@ -249,7 +197,7 @@ describe('pipeline worker', () => {
     expect(kept).toMatchObject({
       tenant_id: 'ten_a',
       project_id: 'prj_a',
-      occurred_at: OCCURRED_AT,
+      occurred_at: testEvent('').occurred_at,
       extractor_rule_set_id: 'ers_1',
       failure_code: 'dimension_missing',
       attempt: 0,
@@ -279,7 +227,7 @@ describe('pipeline worker', () => {
 
   it('fails an event without a published version', async () => {
     await accept(
-      batchRecord(project, [event('a', { extractor_rule_set_id: 'ers_unpublished' }), event('b')]),
+      batchRecord(project, [testEvent('a', { extractor_rule_set_id: 'ers_unpublished' }), testEvent('b')]),
     );
     await worker().drain();
     expect(await rows('select failure_code from failed_events')).toEqual([
@@ -289,13 +237,16 @@ describe('pipeline worker', () => {
   });
 
   it('keeps events that it cannot process, and goes on with the others', async () => {
-    const wrongTime = batchRecord(project, [event('d')]);
+    const wrongTime = batchRecord(project, [testEvent('d')]);
     await accept(
-      batchRecord(project, [event('a', { raw_json: { bomb: true } }), event('b')]),
-      batchRecord(project, [event('c'), event('c2')], { body: '{"events":[{"occurred\0' }),
-      { ...wrongTime, body: Buffer.from(wrongTime.body.toString().replace(`${OCCURRED_AT}`, '1')) },
-      batchRecord(project, [event('e'), event('f')], { body: '{"events":[7]}' }),
-      batchRecord(project, [event('g')], { body: '' }),
+      batchRecord(project, [testEvent('a', { raw_json: { bomb: true } }), testEvent('b')]),
+      batchRecord(project, [testEvent('c'), testEvent('c2')], { body: '{"events":[{"occurred\0' }),
+      {
+        ...wrongTime,
+        body: Buffer.from(wrongTime.body.toString().replace(`${testEvent('').occurred_at}`, '1')),
+      },
+      batchRecord(project, [testEvent('e'), testEvent('f')], { body: '{"events":[7]}' }),
+      batchRecord(project, [testEvent('g')], { body: '' }),
     );
     await worker().drain();
     expect(await rows('select distinct failure_code from failed_events')).toEqual([
@@ -331,7 +282,7 @@ describe('pipeline worker', () => {
   it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals'])(
     'leaves everything as it was when it dies after %s, and then does it once',
     async (stage) => {
-      await accept(batchRecord(project, [event('a'), event('b', { raw_json: {} })]));
+      await accept(batchRecord(project, [testEvent('a'), testEvent('b', { raw_json: {} })]));
       failAfter = stage;
       await expect(worker().drain()).rejects.toThrow('killed');
       expect(await rows('select from usage_event_ids')).toEqual([]);
@@ -347,7 +298,7 @@ describe('pipeline worker', () => {
   );
 
   it('does not rate again what was committed before it died', async () => {
-    await accept(batchRecord(project, [event('a')]));
+    await accept(batchRecord(project, [testEvent('a')]));
     failAfter = 'commit';
     await expect(worker().drain()).rejects.toThrow('killed');
     failAfter = undefined;
@@ -356,7 +307,7 @@ describe('pipeline worker', () => {
   });
 
   it('sweeps spool files without a batch when it starts, and no others', async () => {
-    await accept(batchRecord(project, [event('a')]));
+    await accept(batchRecord(project, [testEvent('a')]));
     await worker().drain();
     const [kept] = await readdir(folder);
     await spool.put(Buffer.from('orphan'));
@@ -370,7 +321,7 @@ describe('pipeline worker', () => {
   });
 
   it('goes on after a failed batch, and leaves no file behind', async () => {
-    await accept(batchRecord(project, [event('a')]));
+    await accept(batchRecord(project, [testEvent('a')]));
     failAfter = 'spool';
     const stop = new AbortController();
     const pipeline = worker({ lingerMs: 1 });

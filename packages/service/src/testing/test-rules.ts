@@ -1,0 +1,63 @@
+import {
+  type RatedEvent,
+  RatingFailure,
+  type RuleCatalog,
+  type RuleVersion,
+} from '../modules/rules/index.js';
+import type { TestEvent } from './accepted.js';
+
+/** Day 20,254 since 1970. */
+export const TEST_DAY = 20_254;
+const OCCURRED_AT = TEST_DAY * 86_400 + 5;
+const ONE = 10n ** 18n;
+
+/** Charges `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
+export function testRules(isMended = () => false): Pick<RuleCatalog<RuleVersion>, 'refresh' | 'resolve'> {
+  return {
+    refresh: async () => {},
+    resolve: (_project, ruleSetId) =>
+      ruleSetId === 'ers_unpublished'
+        ? undefined
+        : { version: 3, rate: ({ rawJson }) => rate(rawJson, isMended()) },
+  };
+}
+
+function rate(rawJson: unknown, isMended: boolean): RatedEvent {
+  const { tokens, bomb } = rawJson as { tokens?: number; bomb?: boolean };
+  if (bomb) throw new Error('bomb');
+  const dimensions = new Map([['model', 'm1']]);
+  if (tokens === undefined && !isMended) {
+    return {
+      ok: false,
+      failure: new RatingFailure('dimension_missing', 'no tokens', 'x[0]'),
+      dimensions,
+    };
+  }
+  const quantity = BigInt(tokens ?? 1) * ONE;
+  const item = {
+    extractorName: 'tokens',
+    metric: 'llm.tokens',
+    unit: 'token',
+    currency: 'USD',
+    quantity,
+    unitPrice: 2n * ONE,
+    amount: 2n * quantity,
+    source: 'extractor',
+    pricingSource: 'extractor',
+    ruleSetId: 'ers_1',
+    ruleSetVersion: 3,
+    ruleName: '',
+  } as const;
+  return { ok: true, subject: { type: 'user', id: 'u1' }, dimensions, items: [item] };
+}
+
+/** An event of {@link TEST_DAY} that `testRules` charges for one token. */
+export function testEvent(key: string, fields: Partial<TestEvent> = {}): TestEvent {
+  return {
+    occurred_at: OCCURRED_AT,
+    idempotency_key: key,
+    extractor_rule_set_id: 'ers_1',
+    raw_json: { tokens: 1 },
+    ...fields,
+  };
+}
