@@ -13,9 +13,15 @@ export interface BuiltProcess {
 }
 
 /** Runs a script in which `{dist}` stands for the URL of the built service. */
-export function startBuiltProcess(script: string, args: readonly string[]): BuiltProcess {
+export function startBuiltProcess(
+  script: string,
+  args: readonly string[],
+  identity: { uid?: number; gid?: number } = {},
+): BuiltProcess {
   const text = script.replaceAll('{dist}', BUILT.href);
   const child = spawn(process.execPath, ['--input-type=module', '--eval', text, ...args], {
+    ...identity,
+    cwd: '/',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let complaint = '';

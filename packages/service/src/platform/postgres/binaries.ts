@@ -20,6 +20,7 @@ export class PostgresUnavailableError extends Error {
 }
 
 interface BinaryPackage {
+  /** Holds bin, lib and share. */
   readonly folder: string;
   readonly version: string;
 }
@@ -42,8 +43,8 @@ const USE_A_SERVER = 'set TOLLGATE_DATABASE_URL to use a PostgreSQL server inste
 export async function preparePostgresBinaries(
   account: Account | undefined,
   copyFolder: string,
+  source: BinaryPackage = locateBinaryPackage(),
 ): Promise<PostgresBinaries> {
-  const source = locateBinaryPackage();
   const usable =
     (account === undefined || isReadableBy(account, source.folder)) && (await tryToLink(source.folder));
   if (usable) return binariesIn(source, undefined);

@@ -15,6 +15,6 @@ export {
 } from './embedded.js';
 export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
-export type { Database } from './tables.js';
 export { removeEmbeddedPostgres } from './remove.js';
+export type { Database } from './tables.js';
 export { startTemporaryPostgres } from './temporary.js';

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createTestClickHouse,
+  createTestPostgres,
+  type TestClickHouse,
+  type TestPostgres,
+} from '../testing/index.js';
+import { applyClickHouseMigrations } from './clickhouse/index.js';
+import { splitStatements } from './clickhouse/migrate.js';
+import { type Migration, parseMigration, pendingMigrations, readMigrations } from './migration-files.js';
+import { applyMigrations } from './postgres/index.js';
+
+const made = (version: number, sql: string): Migration => parseMigration(`${version}_step.sql`, sql);
+const after = (store: 'postgres' | 'clickhouse', sql: string): Migration[] => {
+  const known = readMigrations(store);
+  return [...known, made(known.length + 1, sql)];
+};
+
+describe('files', () => {
+  test('are read in order, without gaps', () => {
+    for (const store of ['postgres', 'clickhouse'] as const) {
+      const versions = readMigrations(store).map(({ version }) => version);
+      expect(versions).toEqual(versions.map((_, index) => index + 1));
+    }
+  });
+
+  test('line endings do not change a checksum, anything else does', () => {
+    expect(made(1, 'a\r\nb').checksum).toBe(made(1, 'a\nb').checksum);
+    expect(made(1, 'a\nb').checksum).not.toBe(made(1, 'a\nb ').checksum);
+  });
+
+  test.each(['init.sql', '1.sql', '1_Init.sql', '1_init.txt'])('%s is not a name of a migration', (file) => {
+    expect(() => parseMigration(file, '')).toThrow('is not named like');
+  });
+});
+
+describe('what is pending', () => {
+  const files = [made(1, 'a'), made(2, 'b')];
+  test('is what was not applied', () => {
+    expect(pendingMigrations('postgres', files, [])).toEqual(files);
+    expect(pendingMigrations('postgres', files, files.slice(0, 1))).toEqual(files.slice(1));
+    expect(pendingMigrations('postgres', files, files)).toEqual([]);
+  });
+
+  test('a changed file is refused', () => {
+    expect(() => pendingMigrations('postgres', files, [made(1, 'other')])).toThrow(
+      'Migration 1 (step) of postgres was changed after it had been applied: add a new one instead.',
+    );
+  });
+
+  test('a newer database is refused', () => {
+    expect(() => pendingMigrations('clickhouse', files, [...files, made(3, 'c')])).toThrow(
+      'The clickhouse schema has migration 3 (step), which this release does not know: run a newer release.',
+    );
+  });
+});
+
+describe('PostgreSQL', () => {
+  let store: TestPostgres;
+  beforeAll(async () => {
+    store = await createTestPostgres();
+  });
+  afterAll(() => store.drop());
+
+  test('nothing is applied twice', async () => {
+    expect(await applyMigrations(store.postgres)).toEqual([]);
+  });
+
+  test('a migration that fails leaves nothing behind', async () => {
+    const broken = after('postgres', 'create table half (n integer); select 1 / 0;');
+    await expect(applyMigrations(store.postgres, broken)).rejects.toThrow('division by zero');
+    const { rows } = await store.postgres.pool.query(`select to_regclass('half') as found`);
+    expect(rows).toEqual([{ found: null }]);
+  });
+
+  test('of services that start together one applies, the others wait', async () => {
+    const extended = after('postgres', 'create table whole (n integer);');
+    const results = await Promise.all([1, 2, 3].map(() => applyMigrations(store.postgres, extended)));
+    expect(results.flat()).toEqual(['step']);
+    await expect(applyMigrations(store.postgres)).rejects.toThrow('run a newer release');
+  });
+});
+
+describe('ClickHouse', () => {
+  let store: TestClickHouse;
+  beforeAll(async () => {
+    store = await createTestClickHouse();
+  });
+  afterAll(() => store.drop());
+
+  test('a migration that was cut short is completed by the next start', async () => {
+    const first = 'CREATE TABLE IF NOT EXISTS a (n UInt8) ENGINE = MergeTree ORDER BY n;\n';
+    const broken = after(
+      'clickhouse',
+      `${first}CREATE TABLE IF NOT EXISTS b (n Nonsense) ENGINE = Memory;\n`,
+    );
+    await expect(applyClickHouseMigrations(store.clickhouse, broken)).rejects.toMatchObject({
+      type: 'UNKNOWN_TYPE',
+    });
+    const mended = after('clickhouse', `${first}CREATE TABLE IF NOT EXISTS b (n UInt8) ENGINE = Memory;\n`);
+    expect(await applyClickHouseMigrations(store.clickhouse, mended)).toEqual(['step']);
+    expect(await applyClickHouseMigrations(store.clickhouse, mended)).toEqual([]);
+    await expect(applyClickHouseMigrations(store.clickhouse)).rejects.toThrow('run a newer release');
+  });
+
+  test('a statement that could not be repeated is refused', async () => {
+    const careless = made(1, 'CREATE TABLE a (n UInt8) ENGINE = Memory;');
+    const fresh = await createTestClickHouse();
+    try {
+      await fresh.clickhouse.command('TRUNCATE TABLE schema_migrations');
+      await expect(applyClickHouseMigrations(fresh.clickhouse, [careless])).rejects.toThrow(
+        'does not bear repetition',
+      );
+    } finally {
+      await fresh.drop();
+    }
+  });
+
+  test('statements end at a semicolon that ends a line', () => {
+    expect(splitStatements(`-- one; two;\nSELECT ';' AS a,\n  2;\n\nSELECT 3`)).toEqual([
+      `SELECT ';' AS a,\n  2`,
+      'SELECT 3',
+    ]);
+  });
+});
