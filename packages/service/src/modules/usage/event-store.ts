@@ -91,26 +91,25 @@ export async function matchingIds(
   limit: number,
 ): Promise<string[]> {
   const conditions = [IN_SCOPE];
+  const params: Record<string, unknown> = { ...scopeParams(scope), limit };
   for (const [name, condition] of Object.entries(CONDITIONS)) {
-    if (filter[name as keyof EventFilter] !== undefined) conditions.push(condition);
+    const value = filter[name as keyof EventFilter];
+    if (value === undefined) continue;
+    conditions.push(condition);
+    params[name] = typeof value === 'number' ? Math.min(value, DATE_TIME_MAX) : value;
   }
   if (after !== undefined) {
+    const afterTime = `toDateTime({after_s:UInt32}, 'UTC')`;
     conditions.push(
-      `occurred_at <= toDateTime({after_s:UInt32}, 'UTC')`,
-      `(occurred_at, raw_event_id) < (toDateTime({after_s:UInt32}, 'UTC'), toFixedString(unhex({after:String}), 16))`,
+      `occurred_at <= ${afterTime}`,
+      `(occurred_at, raw_event_id) < (${afterTime}, toFixedString(unhex({after:String}), 16))`,
     );
+    Object.assign(params, { after, after_s: secondsOfId(after) });
   }
   const rows = await clickhouse.query<{ id: string }>(
     `SELECT lower(hex(raw_event_id)) AS id FROM usage_events WHERE ${conditions.join(' AND ')}
      ORDER BY occurred_at DESC, raw_event_id DESC LIMIT 1 BY raw_event_id LIMIT {limit:UInt32}`,
-    {
-      ...filter,
-      ...scopeParams(scope),
-      from: clampTime(filter.from),
-      to: clampTime(filter.to),
-      ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
-      limit,
-    },
+    params,
   );
   return rows.map((row) => row.id);
 }
@@ -154,8 +153,4 @@ function scopeParams({ tenantId, projectId }: UsageScope) {
 /** An id begins with its `occurred_at`: the key of its row is known without a look-up. */
 function secondsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16);
-}
-
-function clampTime(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : Math.min(seconds, DATE_TIME_MAX);
 }

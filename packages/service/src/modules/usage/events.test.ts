@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresSegmentQueue } from '../../platform/queue/index.js';
+import { createTestApi, type TestApi } from '../../testing/api.js';
+import {
+  createTestClickHouse,
+  failedRow,
+  idOf,
+  insertUsageRows,
+  stored,
+  type TestClickHouse,
+  usageItem,
+  usageRow,
+} from '../../testing/index.js';
+import { registerUsageRoutes } from './index.js';
+import type { UsageEventRow } from './row.js';
+
+const FROM_S = 1_750_000_000;
+const RAW_JSON = '{ "id": 12345678901234567890, "x": 1.0, "x": 1e2,\n "__proto__": {"a": "\\u0041"} }';
+
+let api: TestApi;
+let store: TestClickHouse;
+let url: string;
+let rows: Record<'plain' | 'rich' | 'failed' | 'mended' | 'tied', UsageEventRow>;
+
+beforeAll(async () => {
+  store = await createTestClickHouse();
+  api = await createTestApi((app, { postgres, clock }) =>
+    registerUsageRoutes(app, {
+      clickhouse: store.clickhouse,
+      postgres,
+      queue: new PostgresSegmentQueue(postgres),
+      clock,
+      extractorVersions: {
+        read: async (_scope, id, version) => ({
+          name: `${id} version ${version}`,
+          config: {
+            charge_item_extractors: [
+              {
+                name: 'prompt',
+                metric: 'llm.tokens',
+                path: 'usage.in',
+                type: 'number',
+                unit_price_expr: 'dec("1")',
+              },
+            ],
+          },
+        }),
+      },
+    }),
+  );
+  url = `/v1/projects/${api.projectId}/usage/events`;
+  await insertRows();
+});
+
+afterAll(async () => {
+  await api.close();
+  await store.drop();
+});
+
+async function insertRows() {
+  const { tenantId, projectId } = api;
+  const of = { tenantId, projectId };
+  rows = {
+    plain: usageRow({ ...of, occurredAt: FROM_S }),
+    rich: usageRow({
+      ...of,
+      occurredAt: FROM_S + 10,
+      posting: 'posted',
+      source: 'batch',
+      externalEventId: 'ext-1',
+      idempotencyKey: 'key-1',
+      subjectType: 'user',
+      subjectId: "o'brien",
+      accountId: 'acct_1',
+      budgetLeaseId: 'bl_1',
+      dimensions: new Map([
+        ['model', 'large'],
+        ['__proto__', 'x'],
+      ]),
+      rawJson: RAW_JSON,
+      metadata: '{"note":0.10}',
+      xBilling: '{"items":[]}',
+      items: [
+        usageItem(),
+        usageItem({
+          extractorName: '',
+          metric: 'llm.calls',
+          unit: '',
+          currency: '',
+          quantity: stored('12345678901234567890.000000000000000001'),
+          unitPrice: null,
+          amount: 0n,
+          pricingSource: 'unpriced',
+        }),
+      ],
+    }),
+    failed: failedRow({ ...of, occurredAt: FROM_S + 20, extractorVersion: 0 }),
+    mended: usageRow({ ...of, occurredAt: FROM_S + 30, attempt: 1 }),
+    tied: usageRow({ ...of, occurredAt: FROM_S + 30 }),
+  };
+  const before = failedRow({ ...of, id: idOf(rows.mended), occurredAt: FROM_S + 30 });
+  await insertUsageRows(store.clickhouse, [before, rows.plain, rows.failed]);
+  await insertUsageRows(store.clickhouse, [rows.rich, rows.mended, rows.tied]);
+  await insertUsageRows(store.clickhouse, [
+    usageRow({ tenantId, projectId: 'prj_other' }),
+    usageRow({ tenantId: 'ten_other', projectId }),
+  ]);
+}
+
+const textOf = (row: UsageEventRow) => `evt_${idOf(row)}`;
+const newestFirst = () => Object.values(rows).map(textOf).sort().reverse();
+
+async function list(query = ''): Promise<string[]> {
+  const answer = await api.call('GET', `${url}${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json().events.map((event: { raw_event_id: string }) => event.raw_event_id);
+}
+
+describe('GET …/usage/events', () => {
+  it('lists the last attempt of every event of the project, newest first', async () => {
+    expect(await list()).toEqual(newestFirst());
+  });
+
+  it('shows every field', async () => {
+    const answer = await api.call('GET', `${url}?external_event_id=ext-1`);
+    expect(answer.json()).toEqual({
+      events: [
+        {
+          raw_event_id: textOf(rows.rich),
+          status: 'processed',
+          source: 'batch',
+          external_event_id: 'ext-1',
+          idempotency_key: 'key-1',
+          subject_type: 'user',
+          subject_id: "o'brien",
+          account_id: 'acct_1',
+          occurred_at: FROM_S + 10,
+          received_at: FROM_S + 10,
+          processed_at: FROM_S + 10,
+          dimensions: JSON.parse('{"model":"large","__proto__":"x"}'),
+          charge_items: [
+            {
+              extractor_name: 'prompt',
+              metric: 'llm.tokens',
+              unit: 'token',
+              quantity: '10',
+              unit_price: '0.001',
+              amount: '0.01',
+              currency: 'USD',
+              source: 'extractor',
+              pricing_source: 'extractor',
+              rule_set_id: null,
+              rule_set_version: null,
+              rule_name: null,
+            },
+            {
+              extractor_name: null,
+              metric: 'llm.calls',
+              unit: null,
+              quantity: '12345678901234567890.000000000000000001',
+              unit_price: null,
+              amount: '0',
+              currency: null,
+              source: 'extractor',
+              pricing_source: 'unpriced',
+              rule_set_id: null,
+              rule_set_version: null,
+              rule_name: null,
+            },
+          ],
+          posting: 'posted',
+          extractor_rule_set_id: 'ers_1',
+          extractor_version: 1,
+          budget_lease_id: 'bl_1',
+          failure: null,
+        },
+      ],
+      next_cursor: null,
+    });
+  });
+
+  it('says of a failed event why', async () => {
+    const [event] = (await api.call('GET', `${url}?status=failed`)).json().events;
+    expect(event).toMatchObject({
+      status: 'failed',
+      posting: null,
+      extractor_version: null,
+      charge_items: [],
+      subject_type: null,
+      failure: { code: 'dimension_missing', message: 'dimension model is missing', path: 'dimensions[0]' },
+    });
+  });
+
+  it.each<[string, (keyof typeof rows)[]]>([
+    [`from=${FROM_S + 10}&to=${FROM_S + 20}`, ['rich']],
+    [`from=${FROM_S + 31}`, []],
+    [`to=${FROM_S}`, []],
+    ['to=253402300799', ['plain', 'rich', 'failed', 'mended', 'tied']],
+    ['status=failed', ['failed']],
+    ['status=processed', ['plain', 'rich', 'mended', 'tied']],
+    ['subject_type=user', ['rich']],
+    ["subject_id=o'brien", ['rich']],
+    ['subject_type=team', []],
+    ['metric=llm.calls', ['rich']],
+    ['metric=llm.tokens', ['plain', 'rich', 'mended', 'tied']],
+    ['source=batch', ['rich']],
+    ["source=';DROP TABLE usage_events;--", []],
+    ['external_event_id=ext-1&status=failed', []],
+  ])('filters by %s', async (query, names) => {
+    const expected = newestFirst().filter((id) => names.some((name) => textOf(rows[name]) === id));
+    expect(await list(`?${query.replaceAll("'", '%27').replaceAll(' ', '%20')}`)).toEqual(expected);
+  });
+
+  it.each([1, 2, 3, 100])('pages by %i without a gap or a repetition', async (limit) => {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const answer = await api.call('GET', `${url}?limit=${limit}${cursor && `&cursor=${cursor}`}`);
+      const page: { events: { raw_event_id: string }[]; next_cursor: string | null } = answer.json();
+      expect(page.events.length).toBeLessThanOrEqual(limit);
+      seen.push(...page.events.map((event) => event.raw_event_id));
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual(newestFirst());
+  });
+
+  it.each([
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'status=received',
+    'from=-1',
+    'cursor=',
+    'cursor=nonsense',
+    'unknown=1',
+  ])('refuses %s', async (query) => {
+    const answer = await api.call('GET', `${url}?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.json().details[0].path).toBe(query.split('=')[0]);
+  });
+
+  it('refuses a cursor of other filters, and of another project', async () => {
+    const { next_cursor: cursor } = (await api.call('GET', `${url}?limit=1`)).json();
+    expect((await api.call('GET', `${url}?limit=1&cursor=${cursor}&status=failed`)).status).toBe(400);
+    const other = await api.makeProject(api.tenantId);
+    const foreign = await api.call('GET', `/v1/projects/${other}/usage/events?cursor=${cursor}`);
+    expect(foreign.status).toBe(400);
+  });
+
+  it('gives up a page that superseded rows keep from filling, and goes on from there', async () => {
+    const projectId = await api.makeProject(api.tenantId);
+    const of = { tenantId: api.tenantId, projectId };
+    const ids = Array.from({ length: 800 }, (_, i) => usageRow({ ...of, occurredAt: FROM_S + i }));
+    const oldest = failedRow({ ...of, occurredAt: FROM_S - 1 });
+    await store.clickhouse.command('SYSTEM STOP MERGES usage_events');
+    await insertUsageRows(
+      store.clickhouse,
+      ids.map((row) => failedRow({ ...of, id: idOf(row), occurredAt: row.occurredAt })),
+    );
+    await insertUsageRows(store.clickhouse, [...ids.map((row) => ({ ...row, attempt: 1 })), oldest]);
+    const failed = `/v1/projects/${projectId}/usage/events?status=failed&limit=1`;
+    const first = (await api.call('GET', failed)).json();
+    const found = [...first.events];
+    for (let cursor = first.next_cursor; cursor !== null; ) {
+      const page = (await api.call('GET', `${failed}&cursor=${cursor}`)).json();
+      found.push(...page.events);
+      cursor = page.next_cursor;
+    }
+    await store.clickhouse.command('SYSTEM START MERGES usage_events');
+    expect(first).toMatchObject({ events: [], next_cursor: expect.any(String) });
+    expect(found.map((event) => event.raw_event_id)).toEqual([textOf(oldest)]);
+  });
+});
+
+describe('GET …/usage/events/:raw_event_id', () => {
+  it('shows what was sent, digit for digit', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.rich)}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.text).toContain(`"raw_json":${RAW_JSON},"metadata":{"note":0.10},"x-billing":{"items":[]}`);
+    expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
+  });
+
+  it('explains each number', async () => {
+    const { explanation } = (await api.call('GET', `${url}/${textOf(rows.plain)}`)).json();
+    expect(explanation.extractor).toEqual({ rule_set_id: 'ers_1', version: 1, name: 'ers_1 version 1' });
+    expect(explanation.charge_items).toMatchObject([
+      { quantity: { value: '10', path: 'usage.in' }, unit_price: { value: '0.001', expression: 'dec("1")' } },
+    ]);
+  });
+
+  it('has null where nothing was sent, and the last attempt of a reprocessed event', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.mended)}`);
+    expect(answer.json()).toMatchObject({
+      status: 'processed',
+      raw_json: {},
+      metadata: null,
+      'x-billing': null,
+    });
+  });
+
+  it('shows a failed event', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.failed)}`);
+    expect(answer.json()).toMatchObject({
+      status: 'failed',
+      explanation: { extractor: { version: null, name: null } },
+    });
+  });
+
+  it('answers the same 404 for what is malformed, absent or foreign', async () => {
+    const foreignRow = usageRow({ tenantId: 'ten_other', projectId: 'prj_other' });
+    await insertUsageRows(store.clickhouse, [foreignRow]);
+    const ids = [
+      'nonsense',
+      'evt_1',
+      `evt_${'0'.repeat(32)}`,
+      textOf(rows.plain).toUpperCase(),
+      textOf(foreignRow),
+      "evt_'",
+    ];
+    const answers = await Promise.all(ids.map((id) => api.call('GET', `${url}/${encodeURIComponent(id)}`)));
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 404));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it('needs usage:read, and the own tenant', async () => {
+    const eventUrl = `${url}/${textOf(rows.plain)}`;
+    const reader = await api.makeKey(api.tenantId, ['usage:read']);
+    expect((await api.call('GET', eventUrl, undefined, reader)).status).toBe(200);
+    const other = await api.makeKey(api.tenantId, ['analytics:read']);
+    for (const target of [url, eventUrl]) {
+      expect((await api.call('GET', target, undefined, other)).status).toBe(403);
+    }
+    const foreigner = await api.makeKey(await api.makeTenant(), ['usage:read']);
+    expect((await api.call('GET', url, undefined, foreigner)).status).toBe(404);
+  });
+});

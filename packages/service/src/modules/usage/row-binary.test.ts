@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RowBinaryWriter } from './row-binary.js';
+
+function written(write: (writer: RowBinaryWriter) => void): Buffer {
+  const writer = new RowBinaryWriter(1);
+  write(writer);
+  return Buffer.from(writer.bytes());
+}
+
+describe('RowBinaryWriter', () => {
+  it.each<[string, (writer: RowBinaryWriter) => void, string]>([
+    ['a byte', (w) => w.uint8(255), 'ff'],
+    ['UInt16', (w) => w.uint16(0x0102), '0201'],
+    ['UInt32', (w) => w.uint32(0xfffefdfc), 'fcfdfeff'],
+    ['Int64', (w) => w.int64(0x0102030405), '0504030201000000'],
+    ['a negative Int64', (w) => w.int64(-2), 'feffffffffffffff'],
+    ['a short length', (w) => w.varint(127), '7f'],
+    ['a longer length', (w) => w.varint(300), 'ac02'],
+    ['the longest length', (w) => w.varint(0x7fff_ffff), 'ffffffff07'],
+    ['a decimal', (w) => w.decimal128(258n), `0201${'00'.repeat(14)}`],
+    ['a negative decimal', (w) => w.decimal128(-2n), `fe${'ff'.repeat(15)}`],
+    [
+      'a decimal of more than 64 bits',
+      (w) => w.decimal128(2n ** 64n + 5n),
+      `0500000000000000${'01'}${'00'.repeat(7)}`,
+    ],
+    ['no decimal', (w) => w.nullableDecimal128(null), '01'],
+    ['a present decimal', (w) => w.nullableDecimal128(1n), `0001${'00'.repeat(15)}`],
+    ['a string', (w) => w.string('a\0b'), '03610062'],
+    ['a string that is not ASCII', (w) => w.string('é'), '02c3a9'],
+    ['a lone surrogate', (w) => w.string('\ud800'), '03efbfbd'],
+    ['bytes', (w) => w.stringBytes(Buffer.from([1, 0xff])), '0201ff'],
+  ])('writes %s', (_, write, hex) => {
+    expect(written(write).toString('hex')).toBe(hex);
+  });
+
+  it('writes every decimal as its two’s complement', () => {
+    const bound = 10n ** 38n - 1n;
+    fc.assert(
+      fc.property(fc.bigInt({ min: -bound, max: bound }), (value) => {
+        const bytes = written((writer) => writer.decimal128(value)).toReversed();
+        expect(BigInt.asIntN(128, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))).toBe(value);
+      }),
+    );
+  });
+
+  it('writes every text as length and UTF-8, however far it has grown', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary', maxLength: 200 })), (texts) => {
+        const bytes = written((writer) => texts.forEach((text) => writer.string(text)));
+        let at = 0;
+        for (const text of texts) {
+          const utf8 = Buffer.from(text);
+          at += utf8.length > 127 ? 2 : 1;
+          expect(bytes.subarray(at, at + utf8.length)).toEqual(utf8);
+          at += utf8.length;
+        }
+        expect(at).toBe(bytes.length);
+      }),
+    );
+  });
+
+  it('takes back what comes after a length, and starts over', () => {
+    const writer = new RowBinaryWriter();
+    writer.string('kept');
+    const { length } = writer;
+    writer.string('dropped');
+    writer.truncate(length);
+    writer.uint8(7);
+    expect(writer.bytes().toString('hex')).toBe('046b65707407');
+    expect(() => writer.truncate(length + 2)).toThrow(RangeError);
+    writer.clear();
+    expect(writer.length).toBe(0);
+  });
+
+  it.each<[string, (writer: RowBinaryWriter) => void]>([
+    ['UInt16', (w) => w.uint16(65_536)],
+    ['UInt16', (w) => w.uint16(-1)],
+    ['UInt32', (w) => w.uint32(Number.NaN)],
+    ['UInt32', (w) => w.uint32(2 ** 32)],
+    ['Int64', (w) => w.int64(2 ** 53)],
+    ['Decimal', (w) => w.decimal128(10n ** 38n)],
+    ['Decimal', (w) => w.decimal128(-(10n ** 38n))],
+  ])('refuses what %s cannot hold', (_, write) => {
+    expect(() => written(write)).toThrow(RangeError);
+  });
+});

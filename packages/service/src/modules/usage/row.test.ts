@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromStored, toText } from '../../kernel/decimal.js';
+import { createTestClickHouse, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import {
+  EVENT_STATUSES,
+  encodeUsageEvent,
+  ITEM_SOURCES,
+  POSTINGS,
+  PRICING_SOURCES,
+  USAGE_EVENT_COLUMNS,
+  type UsageEventRow,
+  type UsageItemRow,
+} from './row.js';
+import { RowBinaryWriter } from './row-binary.js';
+
+const UINT32_MAX = 0xffff_ffff;
+/** What 20 integer and 18 fraction digits can hold. */
+const STORED_MAX = 10n ** 38n - 1n;
+/** DateTime64(3) ends with the year 2299. */
+const MS_MAX = Date.UTC(2299, 11, 31);
+const ROWS_PER_RUN = 60;
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.constantFrom(
+    '',
+    '\0',
+    'a\0b',
+    'é',
+    '漢字'.repeat(60),
+    '𝄞',
+    '\n\n',
+    "'\\\t",
+    'x'.repeat(127),
+    'x'.repeat(128),
+  ),
+);
+const decimal = fc.oneof(
+  fc.bigInt({ min: -STORED_MAX, max: STORED_MAX }),
+  fc.constantFrom(
+    0n,
+    1n,
+    -1n,
+    STORED_MAX,
+    -STORED_MAX,
+    2n ** 63n,
+    -(2n ** 63n),
+    2n ** 64n,
+    -(2n ** 64n),
+    2n ** 64n - 1n,
+  ),
+);
+const keyOf = <T extends object>(names: T) => fc.constantFrom(...(Object.keys(names) as (keyof T)[]));
+
+const item: fc.Arbitrary<UsageItemRow> = fc.record({
+  extractorName: anyText,
+  metric: anyText,
+  unit: anyText,
+  currency: anyText,
+  quantity: decimal,
+  unitPrice: fc.option(decimal),
+  amount: decimal,
+  source: keyOf(ITEM_SOURCES),
+  pricingSource: keyOf(PRICING_SOURCES),
+  ruleSetId: anyText,
+  ruleSetVersion: fc.nat(UINT32_MAX),
+  ruleName: anyText,
+});
+
+const row: fc.Arbitrary<UsageEventRow> = fc.record({
+  tenantId: anyText,
+  projectId: anyText,
+  // The table's key: rows of one block must differ in it.
+  rawEventId: fc.constant(0).map(() => randomBytes(16)),
+  occurredAt: fc.oneof(fc.nat(UINT32_MAX), fc.constantFrom(0, UINT32_MAX)),
+  attempt: fc.nat(0xffff),
+  receivedAtMs: fc.nat(MS_MAX),
+  processedAtMs: fc.nat(MS_MAX),
+  status: keyOf(EVENT_STATUSES),
+  posting: keyOf(POSTINGS),
+  source: anyText,
+  externalEventId: anyText,
+  idempotencyKey: anyText,
+  subjectType: anyText,
+  subjectId: anyText,
+  accountId: anyText,
+  budgetLeaseId: anyText,
+  extractorRuleSetId: anyText,
+  extractorVersion: fc.nat(UINT32_MAX),
+  dimensions: fc
+    .uniqueArray(fc.tuple(anyText, anyText), { selector: ([name]) => name, maxLength: 5 })
+    .map((entries) => new Map(entries)),
+  failureCode: anyText,
+  failureMessage: anyText,
+  failurePath: anyText,
+  rawJson: fc.oneof(anyText, fc.uint8Array({ maxLength: 300 })),
+  metadata: anyText,
+  xBilling: anyText,
+  items: fc.array(item, { maxLength: 4 }),
+});
+
+/** A string column as hexadecimal: the same for every byte that a string may hold. */
+function hex(text: string | Uint8Array): string {
+  return Buffer.from(text as string)
+    .toString('hex')
+    .toUpperCase();
+}
+
+/** What a row must read back as, in the shape of `SELECTED`. */
+function expected(row: UsageEventRow): unknown {
+  const texts = [
+    row.tenantId,
+    row.projectId,
+    row.rawEventId,
+    row.source,
+    row.externalEventId,
+    row.idempotencyKey,
+    row.subjectType,
+    row.subjectId,
+    row.accountId,
+    row.budgetLeaseId,
+    row.extractorRuleSetId,
+    row.failureCode,
+    row.failureMessage,
+    row.failurePath,
+    row.rawJson,
+    row.metadata,
+    row.xBilling,
+  ];
+  const numbers = [row.occurredAt, row.attempt, row.receivedAtMs, row.processedAtMs, row.extractorVersion];
+  return {
+    texts: texts.map(hex),
+    numbers: numbers.map(String),
+    names: [row.status, row.posting],
+    dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
+    items: row.items.map((charge) => [
+      [
+        charge.extractorName,
+        charge.metric,
+        charge.unit,
+        charge.currency,
+        charge.ruleSetId,
+        charge.ruleName,
+      ].map(hex),
+      [charge.quantity, charge.unitPrice, charge.amount].map((value) =>
+        value === null ? null : toText(fromStored(value)),
+      ),
+      [charge.source, charge.pricingSource],
+      charge.ruleSetVersion,
+    ]),
+  };
+}
+
+const TEXT_COLUMNS = [
+  'tenant_id',
+  'project_id',
+  'raw_event_id',
+  'source',
+  'external_event_id',
+  'idempotency_key',
+  'subject_type',
+  'subject_id',
+  'account_id',
+  'budget_lease_id',
+  'extractor_rule_set_id',
+  'failure_code',
+  'failure_message',
+  'failure_path',
+  'raw_json',
+  'metadata',
+  'x_billing',
+];
+const hexOf = (column: string) => `hex(${column})`;
+const SELECTED = `
+  [${TEXT_COLUMNS.map(hexOf).join(', ')}] as texts,
+  [toString(toUnixTimestamp(occurred_at)), toString(attempt), toString(toUnixTimestamp64Milli(received_at)),
+    toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
+  [toString(status), toString(posting)] as names,
+  arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
+  arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, source, pricing, version) -> tuple(
+      [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],
+      [toString(quantity), toString(price), toString(amount)],
+      [toString(source), toString(pricing)],
+      version),
+    item.extractor_name, item.metric, item.unit, item.currency, item.rule_set_id, item.rule_name, item.quantity,
+    item.unit_price, item.amount, item.source, item.pricing_source, item.rule_set_version) as items`;
+
+describe('a row of usage_events', () => {
+  let test: TestClickHouse;
+  let blocks = 0;
+
+  beforeAll(async () => {
+    test = await createTestClickHouse();
+  });
+
+  afterAll(() => test.drop());
+
+  async function roundTrip(rows: readonly UsageEventRow[]): Promise<unknown[]> {
+    const writer = new RowBinaryWriter(1);
+    for (const one of rows) encodeUsageEvent(writer, one);
+    const token = `row-${blocks++}`;
+    await test.clickhouse.insertRows(
+      'usage_events',
+      USAGE_EVENT_COLUMNS,
+      { bytes: writer.bytes() },
+      rows.length,
+      token,
+    );
+    const read = await test.clickhouse.query<{ id: string }>(
+      `select hex(raw_event_id) as id, ${SELECTED} from usage_events where hex(raw_event_id) in {ids:Array(String)}`,
+      { ids: rows.map(({ rawEventId }) => hex(rawEventId)) },
+    );
+    const byId = new Map(read.map(({ id, ...rest }) => [id, rest]));
+    return rows.map(({ rawEventId }) => byId.get(hex(rawEventId)));
+  }
+
+  it('reads back as it was written, whatever it holds', async () => {
+    const rows = fc.sample(row, { numRuns: ROWS_PER_RUN * 3 });
+    for (let start = 0; start < rows.length; start += ROWS_PER_RUN) {
+      const some = rows.slice(start, start + ROWS_PER_RUN);
+      expect(await roundTrip(some)).toEqual(some.map(expected));
+    }
+  });
+
+  it('writes raw_json of any length, from bytes or text', async () => {
+    const lengths = [0, 1, 127, 128, 16_383, 16_384, 2_097_152];
+    const rows = lengths.flatMap((length) => [
+      usageRow({ rawJson: 'é'.repeat(length) }),
+      usageRow({ rawJson: Buffer.alloc(length, 'z') }),
+    ]);
+    expect(await roundTrip(rows)).toEqual(rows.map(expected));
+  });
+
+  it.each<[string, Partial<UsageEventRow>]>([
+    ['a time before 1970', { occurredAt: -1 }],
+    ['a time past 2106', { occurredAt: UINT32_MAX + 1 }],
+    ['a time that is none', { occurredAt: Number.NaN }],
+    ['an attempt past 65,535', { attempt: 0x1_0000 }],
+    ['a time that is no exact integer', { receivedAtMs: 0.5 }],
+    ['a decimal of 39 digits', { items: [usageItem({ amount: 10n ** 38n })] }],
+    ['a negative decimal of 39 digits', { items: [usageItem({ unitPrice: -(10n ** 38n) })] }],
+  ])('refuses %s', (_, fields) => {
+    expect(() => encodeUsageEvent(new RowBinaryWriter(), { ...usageRow(), ...fields })).toThrow(RangeError);
+  });
+
+  it('refuses an id of another length', () => {
+    const short = { ...usageRow(), rawEventId: Buffer.alloc(15) };
+    expect(() => encodeUsageEvent(new RowBinaryWriter(), short)).toThrow(RangeError);
+  });
+});
