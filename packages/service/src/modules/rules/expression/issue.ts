@@ -60,12 +60,17 @@ function explain(code: string, summary: string): string {
     case 'no_matching_overload':
       return `${summary}; expected ${expectedCall(summary)}`;
     case 'no_such_overload':
-      return `${summary}; expected operands of one type${summary.includes('Decimal') ? ', write dec(…)' : ''}`;
+      return `${summary}; expected ${expectedOperands(summary)}`;
     case 'limit_exceeded':
       return `${lowerFirst(summary)}: the expression is too large or nested too deeply`;
     default:
       return lowerFirst(summary);
   }
+}
+
+function expectedOperands(summary: string): string {
+  if (summary.includes('Decimal / ')) return 'dec_div(Decimal, Decimal, scale)';
+  return summary.includes('Decimal') ? 'two decimals, write dec(…)' : 'operands that have this operator';
 }
 
 function expectedCall(summary: string): string {

@@ -109,8 +109,11 @@ describe('operators', () => {
   it.each([
     ['item.quantity + 1', 'line 1, column 17: no Decimal + int; expected Decimal, write dec(…)'],
     ['2 * item.quantity', 'line 1, column 1: no int * Decimal; expected Decimal, write dec(…)'],
-    ['item.quantity / dec("2")', 'no such overload: Decimal / Decimal'],
-    ['item.quantity + "1"', 'no such overload: Decimal + string'],
+    [
+      'item.quantity / dec("2")',
+      'no such overload: Decimal / Decimal; expected dec_div(Decimal, Decimal, scale)',
+    ],
+    ['item.quantity + "1"', 'no such overload: Decimal + string; expected two decimals, write dec(…)'],
   ])('%s is refused', (source, reason) => {
     expect(refusalOf(source)).toContain(reason);
   });
