@@ -6,7 +6,6 @@ import {
   type TestPostgres,
 } from '../testing/index.js';
 import { applyClickHouseMigrations } from './clickhouse/index.js';
-import { splitStatements } from './clickhouse/migrate.js';
 import { type Migration, parseMigration, pendingMigrations, readMigrations } from './migration-files.js';
 import { applyMigrations } from './postgres/index.js';
 
@@ -114,12 +113,5 @@ describe('ClickHouse', () => {
     } finally {
       await fresh.drop();
     }
-  });
-
-  test('statements end at a semicolon that ends a line', () => {
-    expect(splitStatements(`-- one; two;\nSELECT ';' AS a,\n  2;\n\nSELECT 3`)).toEqual([
-      `SELECT ';' AS a,\n  2`,
-      'SELECT 3',
-    ]);
   });
 });

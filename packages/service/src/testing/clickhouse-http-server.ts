@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
-import { chdbConfigFile } from '../platform/clickhouse/chdb-config.js';
-import { identifier, literal } from '../platform/clickhouse/sql.js';
+import { chdbConfigFile, identifier, literal } from '../platform/clickhouse/index.js';
 
 /** Parameters travel in the URL; this is the server's own default of `http_max_uri_size`. */
 const URL_BYTES_MAX = 1_048_576;
@@ -29,6 +28,8 @@ export interface ClickHouseHttpServer {
  */
 export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-clickhouse-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
   const engine = new Engine(folder);
   const server = createServer({ maxHeaderSize: URL_BYTES_MAX }, (request, response) => {
     answer(engine, request, response).catch((error: unknown) => sendError(response, error));
@@ -43,7 +44,8 @@ export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer>
     stop: async () => {
       await closeServer(server);
       await engine.close();
-      rmSync(folder, { recursive: true, force: true });
+      process.off('exit', remove);
+      remove();
     },
   };
 }

@@ -9,6 +9,6 @@ export {
 } from './accepted.js';
 export { createTestClickHouse, type TestClickHouse } from './clickhouse.js';
 export { createTestPostgres, type TestPostgres } from './postgres.js';
+export { TEST_DAY, testEvent, testRules } from './test-rules.js';
 export { failedRow, idOf, insertUsageRows, stored, usageItem, usageRow } from './usage-rows.js';
 export { waitFor } from './wait-for.js';
-export { TEST_DAY, testEvent, testRules } from './test-rules.js';

@@ -1,3 +1,4 @@
+export { chdbConfigFile } from './chdb-config.js';
 export { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';
@@ -10,3 +11,4 @@ export {
   type RowBinaryData,
 } from './port.js';
 export { type ClickHouseServerOptions, connectClickHouse } from './server.js';
+export { identifier, literal } from './sql.js';

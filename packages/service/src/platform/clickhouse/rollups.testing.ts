@@ -36,6 +36,23 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
       );
     const once = { events: '300', items: '600', items_1m: '600', items_15m: '600', quantity_15m: '600' };
 
+    test('is on disk, with all that follows from it, before it is acknowledged', async () => {
+      const tables = await open().query<{ name: string; created: string }>(`
+        SELECT name, create_table_query AS created FROM system.tables
+        WHERE database = currentDatabase() AND name LIKE 'usage_%' AND engine LIKE '%MergeTree' ORDER BY name`);
+      expect(tables.map((table) => table.name)).toEqual([
+        'usage_events',
+        'usage_rollup_15m',
+        'usage_rollup_1m',
+      ]);
+      for (const { created } of tables) {
+        expect(created).toContain('fsync_after_insert = 1');
+        expect(created).toContain('fsync_part_directory = 1');
+        expect(created).toContain('min_rows_to_fsync_after_merge = 1');
+        expect(created).toContain('non_replicated_deduplication_window = 10000');
+      }
+    });
+
     test('counts once, in the events and in both rollups', async () => {
       await insert('g1');
       await insert('g1');

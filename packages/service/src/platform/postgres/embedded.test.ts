@@ -111,10 +111,11 @@ describe('start and stop', () => {
   });
 
   test('the path of the data directory may be longer than that of a socket', async () => {
-    dataDir = join(dataDir, 'x'.repeat(100));
-    const { connection } = await start();
+    const { connection, stop } = await start({ dataDir: join(dataDir, 'x'.repeat(100)) });
     expect(connection.host.length).toBeLessThan(90);
     expect(await ask('select 1')).toEqual([1]);
+    await stop();
+    expect(existsSync(connection.host)).toBe(false);
   });
 
   test('the server leads a process group of its own, so that Ctrl-C reaches the service alone', async () => {

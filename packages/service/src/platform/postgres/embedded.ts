@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -112,7 +112,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     logFile: placement.logFile,
     accountName: placement.account?.name,
     isOutsideDataDir: placement.isOutsideDataDir,
-    stop: () => server.stop(),
+    stop: async () => {
+      await server.stop();
+      rmSync(placement.socketFolder, { recursive: true, force: true });
+    },
   };
 }
 

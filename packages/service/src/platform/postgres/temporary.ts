@@ -21,7 +21,18 @@ export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
   const remove = () => rmSync(dataDir, { recursive: true, force: true });
   try {
     const server = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'error' }), settings });
-    return { ...server, stop: () => server.stop().finally(remove) };
+    // A run that is broken off leaves neither a server nor its files.
+    const abandon = () => {
+      process.kill(server.pid, 'SIGKILL');
+      remove();
+    };
+    process.once('exit', abandon);
+    const stop = async () => {
+      process.off('exit', abandon);
+      await server.stop();
+      remove();
+    };
+    return { ...server, stop };
   } catch (error) {
     remove();
     throw error;
