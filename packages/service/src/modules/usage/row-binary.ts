@@ -11,7 +11,6 @@ const ASCII_LOOP_CHARS_MAX = 48;
 /** A UTF-16 code unit takes at most this many bytes of UTF-8. */
 const UTF8_BYTES_PER_CHAR_MAX = 3;
 const VARINT_BYTES_MAX = 5;
-const UINT32_MAX = 0xffff_ffff;
 const TWO_POW_32 = 0x1_0000_0000;
 /** A Decimal(38, s) holds coefficients strictly between −10^38 and 10^38. */
 const DECIMAL_COEFFICIENT_BOUND = 10n ** 38n;
@@ -53,7 +52,7 @@ export class RowBinaryWriter {
   }
 
   uint16(value: number): void {
-    if (!(value >= 0 && value <= 0xffff)) throw new RangeError(`not a UInt16: ${value}`);
+    if (value !== (value & 0xffff)) throw new RangeError(`not a UInt16: ${value}`);
     this.#reserve(2);
     this.#view.setUint16(this.#length, value, true);
     this.#length += 2;
@@ -61,7 +60,7 @@ export class RowBinaryWriter {
 
   /** Also DateTime, as Unix seconds. */
   uint32(value: number): void {
-    if (!(value >= 0 && value <= UINT32_MAX)) throw new RangeError(`not a UInt32: ${value}`);
+    if (value !== value >>> 0) throw new RangeError(`not a UInt32: ${value}`);
     this.#reserve(4);
     this.#view.setUint32(this.#length, value, true);
     this.#length += 4;

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { usageItem, usageRow } from '../../testing/index.js';
+import type { UsageEventRow } from '../usage/index.js';
+import { BatchTotals } from './totals.js';
+
+const DAY_S = 86_400;
+
+const item = fc
+  .record({
+    metric: fc.constantFrom('a', 'b', 'a.b'),
+    unit: fc.constantFrom('', 'token'),
+    currency: fc.constantFrom('', 'USD', 'EUR'),
+    quantity: fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }),
+    amount: fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+  })
+  .map(usageItem);
+
+const row: fc.Arbitrary<UsageEventRow> = fc
+  .record({
+    projectId: fc.constantFrom('prj_1', 'prj_2', 'prj_10'),
+    occurredAt: fc.constantFrom(0, DAY_S - 1, DAY_S, 5 * DAY_S),
+    status: fc.constantFrom('processed' as const, 'failed' as const),
+    items: fc.array(item, { maxLength: 3 }),
+  })
+  .map(usageRow);
+
+function totalsOf(rows: readonly UsageEventRow[]): BatchTotals {
+  const totals = new BatchTotals();
+  for (const one of rows) totals.addRow(one, false);
+  return totals;
+}
+
+describe('BatchTotals', () => {
+  it('adds up what its rows hold, by project, day, metric, unit and currency', () => {
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
+        const totals = totalsOf(rows);
+        const items = rows.flatMap((one) =>
+          one.items.map((charge) => ({
+            ...charge,
+            projectId: one.projectId,
+            day: Math.floor(one.occurredAt / DAY_S),
+          })),
+        );
+        const usage = totals.usageTotals();
+        for (const total of usage) {
+          const same = items.filter((one) =>
+            (['projectId', 'day', 'metric', 'unit', 'currency'] as const).every(
+              (key) => one[key] === total[key],
+            ),
+          );
+          expect(total.itemCount).toBe(same.length);
+          expect(total.quantity).toBe(same.reduce((sum, { quantity }) => sum + quantity, 0n));
+          expect(total.amount).toBe(same.reduce((sum, { amount }) => sum + amount, 0n));
+        }
+        expect(usage.reduce((sum, { itemCount }) => sum + itemCount, 0)).toBe(items.length);
+        expect(totals.itemCount).toBe(items.length);
+        const keys = usage.map(({ projectId, day, metric, unit, currency }) =>
+          JSON.stringify([projectId, day, metric, unit, currency]),
+        );
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+    );
+  });
+
+  it('lists totals in one order, however its rows came', () => {
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
+        const [forward, backward] = [totalsOf(rows), totalsOf(rows.toReversed())];
+        expect(backward.usageTotals()).toEqual(forward.usageTotals());
+        expect(backward.eventTotals()).toEqual(forward.eventTotals());
+        expect(backward.ingestTotals()).toEqual(forward.ingestTotals());
+      }),
+    );
+  });
+
+  it('counts outcomes by day and by project, duplicates by project alone', () => {
+    const totals = totalsOf([
+      usageRow({ occurredAt: 0 }),
+      usageRow({ occurredAt: DAY_S, status: 'failed', items: [] }),
+      usageRow({ occurredAt: DAY_S }),
+    ]);
+    totals.addDuplicate('ten_1', 'prj_1');
+    totals.addDuplicate('ten_2', 'prj_other');
+    expect(totals.eventTotals()).toEqual([
+      { tenantId: 'ten_1', projectId: 'prj_1', day: 0, processed: 1, failed: 0 },
+      { tenantId: 'ten_1', projectId: 'prj_1', day: 1, processed: 1, failed: 1 },
+    ]);
+    expect(totals.ingestTotals()).toEqual([
+      { tenantId: 'ten_1', projectId: 'prj_1', processed: 2, failed: 1, duplicate: 1 },
+      { tenantId: 'ten_2', projectId: 'prj_other', processed: 0, failed: 0, duplicate: 1 },
+    ]);
+    expect(totals.projectIds()).toEqual(['prj_1']);
+  });
+
+  it.each<['processed' | 'failed', { processed: number; failed: number }]>([
+    ['processed', { processed: 1, failed: -1 }],
+    ['failed', { processed: 0, failed: 0 }],
+  ])('moves an event that was rated anew and %s', (status, moved) => {
+    const totals = new BatchTotals();
+    totals.addRow(usageRow({ occurredAt: 0, status }), true);
+    expect(totals.eventTotals()).toMatchObject([moved]);
+    expect(totals.ingestTotals()).toMatchObject([moved]);
+  });
+});
