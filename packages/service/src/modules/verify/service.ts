@@ -21,13 +21,15 @@ export interface VerifyDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** How long committed batches may take to reach ClickHouse; longer, and their projects are not judged. */
+  readonly projectionMsMax?: number;
 }
 
 /** Days that are read at a time: a bound on memory, and on how much can change meanwhile. */
 const SPAN_DAYS = 7;
 /** Tries to catch a day at rest before rating is held for it. */
 const ROUNDS_AT_REST = 2;
-/** How long committed batches may take to reach ClickHouse; longer, and their projects are not judged. */
+/** Default of `projectionMsMax`. */
 const PROJECTION_MS_MAX = 30_000;
 /** The same while rating is held. */
 const HELD_PROJECTION_MS_MAX = 5_000;
@@ -51,7 +53,7 @@ interface Look {
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
   const tally = new Tally();
-  const projection = new Projection();
+  const projection = new Projection(deps.projectionMsMax ?? PROJECTION_MS_MAX);
   const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const report = tally.report(Math.round(performance.now() - startedMs));
@@ -90,7 +92,7 @@ async function lookAtRest(
     expected: await readExpected(tx, span),
     ids: await readEventIds(tx, span),
   }));
-  const stalled = await projection.wait(postgres.db, expected.waiting, PROJECTION_MS_MAX);
+  const stalled = await projection.wait(postgres.db, expected.waiting);
   const found = await readFound(clickhouse, span);
   const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
   const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
@@ -117,18 +119,20 @@ class Projection {
   /** Batches that were waited for in vain; nobody waits for them again. */
   readonly #stuck = new Set<number>();
 
+  constructor(private readonly waitMsMax: number) {}
+
   /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
   async wait(
     db: Parameters<typeof stillWaiting>[0],
     batches: readonly WaitingBatch[],
-    timeoutMs: number,
+    msMax = this.waitMsMax,
   ): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
       left = await stillWaiting(db, left);
       return left.every(({ id }) => this.#stuck.has(id));
     };
-    await holdsWithin(isDone, timeoutMs, PROJECTION_POLL_MS);
+    await holdsWithin(isDone, Math.min(msMax, this.waitMsMax), PROJECTION_POLL_MS);
     for (const { id } of left) this.#stuck.add(id);
     return new Set(left.flatMap(({ projectIds }) => projectIds));
   }
