@@ -82,7 +82,9 @@ describe('has and in', () => {
   });
 
   it('knows where the unit price is known', () => {
-    expect(amountOf('has(item.unit_price) ? item.unit_price : dec("0")')).toBe('0.002');
+    const source = 'has(item.unit_price) ? item.unit_price : dec("0")';
+    expect(amountOf(source)).toBe('0.002');
+    expect(amountOf(source, envWith({ unitPrice: undefined }))).toBe('0');
   });
 
   it('fails on a field of what is no map', () => {

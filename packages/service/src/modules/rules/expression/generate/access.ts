@@ -59,9 +59,9 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
   return fold({ ...code, run: (env) => lookUp(container.run(env), name, site) }, [container], 'keep');
 }
 
-type Record = 'item' | 'subject';
+type RecordName = 'item' | 'subject';
 
-function recordOf(node: Node, scope: Scope): Record | undefined {
+function recordOf(node: Node, scope: Scope): RecordName | undefined {
   if (node.op !== 'id' || node.args === scope.element) return undefined;
   return node.args === 'item' || node.args === 'subject' ? node.args : undefined;
 }
@@ -71,7 +71,7 @@ function isDimensions(node: Node, scope: Scope): boolean {
 }
 
 /** The type check knows the fields, and whether `unit_price` is one of them. */
-function recordField(node: Node, record: Record, name: string, site: Site, scope: Scope): Run {
+function recordField(node: Node, record: RecordName, name: string, site: Site, scope: Scope): Run {
   switch (`${record}.${name}`) {
     case 'item.quantity':
       return (env) => env.quantity;
@@ -114,14 +114,16 @@ export function generateHas(node: Node, scope: Scope, generate: Generate): Code 
   const [left, name] = target.args as [Node, string];
   const code = codeOf(node, scope);
   const record = recordOf(left, scope);
-  if (record === 'subject') {
-    recordField(target, record, name, code.site, scope);
-    return { ...code, run: (env) => env.subject !== undefined };
+  if (record === 'item' && name === 'unit_price') {
+    return scope.hasUnitPrice
+      ? { ...code, run: (env) => env.unitPrice !== undefined }
+      : constantCode(code, false);
   }
-  if (record === 'item') {
-    if (name !== 'unit_price') recordField(target, record, name, code.site, scope);
-    const isPresent = name !== 'unit_price' || scope.hasUnitPrice;
-    return constantCode(code, isPresent);
+  if (record !== undefined) {
+    recordField(target, record, name, code.site, scope);
+    return record === 'item'
+      ? constantCode(code, true)
+      : { ...code, run: (env) => env.subject !== undefined };
   }
   const { run } = generate(left, scope);
   const { site } = code;
