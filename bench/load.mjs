@@ -14,6 +14,7 @@ const LATENCIES_MAX = 4_000_000;
  * plan: {host, port, kind: 'single'|'batch', targets: [{path, ruleSetId, apiKey}], connections, seconds,
  * eventsPerSecond?, runId, firstSequence?}. Connections are spread over the targets.
  */
+process.once('disconnect', () => process.exit());
 process.once('message', (plan) => {
   const run = new Run(plan);
   process.on('message', (order) => {

@@ -48,16 +48,15 @@ export class Phases {
     const sampler = new Sampler(this.service, (sample) => {
       const backlog = accepted - sample.queryable;
       backlogs.push({ atMs: sample.atMs, backlog });
-      generator?.send({ pause: backlog > SUSTAINED_BACKLOG_EVENTS });
+      generator?.order({ pause: backlog > SUSTAINED_BACKLOG_EVENTS });
     });
     const load = await this.load(
       { kind: 'batch', connections: BATCH_CONNECTIONS, seconds },
-      (progress, child) => {
+      (progress, running) => {
         accepted = before + progress.accepted;
-        generator = child.connected ? child : undefined;
+        generator = running;
       },
     );
-    generator = undefined;
     const seen = await sampler.stop();
     await this.drain();
     const endToEndPerSecond = (load.accepted * 1000) / (performance.now() - startMs);

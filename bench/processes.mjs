@@ -22,14 +22,16 @@ export async function stopFloor(child) {
   await ended;
 }
 
-/** Runs the load generator. `onProgress` may send it {pause} and {stop} through its second argument. */
+/** Runs the load generator. `onProgress` may give it orders, {pause} and {stop}, through its second argument. */
 export async function generateLoad(plan, onProgress = () => {}) {
   const child = fork(fileURLToPath(new URL('load.mjs', import.meta.url)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  // An order may come when the generator is about to end: it is of no use then, and no error.
+  const generator = { order: (message) => child.send(message, () => {}) };
   let isComplaintShown = false;
   child.on('message', (sent) => {
-    if (sent.progress) onProgress(sent.progress, child);
+    if (sent.progress) onProgress(sent.progress, generator);
     if (sent.refused && !isComplaintShown) {
       isComplaintShown = true;
       console.error(`  refused: ${sent.refused}`);

@@ -23,6 +23,8 @@ if (!existsSync(here('../packages/service/dist/main/cli.js'))) {
   process.exit(1);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
 const startedAt = new Date().toISOString();
 const machine = {
   cpu: cpus()[0]?.model,

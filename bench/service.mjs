@@ -23,6 +23,8 @@ export class BenchService {
     chmodSync(service.dataDir, 0o711);
     service.port = await freePort();
     service.child = service.spawn(['serve']);
+    // However this process ends, the service ends too.
+    process.once('exit', () => service.child.kill('SIGTERM'));
     const startMs = performance.now();
     while (!(await service.isReady())) {
       if (service.child.exitCode !== null) throw new Error('the service ended before it was ready');

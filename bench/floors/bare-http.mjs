@@ -12,3 +12,4 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
+process.once('disconnect', () => process.exit());

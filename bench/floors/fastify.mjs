@@ -19,3 +19,4 @@ app.post('/batch', { schema: { body: BatchIngest } }, (request, reply) => {
 });
 await app.listen({ port: 0, host: '127.0.0.1' });
 process.send({ port: app.server.address().port });
+process.once('disconnect', () => process.exit());
