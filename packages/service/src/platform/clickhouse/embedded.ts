@@ -17,6 +17,7 @@ import {
   type QueryParams,
   type RowBinaryData,
 } from './port.js';
+import { forgetLostParts } from './repair.js';
 import { insertInto, insertSettings, literal, querySettings, settingsClause } from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
@@ -42,6 +43,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   for (const name of readdirSync(folder)) {
     if (name.startsWith(INSERT_FILE_PREFIX)) rmSync(join(folder, name));
   }
+  forgetLostParts(join(folder, 'data'));
   openFolder = folder;
   try {
     return EmbeddedClickHouse.open(engine, folder, { ...DEFAULT_LIMITS, ...options.limits });
