@@ -65,9 +65,11 @@ export class KeyAuthenticator implements Authenticator {
 
   authenticate(token: string): Principal | undefined | Promise<Principal | undefined> {
     const sha256 = hash('sha256', token, 'binary');
-    if (isSameHash(sha256, this.#serviceHash)) return SERVICE;
-    // Only a well-formed key can be in the cache, so the checksum is computed where it saves a look-up.
-    if (!this.#keys.has(sha256) && !isWellFormedApiKey(token)) return undefined;
+    // What was looked up lately is no service key, and was well-formed: neither needs to be asked again.
+    if (!this.#keys.has(sha256)) {
+      if (isSameHash(sha256, this.#serviceHash)) return SERVICE;
+      if (!isWellFormedApiKey(token)) return undefined;
+    }
     const found = this.#keys.get(sha256);
     return found instanceof Promise ? found.then((key) => this.#valid(key)) : this.#valid(found);
   }

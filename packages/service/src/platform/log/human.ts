@@ -9,9 +9,11 @@ const COLOURS: Readonly<Record<string, string>> = {
 const RESET = '\x1b[0m';
 const DIM = '\x1b[90m';
 
-/** A JSON log line as one line for people: time, level, message, then the fields. A stack follows on its own lines. */
-export function humanLine(json: string): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(json) as Record<string, unknown>;
+/** An entry as it would stand in a JSON line. */
+export type LogEntry = Readonly<Record<string, unknown>>;
+
+/** An entry as one line for people: time, level, message, then the fields. A stack follows on its own lines. */
+export function humanLine({ time, level, msg, err, ...fields }: LogEntry): string {
   const name = String(level);
   const head = `${DIM}${String(time).slice(11, 23)}${RESET} ${COLOURS[name] ?? ''}${name.toUpperCase().padEnd(5)}${RESET}`;
   const shown = Object.entries(fields).map(([key, value]) => `${key}=${plain(value)}`);

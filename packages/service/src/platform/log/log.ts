@@ -1,6 +1,6 @@
 import { type Logger as PinoLogger, pino } from 'pino';
-import { humanLine } from './human.js';
-import { redact, redactText } from './redact.js';
+import { humanLine, type LogEntry } from './human.js';
+import { redact } from './redact.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -13,31 +13,22 @@ export interface LogOptions {
 }
 
 /**
- * The service's logger: JSON lines for machines, one readable line per entry on a terminal. Keys, bearer tokens and
- * passwords are removed from every entry, whoever wrote it.
+ * The service's logger: JSON lines for machines, one readable line per entry on a terminal. Secrets are removed from
+ * the finished entry, so it does not matter which way they came in: message, field, child, error or cause.
  */
 export function createLog({ level, destination = process.stdout }: LogOptions): Logger {
-  const human = destination.isTTY === true;
+  const toLine = destination.isTTY === true ? humanLine : jsonLine;
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: (error: unknown) => error },
-      formatters: {
-        level: (label) => ({ level: label }),
-        bindings: (bindings) => redact(bindings) as Record<string, unknown>,
-        log: (fields) => redact(fields) as Record<string, unknown>,
-      },
-      hooks: {
-        logMethod(args, method) {
-          method.apply(
-            this,
-            args.map((arg) => (typeof arg === 'string' ? redactText(arg) : arg)) as typeof args,
-          );
-        },
-      },
+      formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => void destination.write(human ? humanLine(line) : line) },
+    { write: (line: string) => void destination.write(toLine(redact(JSON.parse(line)) as LogEntry)) },
   );
+}
+
+function jsonLine(entry: LogEntry): string {
+  return `${JSON.stringify(entry)}\n`;
 }

@@ -9,9 +9,6 @@ const URL_PASSWORD = /(\/\/[^:/@\s]*):[^@/\s]+@/g;
 const SECRET_NAME =
   /^(?:authorization|cookie|set-cookie|password|secret|token|key|api_?key|service_?key)$|_secret$|Secret$/i;
 
-/** Depth to which logged objects are searched; deeper values are left out. */
-const DEPTH_MAX = 6;
-
 /** The text without API keys, bearer tokens and passwords of URLs. */
 export function redactText(text: string): string {
   return text
@@ -20,28 +17,14 @@ export function redactText(text: string): string {
     .replace(URL_PASSWORD, `$1:${REDACTED}@`);
 }
 
-/** A copy of what is to be logged, in which no string holds a secret and no secret field a value. */
-export function redact(value: unknown, depth = 0): unknown {
+/** A copy of a JSON value in which no string holds a secret, and no field with a secret's name a value. */
+export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= DEPTH_MAX) return '[deep]';
-  if (value instanceof Error) return redactError(value, depth);
-  if (Array.isArray(value)) return value.map((entry) => redact(entry, depth + 1));
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  const copy: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(value)) {
-    copy[name] = SECRET_NAME.test(name) ? REDACTED : redact(field, depth + 1);
-  }
-  return copy;
-}
-
-function redactError(error: Error, depth: number): Record<string, unknown> {
-  const { code } = error as NodeJS.ErrnoException;
-  return {
-    type: error.name,
-    message: redactText(error.message),
-    stack: redactText(error.stack ?? ''),
-    ...(code === undefined ? {} : { code }),
-    ...(error.cause === undefined ? {} : { cause: redact(error.cause, depth + 1) }),
-  };
+  if (Array.isArray(value)) return value.map(redact);
+  const entries = Object.entries(value).map(([name, field]) => [
+    name,
+    SECRET_NAME.test(name) ? REDACTED : redact(field),
+  ]);
+  return Object.fromEntries(entries);
 }
