@@ -10,15 +10,23 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Absolute path of a file of the repository. */
 export const inRepository = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** Installs and builds what is missing or stale; ends the process with one clear sentence when it cannot. */
-export function prepare() {
+/**
+ * Installs what is missing and builds what is stale of a project and those it refers to; ends the process with one clear
+ * sentence when it cannot.
+ */
+export function prepare(project) {
   checkNode();
   if (!isInstalled()) {
     say('installing packages (only when package-lock.json has changed) …');
     run('npm ci', npm(['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']));
   }
   say('building …');
-  run('the build', [process.execPath, inRepository('node_modules/typescript/bin/tsc'), '-b', root]);
+  run('the build', [
+    process.execPath,
+    inRepository('node_modules/typescript/bin/tsc'),
+    '-b',
+    inRepository(project),
+  ]);
 }
 
 export function say(text) {

@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import { inRepository, prepare } from './prepare.mjs';
 
-prepare();
+prepare('packages/service');
 const program = inRepository('packages/service/dist/main/cli.js');
 process.argv = [process.execPath, program, 'demo', ...process.argv.slice(2)];
 await import(pathToFileURL(program).href);

@@ -6,7 +6,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRepository, prepare, say } from './prepare.mjs';
 
-prepare();
+prepare('tsconfig.json');
 say('running the tests …');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-test-'));
 const report = join(folder, 'report.json');
