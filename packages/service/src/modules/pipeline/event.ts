@@ -93,6 +93,12 @@ export class EventBody {
     return `${envelope.slice(0, -1)},"raw_json":${rawJsonText}}`;
   }
 
+  /** Forgets what was parsed, which is many times the size of its text; asked again, it parses again. */
+  close(): void {
+    this.#events = undefined;
+    this.#spans = undefined;
+  }
+
   #fields(index: number): Fields {
     this.#events ??= this.#parse();
     const fields = this.#events[index];

@@ -72,6 +72,7 @@ class Planner {
     for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
     await rules.prepare(group.projectId, ruleSetIds);
     for (const [index, event] of events.entries()) this.#addEvent(group, event, envelopes[index]);
+    group.body.close();
   }
 
   #addEvent(group: EventGroup, event: AcceptedEvent, envelope: Envelope | undefined): void {

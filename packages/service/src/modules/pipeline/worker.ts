@@ -13,6 +13,8 @@ const IDLE_POLL_MS = 200;
 /** Batches in hand at once: while the database works on one, this thread works on the other. */
 const LANES = 2;
 
+const CONNECTIONS_PER_LANE = 2;
+
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
   readonly lingerMs?: number;
@@ -74,6 +76,11 @@ class LaneWorker implements PipelineWorker {
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
+    // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
+    const connectionsMin = lanes * CONNECTIONS_PER_LANE;
+    if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
+      throw new RangeError(`${lanes} batches at once need ${connectionsMin} connections`);
+    }
   }
 
   notify(): void {
