@@ -199,8 +199,13 @@ const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
       maxKeys: 2,
       noNullPrototype: false,
     }),
-    subject: fc.constantFrom({}, {}, { subject_type: 'user' }, { subject_id: 'team-1' }),
-    metrics: fc.constantFrom(['llm.tokens'], ['llm.tokens', 'llm.calls']),
+    subject: fc.constantFrom<Pick<AnalysisQuery, 'subject_type' | 'subject_id'>[]>(
+      {},
+      {},
+      { subject_type: 'user' },
+      { subject_id: 'team-1' },
+    ),
+    metrics: fc.constantFrom<string[][]>(['llm.tokens'], ['llm.tokens', 'llm.calls']),
   })
   .map(({ zone, fromS, lengthS, bucketSize, groupBy, filters, subject, metrics }) => ({
     metrics,
