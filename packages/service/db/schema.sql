@@ -123,6 +123,17 @@ create table tenants (
   constraint tenants_pkey PRIMARY KEY (id)
 );
 
+create table unreadable_segments (
+  id bigint not null,
+  received_at_ms bigint not null,
+  event_count integer not null,
+  project_ids text[] not null,
+  project_event_counts integer[] not null,
+  problem text not null,
+  bytes bytea not null,
+  constraint unreadable_segments_pkey PRIMARY KEY (id)
+);
+
 create table usage_batches (
   id bigint not null generated always as identity,
   created_at_ms bigint not null,

@@ -88,6 +88,17 @@ create table segments (
 );
 alter table segments alter column bytes set storage external;
 
+-- Segments that no worker could read: damaged, or framed by a later version. Copied back into `segments` they are tried again.
+create table unreadable_segments (
+  id bigint primary key,
+  received_at_ms bigint not null,
+  event_count integer not null,
+  project_ids text[] not null,
+  project_event_counts integer[] not null,
+  problem text not null,
+  bytes bytea not null
+);
+
 -- Every raw event that was ever rated, for deduplication.
 create table usage_event_ids (
   project_no integer not null,

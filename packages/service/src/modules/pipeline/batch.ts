@@ -49,9 +49,11 @@ export async function processBatch(
   deps: BatchDeps,
   { eventsMax, writer, stages, onClaimed }: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const intake = readIntake(await deps.queue.claim(tx, eventsMax));
+  const segments = await deps.queue.claim(tx, eventsMax);
+  const intake = readIntake(segments);
   onClaimed(intake.claimed);
-  if (intake.claimed === 0) return undefined;
+  if (segments.length === 0) return undefined;
+  for (const { problem } of segments) if (problem !== undefined) deps.observer.defect(problem);
   stages.end('claim');
   const plan = await ratePlan(tx, deps, intake, writer, stages);
   stages.end('rate');

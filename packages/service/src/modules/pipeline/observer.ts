@@ -35,7 +35,7 @@ export interface PipelineObserver {
   stage(stage: BatchStage, durationMs: number): void;
   batch(counts: BatchCounts, durationMs: number): void;
   batchFailed(error: unknown): void;
-  /** An event met a defect of ours: it is kept as failed. */
+  /** An event met a defect of ours and is kept as failed, or a segment cannot be read and is set aside. */
   readonly defect: DefectListener;
 }
 

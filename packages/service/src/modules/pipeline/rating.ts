@@ -38,8 +38,8 @@ interface Failure {
   readonly path: string;
 }
 
-/** Hears of events that met a defect of ours. */
-export type DefectListener = (error: unknown, event: AcceptedEvent) => void;
+/** Hears of what met a defect of ours: an event, or, without one, a segment that cannot be read. */
+export type DefectListener = (error: unknown, event?: AcceptedEvent) => void;
 
 /** The event's envelope; undefined when its body cannot be read. */
 export function readEnvelope(

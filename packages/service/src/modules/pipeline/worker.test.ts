@@ -256,6 +256,16 @@ describe('pipeline worker', () => {
     expect(defects).toHaveLength(7);
   });
 
+  it('goes on behind a segment that it cannot read', async () => {
+    await accept(batchRecord(project, [testEvent('a')]));
+    await test.postgres.pool.query(`update segments set bytes = '\\x00'`);
+    await accept(batchRecord(project, [testEvent('b')]));
+    await worker({ batchEventsMax: 1 }).drain();
+    expect(defects).toHaveLength(1);
+    expect(await rows('select event_count from unreadable_segments')).toEqual([{ event_count: 1 }]);
+    expect(await ingestTotals()).toMatchObject([{ processed_count: 1, failed_count: 0 }]);
+  });
+
   it('rates each event once when several workers and retries compete', async () => {
     const events = manyEvents(300);
     const pipelines = [1, 2, 3].map(() => worker({ batchEventsMax: 40, lingerMs: 1 }));

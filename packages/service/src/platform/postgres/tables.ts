@@ -12,6 +12,7 @@ export interface Database {
   projects: ProjectsTable;
   segments: SegmentsTable;
   tenants: TenantsTable;
+  unreadable_segments: UnreadableSegmentsTable;
   usage_batches: UsageBatchesTable;
   usage_event_ids: UsageEventIdsTable;
   usage_event_totals: UsageEventTotalsTable;
@@ -107,6 +108,16 @@ export interface TenantsTable {
   id: string;
   name: string;
   created_at: number;
+}
+
+export interface UnreadableSegmentsTable {
+  id: number;
+  received_at_ms: number;
+  event_count: number;
+  project_ids: string[];
+  project_event_counts: number[];
+  problem: string;
+  bytes: Buffer;
 }
 
 export interface UsageBatchesTable {

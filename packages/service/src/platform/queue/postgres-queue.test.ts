@@ -75,6 +75,30 @@ describe('PostgresSegmentQueue', () => {
     expect(await claim(10)).toHaveLength(1);
   });
 
+  it('sets a segment aside that cannot be read, and goes on behind it', async () => {
+    await queue.append([record('prj_a', 1)]);
+    await queue.append([record('prj_b', 2)]);
+    await store.postgres.pool.query(
+      `update segments set bytes = '\\x02000000ff00' where id = (select min(id) from segments)`,
+    );
+    const segments = await claim(100);
+    expect(segments.map(({ records }) => records)).toEqual([[], [record('prj_b', 2)]]);
+    expect(segments[0]?.problem?.message).toContain('preamble');
+    const { rows } = await store.postgres.pool.query(
+      'select event_count, received_at_ms, project_ids, project_event_counts, bytes from unreadable_segments',
+    );
+    expect(rows).toEqual([
+      {
+        event_count: 1,
+        received_at_ms: RECEIVED_AT_MS,
+        project_ids: ['prj_a'],
+        project_event_counts: [1],
+        bytes: Buffer.from('02000000ff00', 'hex'),
+      },
+    ]);
+    expect(await claim(100)).toEqual([]);
+  });
+
   it('shares the queue among workers without waiting and without overlap', async () => {
     for (let n = 1; n <= 200; n += 1) await queue.append([record('prj_a', 1)]);
     const seen: number[] = [];

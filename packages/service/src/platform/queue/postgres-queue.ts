@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Postgres, Tx } from '../postgres/index.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-import { decodeSegment, encodeSegment, type SegmentRecord } from './segment.js';
+import { decodeSegment, encodeSegment, SegmentFormatError, type SegmentRecord } from './segment.js';
 
 /** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
 export const CLAIM_BYTES_MAX = 64 * 1_048_576;
@@ -24,6 +24,8 @@ interface ClaimedRow {
   readonly id: number;
   readonly received_at_ms: number;
   readonly event_count: number;
+  readonly project_ids: string[];
+  readonly project_event_counts: number[];
   readonly base64: string;
 }
 
@@ -63,16 +65,12 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
     const { rows } = await sql<ClaimedRow>`
       delete from segments where id = any(${ids})
-      returning id, received_at_ms, event_count, encode(bytes, 'base64') as base64
+      returning id, received_at_ms, event_count, project_ids, project_event_counts,
+        encode(bytes, 'base64') as base64
     `.execute(tx);
-    return rows
-      .sort((a, b) => a.id - b.id)
-      .map((row) => ({
-        id: row.id,
-        receivedAtMs: row.received_at_ms,
-        eventCount: row.event_count,
-        records: decodeSegment(Buffer.from(row.base64, 'base64')),
-      }));
+    const segments: ClaimedSegment[] = [];
+    for (const row of rows.sort((a, b) => a.id - b.id)) segments.push(await readOrSetAside(tx, row));
+    return segments;
   }
 
   /** Reads no segment's bytes: their length is in the row's own TOAST pointer. */
@@ -90,6 +88,24 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     if (row === undefined) throw new Error('an aggregate without a row');
     const { segments, events, bytes, oldest } = row;
     return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
+  }
+}
+
+/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
+async function readOrSetAside(tx: Tx, row: ClaimedRow): Promise<ClaimedSegment> {
+  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
+  const bytes = Buffer.from(row.base64, 'base64');
+  try {
+    return { ...segment, records: decodeSegment(bytes) };
+  } catch (error) {
+    if (!(error instanceof SegmentFormatError)) throw error;
+    await sql`
+      insert into unreadable_segments
+        (id, received_at_ms, event_count, project_ids, project_event_counts, problem, bytes)
+      values (${row.id}, ${row.received_at_ms}, ${row.event_count}, ${row.project_ids},
+        ${row.project_event_counts}, ${error.message}, ${bytes})
+    `.execute(tx);
+    return { ...segment, records: [], problem: error };
   }
 }
 

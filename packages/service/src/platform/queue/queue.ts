@@ -1,4 +1,4 @@
-import type { SegmentRecord } from './segment.js';
+import type { SegmentFormatError, SegmentRecord } from './segment.js';
 
 /** A segment that a transaction has taken off the queue. */
 export interface ClaimedSegment {
@@ -7,6 +7,8 @@ export interface ClaimedSegment {
   readonly receivedAtMs: number;
   readonly eventCount: number;
   readonly records: SegmentRecord[];
+  /** Why the segment cannot be read. It then has no records, and is set aside when the transaction commits. */
+  readonly problem?: SegmentFormatError;
 }
 
 /** What waits in the queue. */
