@@ -14,7 +14,7 @@ import { toUsageEvent } from './event-view.js';
 /** A page that superseded rows keep from filling is given up after so many reads, and answered short. */
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
-const CHUNK_IDS_MAX = 2_000;
+const CHUNK_ROWS_MAX = 2_000;
 
 /**
  * One page of a project's events, newest first by (occurred_at, raw_event_id). An event that was reprocessed shows, and
@@ -31,19 +31,19 @@ export async function listEvents(
     throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
   }
   const found: StoredEvent[] = [];
-  let chunkIds = limit + 1;
+  let chunkRows = limit + 1;
   for (let round = 0; round < ROUNDS_MAX && found.length <= limit; round++) {
-    const ids = await matchingIds(clickhouse, scope, filter, after, chunkIds);
+    const { ids, isEnd } = await matchingIds(clickhouse, scope, filter, after, chunkRows);
     if (ids.length > 0) {
       const events = await eventsById(clickhouse, scope, ids);
       found.push(...events.filter((event) => matches(event, filter)));
       after = ids.at(-1);
     }
-    if (ids.length < chunkIds) {
+    if (isEnd) {
       after = undefined;
       break;
     }
-    chunkIds = Math.min(chunkIds * CHUNK_GROWTH, CHUNK_IDS_MAX);
+    chunkRows = Math.min(chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX);
   }
   const events = found.slice(0, limit);
   const last = found.length > limit ? events.at(-1)?.id : after;

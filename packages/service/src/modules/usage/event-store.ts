@@ -79,9 +79,18 @@ const CONDITIONS = {
   external_event_id: 'external_event_id = {external_event_id:String}',
 } as const satisfies Record<keyof EventFilter, string>;
 
+/** Events that may belong on a page. */
+export interface Candidates {
+  /** 32 hex digits each, newest first. */
+  readonly ids: string[];
+  /** None follow. */
+  readonly isEnd: boolean;
+}
+
 /**
- * Ids of events that have, or had before they were reprocessed, a row that matches: newest first, from just after
- * `after`. Reading without FINAL lets ClickHouse stop at the limit; `eventsById` tells which row of an event stands.
+ * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most `limit` rows.
+ * Neither FINAL nor LIMIT BY, which would read the project's whole history: so ClickHouse stops at the limit, and
+ * `eventsById` tells which row of an event stands.
  */
 export async function matchingIds(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -89,7 +98,7 @@ export async function matchingIds(
   filter: EventFilter,
   after: string | undefined,
   limit: number,
-): Promise<string[]> {
+): Promise<Candidates> {
   const conditions = [IN_SCOPE];
   const params: Record<string, unknown> = { ...scopeParams(scope), limit };
   for (const [name, condition] of Object.entries(CONDITIONS)) {
@@ -108,10 +117,10 @@ export async function matchingIds(
   }
   const rows = await clickhouse.query<{ id: string }>(
     `SELECT lower(hex(raw_event_id)) AS id FROM usage_events WHERE ${conditions.join(' AND ')}
-     ORDER BY occurred_at DESC, raw_event_id DESC LIMIT 1 BY raw_event_id LIMIT {limit:UInt32}`,
+     ORDER BY occurred_at DESC, raw_event_id DESC LIMIT {limit:UInt32}`,
     params,
   );
-  return rows.map((row) => row.id);
+  return { ids: [...new Set(rows.map((row) => row.id))], isEnd: rows.length < limit };
 }
 
 /** The row of each event that stands: that of the last attempt. Newest first. */
