@@ -90,6 +90,14 @@ function describeInserts(open: () => ClickHouse): void {
     expect(await textsOf('from_file')).toEqual(['a', 'b']);
   });
 
+  test('a file that is not there is an error of this insert alone', async () => {
+    await create('missing');
+    const absent = open().insertRows('missing', ['text'], { file: '/nowhere/rows.bin' }, 1, 't1');
+    await expect(absent).rejects.toThrow();
+    await open().insertRows('missing', ['text'], { bytes: rowsOf('a') }, 1, 't1');
+    expect(await textsOf('missing')).toEqual(['a']);
+  });
+
   test('the same token inserts once; another inserts the same rows again', async () => {
     await create('repeated');
     for (const token of ['t1', 't1', 't2', 't1']) {

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
@@ -77,13 +77,14 @@ class ServerClickHouse implements ClickHouse {
     rowCount: number,
     token: string,
   ): Promise<void> {
-    const values =
-      'file' in data ? createReadStream(data.file) : Readable.from([data.bytes], { objectMode: false });
-    const { stream, summary } = await this.inserting.exec({
-      query: `${insertInto(table, columns)} FORMAT RowBinary`,
-      values,
-      clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
-    });
+    const values = await openStream(data);
+    const { stream, summary } = await this.inserting
+      .exec({
+        query: `${insertInto(table, columns)} FORMAT RowBinary`,
+        values,
+        clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
+      })
+      .finally(() => values.destroy());
     for await (const _ of stream); // nothing comes, but the connection is free only at its end
     // A server counts what materialized views write too (ClickHouse issue 18237), so only too few can be told.
     const taken = Math.max(Number(summary?.read_rows ?? 0), Number(summary?.written_rows ?? 0));
@@ -94,4 +95,14 @@ class ServerClickHouse implements ClickHouse {
     this.closing ??= Promise.all([this.querying.close(), this.inserting.close()]).then(() => undefined);
     return this.closing;
   }
+}
+
+/** Opens the file before the request, so that a missing one fails here and not as an event of its own. */
+async function openStream(data: RowBinaryData): Promise<Readable> {
+  const stream =
+    'file' in data
+      ? (await open(data.file)).createReadStream()
+      : Readable.from([data.bytes], { objectMode: false });
+  // A failure to read fails the request; the event as such, without a listener, would end the process.
+  return stream.on('error', () => undefined);
 }

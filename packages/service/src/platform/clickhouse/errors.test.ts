@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createTestClickHouse } from '../../testing/index.js';
+import { isClickHouseUnavailable } from './errors.js';
+import { ClickHouseUnavailableError } from './port.js';
+import { connectClickHouse } from './server.js';
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => expect.unreachable('it should have failed'),
+    (error: unknown) => error,
+  );
+}
+
+describe('unavailable', () => {
+  test('is a server that does not answer, for every kind of request', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-away-'));
+    const file = join(folder, 'rows.bin');
+    writeFileSync(file, Buffer.alloc(1_000_000));
+    const away = connectClickHouse({ url: 'http://127.0.0.1:1/none' });
+    try {
+      for (const work of [
+        away.query('SELECT 1'),
+        away.command('SELECT 1'),
+        away.insertRows('t', ['a'], { file }, 1, 'g1'),
+        away.insertRows('t', ['a'], { bytes: Buffer.alloc(8) }, 1, 'g1'),
+      ]) {
+        expect(isClickHouseUnavailable(await failureOf(work))).toBe(true);
+      }
+    } finally {
+      await away.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('is a query that took too long or too much, as the limits say', async () => {
+    const { url, drop } = await createTestClickHouse();
+    const limits = { executionSecondsMax: 1, queryMemoryBytesMax: 20_000_000 };
+    const limited = connectClickHouse({ url, limits });
+    try {
+      const long = await failureOf(
+        limited.query('SELECT sum(sipHash64(number)) AS s FROM numbers(1000000000000)'),
+      );
+      expect(long).toMatchObject({ type: 'TIMEOUT_EXCEEDED' });
+      const large = await failureOf(
+        limited.query('SELECT length(groupArray(number)) AS n FROM numbers(100000000)'),
+      );
+      expect(large).toMatchObject({ type: 'MEMORY_LIMIT_EXCEEDED' });
+      expect([long, large].map(isClickHouseUnavailable)).toEqual([true, true]);
+    } finally {
+      await limited.close();
+      await drop();
+    }
+  });
+
+  test('is not a mistake of ours', () => {
+    expect(isClickHouseUnavailable(new ClickHouseUnavailableError('x'))).toBe(true);
+    expect(isClickHouseUnavailable(Object.assign(new Error('x'), { type: 'SYNTAX_ERROR', code: '62' }))).toBe(
+      false,
+    );
+    expect(isClickHouseUnavailable(new TypeError('x is not a function'))).toBe(false);
+    expect(isClickHouseUnavailable(undefined)).toBe(false);
+  });
+});
