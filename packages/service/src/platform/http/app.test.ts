@@ -1,12 +1,10 @@
-import { request as httpRequest } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
 import { ErrorBodySchema } from '@tollgate/contract';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../log/index.js';
 import { createMetrics, type Metrics } from '../metrics/index.js';
-import { ApiError, type App, closeGracefully, createApp, Readiness } from './index.js';
+import { ApiError, type App, createApp, Readiness } from './index.js';
 
 let app: App;
 let metrics: Metrics;
@@ -218,113 +216,4 @@ describe('a route', () => {
     const route = { method: 'GET', url: '/x', config: { access }, schema: { hide: true }, handler } as const;
     expect(() => app.route(route)).toThrow('no :project_id');
   });
-});
-
-describe('on a socket', () => {
-  async function listen(): Promise<number> {
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    return (app.server.address() as AddressInfo).port;
-  }
-
-  function rawAnswer(port: number, text: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(text));
-      let answer = '';
-      socket.setEncoding('utf8');
-      socket.on('data', (chunk) => {
-        answer += chunk;
-      });
-      socket.on('end', () => resolve(answer));
-      socket.on('error', reject);
-    });
-  }
-
-  test.each<[string, string, number]>([
-    ['no HTTP at all', 'hello\r\n\r\n', 400],
-    ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-  ])('%s is answered in our shape', async (_what, text, status) => {
-    const answer = await rawAnswer(await listen(), text);
-    const [head = '', body = ''] = answer.split('\r\n\r\n');
-    expect(head).toContain(`HTTP/1.1 ${status} `);
-    expect(head).toContain('X-Request-Id:');
-    expect(isErrorBody(JSON.parse(body))).toBe(true);
-  });
-
-  test('shutdown: not ready at once, in-flight requests finish, new ones are refused', async () => {
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    let arrived = () => {};
-    const inFlight = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    app.route({
-      ...publicly,
-      method: 'GET',
-      url: '/slow',
-      handler: async () => {
-        arrived();
-        await finished;
-        return { finished: true };
-      },
-    });
-    app.route({
-      method: 'GET',
-      url: '/guarded',
-      config: { access: { kind: 'any-key' } },
-      schema: { hide: true },
-      handler: async () => ({}),
-    });
-    const port = await listen();
-    const slow = get(port, '/slow');
-    await inFlight;
-    readiness.beginShutdown();
-    expect((await get(port, '/readyz')).status).toBe(503);
-    const refused = await get(port, '/guarded', { authorization: 'Bearer service' });
-    expect([refused.status, JSON.parse(refused.body).code]).toEqual([503, 'shutting_down']);
-    expect(refused.headers.connection).toBe('close');
-    const closed = closeGracefully(app);
-    finish();
-    expect(JSON.parse((await slow).body)).toEqual({ finished: true });
-    await closed;
-    await expect(get(port, '/healthz')).rejects.toThrow('ECONNREFUSED');
-  });
-
-  test('shutdown: what does not finish is cut after the deadline', async () => {
-    let arrived = () => {};
-    const inFlight = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    app.route({
-      ...publicly,
-      method: 'GET',
-      url: '/stuck',
-      handler: async () => {
-        arrived();
-        await new Promise(() => {});
-      },
-    });
-    const stuck = get(await listen(), '/stuck').catch((error: Error) => error.message);
-    await inFlight;
-    await closeGracefully(app, 50);
-    expect(await stuck).toBe('socket hang up');
-  });
-
-  function get(port: number, path: string, headers: Record<string, string> = {}) {
-    return new Promise<{ status: number | undefined; body: string; headers: NodeJS.Dict<string | string[]> }>(
-      (resolve, reject) => {
-        const request = httpRequest({ port, path, headers, agent: false }, (response) => {
-          let body = '';
-          response.setEncoding('utf8');
-          response.on('data', (chunk) => {
-            body += chunk;
-          });
-          response.on('end', () => resolve({ status: response.statusCode, body, headers: response.headers }));
-        });
-        request.on('error', reject);
-        request.end();
-      },
-    );
-  }
 });
