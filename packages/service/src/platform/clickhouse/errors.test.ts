@@ -21,14 +21,15 @@ describe('unavailable', () => {
     writeFileSync(file, Buffer.alloc(1_000_000));
     const away = connectClickHouse({ url: 'http://127.0.0.1:1/none' });
     try {
-      for (const work of [
-        away.query('SELECT 1'),
-        away.command('SELECT 1'),
-        away.insertRows('t', ['a'], { file }, 1, 'g1'),
-        away.insertRows('t', ['a'], { bytes: Buffer.alloc(8) }, 1, 'g1'),
-      ]) {
-        expect(isClickHouseUnavailable(await failureOf(work))).toBe(true);
-      }
+      const failures = await Promise.all(
+        [
+          away.query('SELECT 1'),
+          away.command('SELECT 1'),
+          away.insertRows('t', ['a'], { file }, 1, 'g1'),
+          away.insertRows('t', ['a'], { bytes: Buffer.alloc(8) }, 1, 'g1'),
+        ].map(failureOf),
+      );
+      expect(failures.map(isClickHouseUnavailable)).toEqual([true, true, true, true]);
     } finally {
       await away.close();
       rmSync(folder, { recursive: true });
