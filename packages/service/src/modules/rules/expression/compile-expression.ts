@@ -1,11 +1,12 @@
 import { EXPRESSION_BYTES_MAX } from '@tollgate/contract';
-import type { Decimal } from '../../../kernel/decimal.js';
+import { Decimal } from '../../../kernel/decimal.js';
+import type { Code } from './code.js';
 import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
 import { assertPermitted } from './permit.js';
 import { type Node, nodeOf, refuse } from './syntax.js';
-import type { ExpressionEnv } from './value.js';
+import type { ExpressionEnv, Run } from './value.js';
 
 /** What an expression is for, and so what it must yield. */
 export interface ResultOf {
@@ -67,12 +68,26 @@ export function compileExpression<Kind extends ExpressionKind>(
     }
     return {
       ok: true,
-      evaluate: code.run as (env: ExpressionEnv) => ResultOf[Kind],
+      evaluate: proved(code, expected) as (env: ExpressionEnv) => ResultOf[Kind],
       constant: code.constant as ResultOf[Kind] | undefined,
     };
   } catch (error) {
     return { ok: false, issue: issueOf(error, source) };
   }
+}
+
+/** Money is at stake: what the type check has proved is looked at once more. */
+function proved({ run, site }: Code, expected: 'Decimal' | 'bool'): Run {
+  const unproved = `expected ${expected}, although the type check found no mistake`;
+  return expected === 'bool'
+    ? (env) => {
+        const result = run(env);
+        return typeof result === 'boolean' ? result : site.fail(unproved);
+      }
+    : (env) => {
+        const result = run(env);
+        return result instanceof Decimal ? result : site.fail(unproved);
+      };
 }
 
 /** @throws ParseError, TypeError (of cel-js), Refusal */

@@ -49,7 +49,9 @@ describe('types', () => {
     ['has(subject.name) ? dec("1") : dec("2")', 'subject has no field name'],
     ['[1, 2].map(x + 1, x)', 'invalid predicate iteration variable'],
     ['{"a": dec("1"), "a": dec("2")}["a"]', 'line 1, column 17: this key is already in the map'],
-    ['([dec("1")] + dyn([1]))[1]', 'expected two lists'],
+    ['([dec("1")] + dyn([1]))[1]', 'expected two lists of one type, found list<Decimal> and dyn'],
+    ['true ? ([] + [1])[0] : dec("1")', 'expected two lists of one type, found list<T> and list<int>'],
+    ['([dec("1")] + [dyn(1)])[1]', 'expected two lists of one type, found list<Decimal> and list<dyn>'],
     ['{1: dec("1")}[1]', 'line 1, column 2: expected a string literal as key'],
   ])('%s', (source, reason) => {
     expect(refusalOf(source)).toContain(reason);

@@ -45,19 +45,20 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
   }
 }
 
-/**
- * Only where a type is not known before the event comes are decimals mixed with other numbers. A list plus an operand of
- * such a type is refused: the type check would take the elements of the sum for those of the list.
- */
+/** Only where a type is not known before the event comes are decimals mixed with other numbers. */
 function assertSameKind(node: Node, left: Code, right: Code): void {
   const types = [left.type, right.type];
   if (types.includes('Decimal') && (types.includes('int') || types.includes('double'))) {
     const number = left.type === 'Decimal' ? right : left;
     refuse(number.node, `no ${left.type} ${node.op} ${right.type}; expected Decimal, write dec(…)`);
   }
-  if (node.op === '+' && types.includes('list') && types.includes('dyn')) {
-    refuse(node, 'expected two lists, found one and a value of unknown type');
-  }
+  if (node.op === '+' && types.includes('list')) assertSameElements(node, left.node, right.node);
+}
+
+/** The type check takes the elements of a sum of lists for those of one of them, whatever the other one holds. */
+function assertSameElements(node: Node, left: Node, right: Node): void {
+  const [found, other] = [left, right].map(({ checkedType }) => checkedType?.name);
+  if (found !== other) refuse(node, `expected two lists of one type, found ${found} and ${other}`);
 }
 
 function ordering(order: Order, left: Code, right: Code, site: Site): Run<boolean> {
