@@ -1,0 +1,99 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { batchRecord, PipelineFixture, testEvent, waitFor } from '../../testing/index.js';
+import type { BatchStage } from './observer.js';
+
+describe('a pipeline worker that dies', () => {
+  let fixture: PipelineFixture;
+
+  beforeEach(async () => {
+    fixture = await PipelineFixture.create();
+  });
+
+  afterEach(() => fixture.drop());
+
+  it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals'])(
+    'leaves everything as it was when it dies after %s, and then does it once',
+    async (stage) => {
+      await fixture.accept(batchRecord(fixture.project, [testEvent('a'), testEvent('b', { raw_json: {} })]));
+      fixture.killAfter = stage;
+      await expect(fixture.worker().drain()).rejects.toThrow('killed');
+      expect(await fixture.rows('select from usage_event_ids')).toEqual([]);
+      expect(await fixture.rows('select from usage_batches')).toEqual([]);
+      expect(await fixture.ingestTotals()).toEqual([]);
+      expect((await fixture.queue.backlog()).events).toBe(2);
+      fixture.killAfter = undefined;
+      await fixture.worker().drain();
+      expect(await fixture.ingestTotals()).toMatchObject([
+        { processed_count: 1, failed_count: 1, duplicate_count: 0 },
+      ]);
+    },
+  );
+
+  it('does not rate again what was committed before it died', async () => {
+    await fixture.accept(batchRecord(fixture.project, [testEvent('a')]));
+    fixture.killAfter = 'commit';
+    await expect(fixture.worker().drain()).rejects.toThrow('killed');
+    fixture.killAfter = undefined;
+    await fixture.worker().drain();
+    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 1, duplicate_count: 0 }]);
+  });
+
+  it('sweeps spool files without a batch when it starts, and no others', async () => {
+    await fixture.accept(batchRecord(fixture.project, [testEvent('a')]));
+    await fixture.worker().drain();
+    const [kept] = await readdir(fixture.folder);
+    await fixture.spool.put(Buffer.from('orphan'));
+    await writeFile(join(fixture.folder, 'not-ours.txt'), 'kept');
+    const stop = new AbortController();
+    const running = fixture.worker().run(stop.signal);
+    await waitFor(async () => (await readdir(fixture.folder)).length === 2);
+    stop.abort();
+    await running;
+    expect((await readdir(fixture.folder)).sort()).toEqual([kept, 'not-ours.txt'].sort());
+  });
+
+  it('goes on after a failed batch, and leaves no file behind', async () => {
+    await fixture.accept(batchRecord(fixture.project, [testEvent('a')]));
+    fixture.killAfter = 'spool';
+    const stop = new AbortController();
+    const pipeline = fixture.worker({ lingerMs: 1 });
+    const running = pipeline.run(stop.signal);
+    await waitFor(() => fixture.failures.length > 0);
+    fixture.killAfter = undefined;
+    await waitFor(() => pipeline.stats().processed === 1);
+    await waitFor(async () => (await readdir(fixture.folder)).length === 1);
+    stop.abort();
+    await running;
+    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 1, duplicate_count: 0 }]);
+  });
+
+  it('rates each event once though its connections are cut again and again', async () => {
+    const events = Array.from({ length: 400 }, (_, index) => testEvent(`k${index}`));
+    for (let start = 0; start < events.length; start += 5) {
+      await fixture.accept(batchRecord(fixture.project, events.slice(start, start + 5)));
+    }
+    const stop = new AbortController();
+    const pipeline = fixture.worker({ batchEventsMax: 10, lingerMs: 1 });
+    const running = pipeline.run(stop.signal);
+    await waitFor(async () => {
+      await fixture.rows(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+      );
+      return fixture.failures.length >= 4;
+    });
+    await waitFor(async () => (await fixture.queue.backlog()).segments === 0);
+    stop.abort();
+    await running;
+    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 400, duplicate_count: 0 }]);
+    expect(await fixture.usageTotals()).toMatchObject([{ item_count: 400, quantity: '400' }]);
+    expect(await fixture.rows('select sum(event_count)::int as events from usage_batches')).toEqual([
+      { events: 400 },
+    ]);
+    const files = (await fixture.rows('select spool_file from usage_batches')) as { spool_file: string }[];
+    const kept = new Set(await readdir(fixture.folder));
+    expect(files.filter(({ spool_file }) => !kept.has(spool_file))).toEqual([]);
+  });
+});

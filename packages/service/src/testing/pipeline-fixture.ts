@@ -1,0 +1,98 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock } from '../kernel/clock.js';
+import {
+  type BatchStage,
+  createFileSpool,
+  createPipelineWorker,
+  type PipelineWorker,
+  type PipelineWorkerOptions,
+  type Spool,
+} from '../modules/pipeline/index.js';
+import type { Postgres } from '../platform/postgres/index.js';
+import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
+import { createProject, type TestProject } from './accepted.js';
+import { createTestPostgres, type TestPostgres } from './postgres.js';
+import { testRules } from './test-rules.js';
+
+/** A database with one project, a spool folder, and workers that rate by `testRules` and die where they are told to. */
+export class PipelineFixture {
+  static readonly nowMs = 1_750_000_100_000;
+
+  /** Whether the rules were mended: then nothing fails. */
+  isMended = false;
+  killAfter: BatchStage | undefined;
+  readonly defects: unknown[] = [];
+  readonly failures: unknown[] = [];
+  readonly postgres: Postgres;
+  readonly queue: PostgresSegmentQueue;
+
+  private constructor(
+    private readonly test: TestPostgres,
+    readonly project: TestProject,
+    /** The spool's. */
+    readonly folder: string,
+    readonly spool: Spool,
+  ) {
+    this.postgres = test.postgres;
+    this.queue = new PostgresSegmentQueue(test.postgres);
+  }
+
+  static async create(): Promise<PipelineFixture> {
+    const test = await createTestPostgres();
+    const project = await createProject(test.postgres, 'ten_a', 'prj_a');
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-spool-'));
+    return new PipelineFixture(test, project, folder, await createFileSpool(folder));
+  }
+
+  async drop(): Promise<void> {
+    await this.test.drop();
+    await rm(this.folder, { recursive: true });
+  }
+
+  worker(options: PipelineWorkerOptions = {}): PipelineWorker {
+    const { postgres, queue, spool } = this;
+    const observer = {
+      stage: (stage: BatchStage) => {
+        if (stage === this.killAfter) throw new Error(`killed after ${stage}`);
+      },
+      batch: () => {},
+      batchFailed: (error: unknown) => this.failures.push(error),
+      defect: (error: unknown) => this.defects.push(error),
+    };
+    const rules = testRules(() => this.isMended);
+    const clock = new ManualClock(PipelineFixture.nowMs);
+    return createPipelineWorker(
+      { postgres, queue, spool, rules, clock, observer, onCommitted: () => {} },
+      options,
+    );
+  }
+
+  /** Queues each record as a segment of its own. */
+  async accept(...records: SegmentRecord[]): Promise<void> {
+    for (const record of records) await this.queue.append([record]);
+  }
+
+  async rows(sql: string): Promise<unknown[]> {
+    return (await this.postgres.pool.query(sql)).rows;
+  }
+
+  usageTotals(): Promise<unknown[]> {
+    return this.rows(
+      'select project_id, day, metric, unit, currency, item_count, quantity, amount from usage_totals order by 1, 2, 3',
+    );
+  }
+
+  ingestTotals(): Promise<unknown[]> {
+    return this.rows(
+      'select project_id, processed_count, failed_count, duplicate_count from ingest_totals order by 1',
+    );
+  }
+
+  eventTotals(): Promise<unknown[]> {
+    return this.rows(
+      'select project_id, day, processed_count, failed_count from usage_event_totals order by 1, 2',
+    );
+  }
+}
