@@ -1,11 +1,16 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
 import { registerDocsPage } from './docs-page.js';
+import { NAMED_ERROR } from './route-schema.js';
 import type { App } from './types.js';
 
 /** Describes all routes at `/openapi.json`, and shows the description at `/docs`. */
 export async function installOpenApi(app: App, version: string): Promise<void> {
+  app.addSchema(NAMED_ERROR);
   await app.register(swagger, {
+    refResolver: {
+      buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
+    },
     openapi: {
       openapi: '3.1.0',
       info: {

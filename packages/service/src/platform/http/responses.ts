@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import type { FastifySerializerCompiler } from 'fastify';
+import { NAMED_ERROR } from './route-schema.js';
 
 /** Answers are written by JSON.stringify: what a handler sends is what goes out, no field dropped or converted. */
 export function serializeResponse(data: unknown): string {
@@ -8,7 +9,7 @@ export function serializeResponse(data: unknown): string {
 
 /** As `serializeResponse`, but an answer that its route's schema does not describe is an error. */
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
-  const validate = new Ajv({ strictSchema: true }).compile(schema);
+  const validate = new Ajv({ strictSchema: true }).addSchema(NAMED_ERROR).compile(schema);
   return (data) => {
     const text = JSON.stringify(data);
     if (validate(JSON.parse(text))) return text;
