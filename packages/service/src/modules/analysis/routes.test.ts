@@ -128,6 +128,7 @@ describe('POST …/analysis/query', () => {
     });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(response.headers['x-truncated']).toBe('false');
     const [header, first] = response.body.split('\r\n');
     expect(header).toBe('bucket,metric,unit,currency,group.model,item_count,quantity,amount');
     expect(first).toMatch(/^\d+,llm\.tokens,token,USD,'=1\+1,1,10,0\.01$/);

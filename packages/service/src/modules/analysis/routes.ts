@@ -34,7 +34,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       description:
         'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
         'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
-        'With `Accept: text/csv` the rows come as CSV.',
+        'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
       params: Params,
       body: AnalysisQuery,
@@ -53,6 +53,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       reply.header('vary', 'accept');
       if (!asksForCsv(request.headers.accept)) return reply.send(result);
       reply.header('content-type', 'text/csv; charset=utf-8');
+      reply.header('x-truncated', String(result.truncated));
       reply.header('content-disposition', 'attachment; filename="usage.csv"');
       return reply.send(toCsv(result));
     },
