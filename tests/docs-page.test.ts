@@ -1,0 +1,40 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from './support/browser.js';
+import { type RunningService, startService } from './support/service.js';
+
+describe('the documentation page in a browser', () => {
+  let service: RunningService;
+  let browser: Browser;
+  let page: Page;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    service = await startService();
+    browser = await launchBrowser();
+    page = await browser.newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(service.url)) problems.push(`asked for ${request.url()}`);
+    });
+    await page.goto(`${service.url}/docs`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  it('leads to an operation and shows its path', async () => {
+    await page.getByRole('heading', { name: 'Tollgate' }).waitFor();
+    await page.getByText('Ingest', { exact: true }).first().click();
+    await page.getByText('Send many events').first().click();
+    await page.getByText('/v1/projects/{project_id}/events/batch-ingest').first().waitFor();
+  });
+
+  it('loads nothing from elsewhere, breaks no content policy and logs no error', () => {
+    expect(problems).toEqual([]);
+  });
+});
