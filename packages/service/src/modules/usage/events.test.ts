@@ -1,113 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PostgresSegmentQueue } from '../../platform/queue/index.js';
-import { createTestApi, type TestApi } from '../../testing/api.js';
-import {
-  createTestClickHouse,
-  failedRow,
-  idOf,
-  insertUsageRows,
-  stored,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-} from '../../testing/index.js';
-import { registerUsageRoutes } from './index.js';
-import type { UsageEventRow } from './row.js';
+import type { TestApi } from '../../testing/api.js';
+import { failedRow, idOf, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
+import { type EventsFixture, FROM_S, openEventsFixture, textOf } from './events.testing.js';
 
-const FROM_S = 1_750_000_000;
-const RAW_JSON = '{ "id": 12345678901234567890, "x": 1.0, "x": 1e2,\n "__proto__": {"a": "\\u0041"} }';
-
+let fixture: EventsFixture;
 let api: TestApi;
 let store: TestClickHouse;
 let url: string;
-let rows: Record<'plain' | 'rich' | 'failed' | 'mended' | 'tied', UsageEventRow>;
+let rows: EventsFixture['rows'];
 
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  api = await createTestApi((app, { postgres, clock }) =>
-    registerUsageRoutes(app, {
-      clickhouse: store.clickhouse,
-      postgres,
-      queue: new PostgresSegmentQueue(postgres),
-      clock,
-      extractorVersions: {
-        read: async (_scope, id, version) => ({
-          name: `${id} version ${version}`,
-          config: {
-            charge_item_extractors: [
-              {
-                name: 'prompt',
-                metric: 'llm.tokens',
-                path: 'usage.in',
-                type: 'number',
-                unit_price_expr: 'dec("1")',
-              },
-            ],
-          },
-        }),
-      },
-    }),
-  );
-  url = `/v1/projects/${api.projectId}/usage/events`;
-  await insertRows();
+  fixture = await openEventsFixture();
+  ({ api, store, url, rows } = fixture);
 });
 
-afterAll(async () => {
-  await api.close();
-  await store.drop();
-});
+afterAll(() => fixture.close());
 
-async function insertRows() {
-  const { tenantId, projectId } = api;
-  const of = { tenantId, projectId };
-  rows = {
-    plain: usageRow({ ...of, occurredAt: FROM_S }),
-    rich: usageRow({
-      ...of,
-      occurredAt: FROM_S + 10,
-      posting: 'posted',
-      source: 'batch',
-      externalEventId: 'ext-1',
-      idempotencyKey: 'key-1',
-      subjectType: 'user',
-      subjectId: "o'brien",
-      accountId: 'acct_1',
-      budgetLeaseId: 'bl_1',
-      dimensions: new Map([
-        ['model', 'large'],
-        ['__proto__', 'x'],
-      ]),
-      rawJson: RAW_JSON,
-      metadata: '{"note":0.10}',
-      xBilling: '{"items":[]}',
-      items: [
-        usageItem(),
-        usageItem({
-          extractorName: '',
-          metric: 'llm.calls',
-          unit: '',
-          currency: '',
-          quantity: stored('12345678901234567890.000000000000000001'),
-          unitPrice: null,
-          amount: 0n,
-          pricingSource: 'unpriced',
-        }),
-      ],
-    }),
-    failed: failedRow({ ...of, occurredAt: FROM_S + 20, extractorVersion: 0 }),
-    mended: usageRow({ ...of, occurredAt: FROM_S + 30, attempt: 1 }),
-    tied: usageRow({ ...of, occurredAt: FROM_S + 30 }),
-  };
-  const before = failedRow({ ...of, id: idOf(rows.mended), occurredAt: FROM_S + 30 });
-  await insertUsageRows(store.clickhouse, [before, rows.plain, rows.failed]);
-  await insertUsageRows(store.clickhouse, [rows.rich, rows.mended, rows.tied]);
-  await insertUsageRows(store.clickhouse, [
-    usageRow({ tenantId, projectId: 'prj_other' }),
-    usageRow({ tenantId: 'ten_other', projectId }),
-  ]);
-}
-
-const textOf = (row: UsageEventRow) => `evt_${idOf(row)}`;
 const newestFirst = () => Object.values(rows).map(textOf).sort().reverse();
 
 async function list(query = ''): Promise<string[]> {
@@ -269,69 +177,5 @@ describe('GET …/usage/events', () => {
     await store.clickhouse.command('SYSTEM START MERGES usage_events');
     expect(first).toMatchObject({ events: [], next_cursor: expect.any(String) });
     expect(found.map((event) => event.raw_event_id)).toEqual([textOf(oldest)]);
-  });
-});
-
-describe('GET …/usage/events/:raw_event_id', () => {
-  it('shows what was sent, digit for digit', async () => {
-    const answer = await api.call('GET', `${url}/${textOf(rows.rich)}`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.text).toContain(`"raw_json":${RAW_JSON},"metadata":{"note":0.10},"x-billing":{"items":[]}`);
-    expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
-  });
-
-  it('explains each number', async () => {
-    const { explanation } = (await api.call('GET', `${url}/${textOf(rows.plain)}`)).json();
-    expect(explanation.extractor).toEqual({ rule_set_id: 'ers_1', version: 1, name: 'ers_1 version 1' });
-    expect(explanation.charge_items).toMatchObject([
-      { quantity: { value: '10', path: 'usage.in' }, unit_price: { value: '0.001', expression: 'dec("1")' } },
-    ]);
-  });
-
-  it('has null where nothing was sent, and the last attempt of a reprocessed event', async () => {
-    const answer = await api.call('GET', `${url}/${textOf(rows.mended)}`);
-    expect(answer.json()).toMatchObject({
-      status: 'processed',
-      raw_json: {},
-      metadata: null,
-      'x-billing': null,
-    });
-  });
-
-  it('shows a failed event', async () => {
-    const answer = await api.call('GET', `${url}/${textOf(rows.failed)}`);
-    expect(answer.json()).toMatchObject({
-      status: 'failed',
-      explanation: { extractor: { version: null, name: null } },
-    });
-  });
-
-  it('answers the same 404 for what is malformed, absent or foreign', async () => {
-    const foreignRow = usageRow({ tenantId: 'ten_other', projectId: 'prj_other' });
-    await insertUsageRows(store.clickhouse, [foreignRow]);
-    const ids = [
-      'nonsense',
-      'evt_1',
-      `evt_${'0'.repeat(32)}`,
-      textOf(rows.plain).toUpperCase(),
-      textOf(foreignRow),
-      "evt_'",
-    ];
-    const answers = await Promise.all(ids.map((id) => api.call('GET', `${url}/${encodeURIComponent(id)}`)));
-    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 404));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-  });
-
-  it('needs usage:read, and the own tenant', async () => {
-    const eventUrl = `${url}/${textOf(rows.plain)}`;
-    const reader = await api.makeKey(api.tenantId, ['usage:read']);
-    expect((await api.call('GET', eventUrl, undefined, reader)).status).toBe(200);
-    const other = await api.makeKey(api.tenantId, ['analytics:read']);
-    for (const target of [url, eventUrl]) {
-      expect((await api.call('GET', target, undefined, other)).status).toBe(403);
-    }
-    const foreigner = await api.makeKey(await api.makeTenant(), ['usage:read']);
-    expect((await api.call('GET', url, undefined, foreigner)).status).toBe(404);
   });
 });

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestApi } from '../../testing/api.js';
+import { insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
+import { type EventsFixture, openEventsFixture, RAW_JSON, textOf } from './events.testing.js';
+
+let fixture: EventsFixture;
+let api: TestApi;
+let store: TestClickHouse;
+let url: string;
+let rows: EventsFixture['rows'];
+
+beforeAll(async () => {
+  fixture = await openEventsFixture();
+  ({ api, store, url, rows } = fixture);
+});
+
+afterAll(() => fixture.close());
+
+describe('GET …/usage/events/:raw_event_id', () => {
+  it('shows what was sent, digit for digit', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.rich)}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.text).toContain(`"raw_json":${RAW_JSON},"metadata":{"note":0.10},"x-billing":{"items":[]}`);
+    expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
+  });
+
+  it('explains each number', async () => {
+    const { explanation } = (await api.call('GET', `${url}/${textOf(rows.plain)}`)).json();
+    expect(explanation.extractor).toEqual({ rule_set_id: 'ers_1', version: 1, name: 'ers_1 version 1' });
+    expect(explanation.charge_items).toMatchObject([
+      { quantity: { value: '10', path: 'usage.in' }, unit_price: { value: '0.001', expression: 'dec("1")' } },
+    ]);
+  });
+
+  it('has null where nothing was sent, and the last attempt of a reprocessed event', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.mended)}`);
+    expect(answer.json()).toMatchObject({
+      status: 'processed',
+      raw_json: {},
+      metadata: null,
+      'x-billing': null,
+    });
+  });
+
+  it('shows a failed event', async () => {
+    const answer = await api.call('GET', `${url}/${textOf(rows.failed)}`);
+    expect(answer.json()).toMatchObject({
+      status: 'failed',
+      explanation: { extractor: { version: null, name: null } },
+    });
+  });
+
+  it('answers the same 404 for what is malformed, absent or foreign', async () => {
+    const foreignRow = usageRow({ tenantId: 'ten_other', projectId: 'prj_other' });
+    await insertUsageRows(store.clickhouse, [foreignRow]);
+    const ids = [
+      'nonsense',
+      'evt_1',
+      `evt_${'0'.repeat(32)}`,
+      textOf(rows.plain).toUpperCase(),
+      textOf(foreignRow),
+      "evt_'",
+    ];
+    const answers = await Promise.all(ids.map((id) => api.call('GET', `${url}/${encodeURIComponent(id)}`)));
+    expect(answers.map(({ status }) => status)).toEqual(ids.map(() => 404));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it('needs usage:read, and the own tenant', async () => {
+    const eventUrl = `${url}/${textOf(rows.plain)}`;
+    const reader = await api.makeKey(api.tenantId, ['usage:read']);
+    expect((await api.call('GET', eventUrl, undefined, reader)).status).toBe(200);
+    const other = await api.makeKey(api.tenantId, ['analytics:read']);
+    for (const target of [url, eventUrl]) {
+      expect((await api.call('GET', target, undefined, other)).status).toBe(403);
+    }
+    const foreigner = await api.makeKey(await api.makeTenant(), ['usage:read']);
+    expect((await api.call('GET', url, undefined, foreigner)).status).toBe(404);
+  });
+});
