@@ -3,56 +3,36 @@ import { expect, it } from 'vitest';
 import { compileExpression, ExpressionError } from './index.js';
 import { envWith } from './testing.js';
 
-type Tie = fc.LetrecTypedTie<Sources>;
-
-/** Sources of each type; `dyn` is what the type check knows nothing of. */
-interface Sources {
-  any: string;
-  dyn: string;
-  decimal: string;
-  int: string;
-  bool: string;
-  list: string;
-  map: string;
+/** Expressions of one type: some as they stand, and some with holes, written as `<type>`, for others. */
+interface Shapes {
+  readonly leaves: readonly string[];
+  readonly templates: readonly string[];
 }
 
-/** A leaf, or a template whose holes, written as `<type>`, are filled. */
-function oneOf(tie: Tie, leaves: readonly string[], templates: readonly string[]): fc.Arbitrary<string> {
-  const filled = templates.map((template) => {
-    const holes = [...template.matchAll(/<(\w+)>/g)].map(([, name]) => tie(name as keyof Sources));
-    return fc.tuple(...holes).map((parts) => {
-      let next = 0;
-      return template.replace(/<\w+>/g, () => parts[next++] as string);
-    });
-  });
-  return fc.oneof({ maxDepth: 3 }, fc.constantFrom(...leaves), ...filled);
-}
+const ARITHMETIC = ['+', '-', '*', '/', '%'];
+const COMPARISONS = ['==', '!=', '<', '<=', 'in'];
 
-const operators = ['+', '-', '*', '/', '%'];
-const comparisons = ['==', '!=', '<', '<=', 'in'];
-
-const sources = fc.letrec<Sources>((tie: Tie) => ({
-  any: fc.oneof(
-    { maxDepth: 3 },
-    tie('dyn'),
-    tie('decimal'),
-    tie('int'),
-    tie('bool'),
-    tie('list'),
-    tie('map'),
-  ),
-  dyn: oneOf(
-    tie,
-    ['dimensions.model', 'dimensions.seats', 'dimensions.batch', 'dyn(1)', 'dyn("a")', 'dyn([1])', 'x'],
-    [
-      ...['dyn(<any>)', '<list>[<int>]', '<map>.a', '<map>["a"]', '-<dyn>', '(<bool> ? <any> : <dyn>)'],
-      ...operators.flatMap((operator) => [`(<dyn> ${operator} <any>)`, `(<any> ${operator} <dyn>)`]),
+/** By type; `dyn` is what the type check knows nothing of. */
+const GRAMMAR = {
+  any: { leaves: ['1'], templates: ['<dyn>', '<decimal>', '<int>', '<bool>', '<list>', '<map>'] },
+  dyn: {
+    leaves: [
+      'dimensions.model',
+      'dimensions.seats',
+      'dimensions.batch',
+      'dyn(1)',
+      'dyn("a")',
+      'dyn([1])',
+      'x',
     ],
-  ),
-  decimal: oneOf(
-    tie,
-    ['dec("1.5")', 'item.quantity', 'dec(2)'],
-    [
+    templates: [
+      ...['dyn(<any>)', '<list>[<int>]', '<map>.a', '<map>["a"]', '-<dyn>', '(<bool> ? <any> : <dyn>)'],
+      ...ARITHMETIC.flatMap((operator) => [`(<dyn> ${operator} <any>)`, `(<any> ${operator} <dyn>)`]),
+    ],
+  },
+  decimal: {
+    leaves: ['dec("1.5")', 'item.quantity', 'dec(2)'],
+    templates: [
       ...[
         'dec(<any>)',
         'dec_add(<dyn>, <decimal>)',
@@ -71,41 +51,44 @@ const sources = fc.letrec<Sources>((tie: Tie) => ({
         '(<decimal> - <dyn>)',
       ],
     ],
-  ),
-  int: oneOf(
-    tie,
-    ['0', '1', '9223372036854775807', 'occurred_at'],
-    [
-      'int(<any>)',
-      'size(<any>)',
-      'dec_cmp(<decimal>, <dyn>)',
-      '(<int> / <dyn>)',
-      '(<int> * <int>)',
-      '<dyn>.size()',
-    ],
-  ),
-  bool: oneOf(
-    tie,
-    ['true', 'dimensions.batch == true', 'has(dimensions.region)'],
-    [
-      ...comparisons.flatMap((operator) => [`(<any> ${operator} <any>)`, `(<dyn> ${operator} <any>)`]),
+  },
+  int: {
+    leaves: ['0', '1', '9223372036854775807', 'occurred_at'],
+    templates: ['int(<any>)', 'size(<any>)', 'dec_cmp(<decimal>, <dyn>)', '(<int> / <dyn>)', '<dyn>.size()'],
+  },
+  bool: {
+    leaves: ['true', 'dimensions.batch == true', 'has(dimensions.region)'],
+    templates: [
+      ...COMPARISONS.flatMap((operator) => [`(<any> ${operator} <any>)`, `(<dyn> ${operator} <any>)`]),
       ...['(<bool> && <dyn>)', '(<dyn> || <bool>)', '!<dyn>', '<dyn>.contains(<dyn>)'],
       ...['<list>.exists(x, <bool>)', '<dyn>.all(x, <dyn>)', '<map>.exists_one(x, <bool>)'],
     ],
-  ),
-  list: oneOf(
-    tie,
-    ['[]', '[1]', '["a"]', '[dec("1")]'],
-    [
-      '[<any>, <any>]',
-      '(<list> + <list>)',
-      '(<list> + <dyn>)',
-      '<list>.map(x, <any>)',
-      '<dyn>.filter(x, <bool>)',
+  },
+  list: {
+    leaves: ['[]', '[1]', '["a"]', '[dec("1")]'],
+    templates: [
+      ...['[<any>, <any>]', '(<list> + <list>)', '(<list> + <dyn>)'],
+      ...['<list>.map(x, <any>)', '<dyn>.filter(x, <bool>)'],
     ],
-  ),
-  map: oneOf(tie, ['dimensions', '{}', '{"a": dec("1")}'], ['{"a": <any>, "b": <any>}']),
-}));
+  },
+  map: { leaves: ['dimensions', '{}', '{"a": dec("1")}'], templates: ['{"a": <any>, "b": <any>}'] },
+} as const satisfies Record<string, Shapes>;
+
+type Sources = Record<keyof typeof GRAMMAR, string>;
+
+const sources = fc.letrec<Sources>((tie: fc.LetrecTypedTie<Sources>) => {
+  const filled = (template: string) => {
+    const holes = [...template.matchAll(/<(\w+)>/g)].map(([, name]) => tie(name as keyof Sources));
+    return fc.tuple(...holes).map((parts) => {
+      let next = 0;
+      return template.replace(/<\w+>/g, () => parts[next++] as string);
+    });
+  };
+  const arbitrary = ({ leaves, templates }: Shapes) =>
+    fc.oneof({ maxDepth: 3 }, fc.constantFrom(...leaves), ...templates.map(filled));
+  const entries = Object.entries(GRAMMAR).map(([type, shapes]) => [type, arbitrary(shapes)]);
+  return Object.fromEntries(entries) as { [Type in keyof Sources]: fc.Arbitrary<string> };
+});
 
 /** cel-js's types do not always hold: what they may be wrong about has to be refused, or looked at for each event. */
 it('yields a value of the type that was checked, or fails as an expression', () => {
