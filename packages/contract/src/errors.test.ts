@@ -5,9 +5,17 @@ import { ERRORS } from './errors.js';
 describe('the error registry', () => {
   test('is what docs/errors.md lists, no more and no less', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3}) \| `([a-z_]+)` \| (.+) \|$/gm)];
-    const documented = rows.map(([, status, code, message]) => [code, Number(status), message]);
-    const registered = Object.entries(ERRORS).map(([code, { status, message }]) => [code, status, message]);
+    const rows = [...page.matchAll(/^\| (\d{3})(?: \((\d{3}) in a batch\))? \| `([a-z_]+)` \| (.+) \|$/gm)];
+    const documented = rows.map(([, status, inBatch = status, code, message]) => [
+      code,
+      status,
+      inBatch,
+      message,
+    ]);
+    const registered = Object.entries(ERRORS).map(([code, entry]) => {
+      const inBatch = 'statusInBatch' in entry ? entry.statusInBatch : entry.status;
+      return [code, String(entry.status), String(inBatch), entry.message];
+    });
     expect(documented.sort()).toEqual(registered.sort());
   });
 
