@@ -149,7 +149,13 @@ describe(`LLM invocations (${source}), ${invocations.length} of them, some sent 
 
   it('is found consistent by tollgate verify', async () => {
     const { exitCode, output } = await service.runCommand(['verify']);
-    expect(output).toContain(String(invocations.length));
+    expect(output).toContain(`${invocations.length} processed`);
+    expect(output).toContain(
+      `${expected.inputTokens} token, ${usd(expected.inputTokens * INPUT_PRICE_E7)} USD`,
+    );
+    expect(output).toContain(
+      `${expected.outputTokens} token, ${usd(expected.outputTokens * OUTPUT_PRICE_E7)} USD`,
+    );
     expect(exitCode, output).toBe(0);
   });
 });

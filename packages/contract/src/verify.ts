@@ -20,6 +20,22 @@ export const VerifyDifference = Type.Object(
   closed,
 );
 
+/** Sums listed in one report; the rest is left out. */
+export const VERIFY_TOTALS_MAX = 1_000;
+
+export const VerifyTotal = Type.Object(
+  {
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    metric: Nullable(Type.String()),
+    unit: Nullable(Type.String()),
+    currency: Nullable(Type.String()),
+    measure: Type.String(),
+    value: Type.String(),
+  },
+  { ...closed, description: 'A sum over all days that were judged, by the system of record.' },
+);
+
 export const VerifyReport = Type.Object(
   {
     status: Type.Union([Type.Literal('equal'), Type.Literal('different'), Type.Literal('unsettled')], {
@@ -35,6 +51,7 @@ export const VerifyReport = Type.Object(
     unsettled: Type.Array(Type.Object({ project_id: Type.String(), day: Type.String() }, { ...closed }), {
       description: `Project days that were not judged; up to ${VERIFY_DIFFERENCES_MAX}.`,
     }),
+    totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
     duration_ms: Type.Integer(),
   },
   closed,
@@ -42,3 +59,4 @@ export const VerifyReport = Type.Object(
 
 export type VerifyDifference = Static<typeof VerifyDifference>;
 export type VerifyReport = Static<typeof VerifyReport>;
+export type VerifyTotal = Static<typeof VerifyTotal>;

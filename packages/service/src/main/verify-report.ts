@@ -1,9 +1,9 @@
-import type { VerifyDifference, VerifyReport } from '@tollgate/contract';
+import type { VerifyDifference, VerifyReport, VerifyTotal } from '@tollgate/contract';
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
   const { days_compared, values_compared, difference_count, differences, unsettled, duration_ms } = report;
-  const lines = differences.map(describeDifference);
+  const lines = [...describeTotals(report.totals), ...differences.map(describeDifference)];
   if (difference_count > differences.length) {
     lines.push(`… and ${difference_count - differences.length} more differences`);
   }
@@ -23,4 +23,17 @@ function describeDifference(difference: VerifyDifference): string {
   const { project_id, day, store, metric, unit, currency, measure, expected, found } = difference;
   const what = [metric, unit, currency, measure].filter((part) => part !== null && part !== '').join(' ');
   return `${project_id} ${day} ${store}: ${what} should be ${expected}, is ${found}`;
+}
+
+/** A line for the events of each project, and one for each of its metrics. */
+function describeTotals(totals: readonly VerifyTotal[]): string[] {
+  const lines = new Map<string, string[]>();
+  for (const { project_id, metric, unit, currency, measure, value } of totals) {
+    const name = metric === null ? project_id : `  ${metric}`;
+    const key = JSON.stringify([project_id, metric, unit, currency]);
+    const parts = lines.get(key) ?? [name];
+    const kind = { quantity: unit, amount: currency }[measure] || measure.replace('_count', '');
+    lines.set(key, [...parts, `${value} ${kind}`]);
+  }
+  return [...lines.values()].map(([name, ...parts]) => `${name}: ${parts.join(', ')}`);
 }

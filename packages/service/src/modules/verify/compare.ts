@@ -99,7 +99,8 @@ function differenceOf(store: string, at: Measurement, expected: string, found: s
   };
 }
 
-function decimalOf(text: string) {
+/** @throws Error when it is no decimal: a store always answers one */
+export function decimalOf(text: string) {
   const decimal = parseDecimal(text);
   if (decimal === undefined) throw new Error(`a store answered ${text} for a number`);
   return decimal;

@@ -1,10 +1,11 @@
-import { VERIFY_DIFFERENCES_MAX, type VerifyDifference, type VerifyReport } from '@tollgate/contract';
+import type { VerifyReport } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
-import { changedDays, compare, dayKey, dayText, type Measurement, type ProjectDay } from './compare.js';
+import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
 import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
+import { Tally } from './tally.js';
 import {
   type DaySpan,
   daysWithTotals,
@@ -57,7 +58,7 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const report = tally.report(Math.round(performance.now() - startedMs));
-  const { differences: _differences, unsettled, ...summary } = report;
+  const { differences: _differences, totals: _totals, unsettled, ...summary } = report;
   const level = report.status === 'equal' ? 'info' : 'warn';
   deps.log[level]({ ...summary, unsettled: unsettled.length }, 'usage verified');
   return report;
@@ -156,6 +157,7 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   for (const store of ITEM_STORES) tally.add(store, only(expected.items), only(found.items[store]));
   tally.add('usage_events', only(expected.events), only(found.events));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
+  tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;
   return open;
 }
@@ -179,41 +181,4 @@ function spansOf(days: readonly number[]): DaySpan[] {
     if (last === undefined || day >= last.to) spans.push({ from: day, to: day + SPAN_DAYS });
   }
   return spans;
-}
-
-class Tally {
-  days = 0;
-  #compared = 0;
-  #differenceCount = 0;
-  readonly #differences: VerifyDifference[] = [];
-  readonly #unsettled: VerifyReport['unsettled'] = [];
-  #isUnsettled = false;
-
-  add(store: string, expected: readonly Measurement[], found: readonly Measurement[]): void {
-    const { compared, differences } = compare(store, expected, found);
-    this.#compared += compared;
-    this.#differenceCount += differences.length;
-    this.#differences.push(...differences.slice(0, VERIFY_DIFFERENCES_MAX - this.#differences.length));
-  }
-
-  leaveOpen(days: readonly ProjectDay[]): void {
-    this.#isUnsettled ||= days.length > 0;
-    const listed = days.slice(0, VERIFY_DIFFERENCES_MAX - this.#unsettled.length);
-    this.#unsettled.push(
-      ...listed.map(({ projectId, day }) => ({ project_id: projectId, day: dayText(day) })),
-    );
-  }
-
-  report(durationMs: number): VerifyReport {
-    const settledStatus = this.#isUnsettled ? 'unsettled' : 'equal';
-    return {
-      status: this.#differenceCount > 0 ? 'different' : settledStatus,
-      days_compared: this.days,
-      values_compared: this.#compared,
-      difference_count: this.#differenceCount,
-      differences: this.#differences,
-      unsettled: this.#unsettled,
-      duration_ms: durationMs,
-    };
-  }
 }
