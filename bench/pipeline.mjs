@@ -1,8 +1,9 @@
-// The pipeline alone: segments that wait in the queue, rated by one worker thread, without and with the projector.
+// The pipeline alone: segments that wait in the queue are rated and copied into ClickHouse, on one thread.
 //
-//     node bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000]
+//     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000] [bodies=2]
 //
-// Prints events per second and where the time of each batch goes. Needs a build, and no service.
+// `bodies` is the requests of 500 events in one segment. Prints events per second and where the time of a batch goes: time
+// that passed, so with two lanes the stages overlap. Needs a build and no service; the figures need an idle machine.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
