@@ -52,8 +52,9 @@ const postgres = connectPostgres({
   poolMax: 8,
   log: silent,
 });
-const clickhouse = await openEmbeddedClickHouse({ dataDir: join(dataDir, 'clickhouse') });
+let clickhouse;
 try {
+  clickhouse = await openEmbeddedClickHouse({ dataDir: join(dataDir, 'clickhouse') });
   await applyMigrations(postgres);
   await applyClickHouseMigrations(clickhouse);
   const spool = await createFileSpool(join(dataDir, 'spool'));
@@ -88,7 +89,7 @@ try {
   );
   console.log('in ClickHouse:', count, 'expected', sequence);
 } finally {
-  await clickhouse.close();
+  await clickhouse?.close();
   await postgres.close();
   await server.stop();
   await rm(dataDir, { recursive: true, force: true });
