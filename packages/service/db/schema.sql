@@ -144,6 +144,7 @@ create table usage_batches (
   spool_file text,
   bytes bytea,
   insert_group bigint,
+  insert_token uuid not null default gen_random_uuid(),
   constraint usage_batches_check CHECK (((spool_file IS NULL) <> (bytes IS NULL))),
   constraint usage_batches_pkey PRIMARY KEY (id)
 );

@@ -165,8 +165,10 @@ create table usage_batches (
   -- RowBinary rows of usage_events: a file of the spool folder, or the bytes themselves.
   spool_file text,
   bytes bytea,
-  -- Set before the insert: batches of one group are one block under one insert token.
+  -- Set before the insert: batches of one group are one block, under the token of their first.
   insert_group bigint,
+  -- Random, so that a database that was restored or made anew never repeats the token of other rows.
+  insert_token uuid not null default gen_random_uuid(),
   check ((spool_file is null) <> (bytes is null))
 );
 alter table usage_batches alter column bytes set storage external;

@@ -23,6 +23,8 @@ export interface GroupedBatch {
 /** Batches that go to ClickHouse as one block, in the order of their ids. */
 export interface ProjectionGroup {
   readonly group: number;
+  /** By which ClickHouse knows a repeated insert. */
+  readonly token: string;
   readonly batches: readonly GroupedBatch[];
 }
 
@@ -65,8 +67,9 @@ export class ProjectorSession {
       spool_file: string | null;
       bytes: Buffer | null;
       insert_group: number;
+      insert_token: string;
     }>(
-      `select id, event_count, spool_file, bytes, insert_group from usage_batches
+      `select id, event_count, spool_file, bytes, insert_group, insert_token from usage_batches
       where insert_group = (select min(insert_group) from usage_batches where insert_group <> all($1::bigint[]))
       order by id`,
       [heldBack],
@@ -78,7 +81,7 @@ export class ProjectorSession {
       eventCount: event_count,
       location: { spoolFile: spool_file, bytes },
     }));
-    return { group: first.insert_group, batches };
+    return { group: first.insert_group, token: first.insert_token, batches };
   }
 
   /** The oldest batches that are in no group yet. */

@@ -138,7 +138,7 @@ class GroupProjector implements Projector {
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const rows = await this.#rowsOf(group);
     stages.end('read');
-    await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, rows, events, `g${group.group}`);
+    await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, rows, events, group.token);
     stages.end('insert');
     await session.deleteGroup(group);
     stages.end('delete');

@@ -51,9 +51,9 @@ it('rates a call of a language model', () => {
       currency: 'EUR',
       source: 'extractor',
       pricingSource: 'extractor',
-      ruleSetId: '',
-      ruleSetVersion: 0,
-      ruleName: '',
+      ruleSetId: 'ers_1',
+      ruleSetVersion: 3,
+      ruleName: 'Input',
     },
     {
       extractorName: 'llm.output_tokens',

@@ -11,6 +11,7 @@ import {
   type PriceExpression,
   RatingFailure,
   type RecordedDecimal,
+  type RuleOrigin,
   recorded,
 } from './extract/index.js';
 
@@ -36,7 +37,7 @@ export interface ChargeItem {
   readonly currency: string;
   readonly source: 'extractor' | 'x_billing';
   readonly pricingSource: 'hint' | 'extractor' | 'pricing_rule_set' | 'unpriced';
-  /** The pricing rule that was applied; empty, and version 0, where the price came from elsewhere. */
+  /** The rules that priced the item, and which of them; empty, and version 0, where none did. */
   readonly ruleSetId: string;
   readonly ruleSetVersion: number;
   readonly ruleName: string;
@@ -92,7 +93,7 @@ export function rateEvent(extractor: CompiledExtractor, input: RatingInput): Rat
     const item =
       quantity instanceof RatingFailure
         ? quantity
-        : rateItem(chargeItem, quantity, resolved, input.occurredAt);
+        : rateItem(extractor.origin, chargeItem, quantity, resolved, input.occurredAt);
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
@@ -100,6 +101,7 @@ export function rateEvent(extractor: CompiledExtractor, input: RatingInput): Rat
 }
 
 function rateItem(
+  origin: RuleOrigin,
   chargeItem: CompiledChargeItem,
   quantity: Decimal,
   { subject, dimensions }: Resolved,
@@ -109,7 +111,7 @@ function rateItem(
   const storedQuantity = toStored(quantity);
   if (storedQuantity === undefined) return outOfRange('The quantity', `${chargeItem.path}.path`);
   const env: ItemEnv = { quantity, unitPrice: undefined, metric, unit, dimensions, subject, occurredAt };
-  const price = attachedPrice(chargeItem, env) ?? UNPRICED;
+  const price = attachedPrice(origin, chargeItem, env) ?? UNPRICED;
   if (price instanceof RatingFailure) return price;
   return {
     extractorName: name,
@@ -129,7 +131,8 @@ function rateItem(
 
 /** The price by the charge item's own expressions; undefined when it has none. */
 function attachedPrice(
-  { pricing, path }: CompiledChargeItem,
+  { ruleSetId, version }: RuleOrigin,
+  { name, pricing, path }: CompiledChargeItem,
   env: ItemEnv,
 ): Price | undefined | RatingFailure {
   if (pricing === undefined) return undefined;
@@ -147,9 +150,9 @@ function attachedPrice(
     amount: amount.stored,
     currency: pricing.currency,
     pricingSource: 'extractor',
-    ruleSetId: '',
-    ruleSetVersion: 0,
-    ruleName: '',
+    ruleSetId,
+    ruleSetVersion: version,
+    ruleName: name,
   };
 }
 

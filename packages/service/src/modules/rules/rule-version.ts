@@ -10,7 +10,7 @@ export interface RuleVersion {
 
 /** @throws Error when the config, which compiled when it was saved, no longer does. */
 export function compileRuleVersion({ ruleSetId, version, config }: PublishedVersion): RuleVersion {
-  const compiled = compileExtractor(config);
+  const compiled = compileExtractor(config, { ruleSetId, version });
   if (!compiled.ok) {
     const issues = compiled.issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
     throw new Error(`version ${version} of ${ruleSetId} no longer compiles: ${issues}`);

@@ -1,15 +1,17 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { parseLossless } from '../../kernel/json.js';
-import { compileExtractor } from './extract/index.js';
+import { compileExtractor, type RuleOrigin } from './extract/index.js';
 import { type RatedEvent, type RatingInput, rateEvent } from './rate.js';
 
 /** Unix seconds. */
 export const OCCURRED_AT = 1_790_000_000;
 
+export const ORIGIN: RuleOrigin = { ruleSetId: 'ers_1', version: 3 };
+
 /** Rates an event whose `raw_json` is the given text. */
 export function rate(config: ExtractorConfig, rawJson: string, rest: Partial<RatingInput> = {}): RatedEvent {
-  const result = compileExtractor(config);
+  const result = compileExtractor(config, ORIGIN);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
   return rateEvent(result.extractor, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
 }

@@ -130,6 +130,7 @@ export interface UsageBatchesTable {
   spool_file: string | null;
   bytes: Buffer | null;
   insert_group: number | null;
+  insert_token: Generated<string>;
 }
 
 export interface UsageEventIdsTable {

@@ -4,9 +4,19 @@ import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';
 import { compileSubject, type ReadSubject } from './subject.js';
 
+/** Which version of which rule set an extractor is; empty and 0 for one that was never saved. */
+export interface RuleOrigin {
+  readonly ruleSetId: string;
+  readonly version: number;
+}
+
+const UNSAVED: RuleOrigin = { ruleSetId: '', version: 0 };
+
 /** An extractor rule set, ready to read and rate events. Immutable, and free of any state between events. */
 export interface CompiledExtractor {
+  readonly origin: RuleOrigin;
   readonly readSubject: ReadSubject;
+  /** By name: equal dimensions of two events are then in equal order, whatever version read them. */
   readonly dimensions: readonly CompiledDimension[];
   readonly chargeItems: readonly CompiledChargeItem[];
 }
@@ -19,11 +29,14 @@ export type ExtractorResult =
  * Checks what the schema of a rule set cannot (paths, patterns, duplicates, expressions) and compiles it.
  * All issues are found at once, in the order of the configuration.
  */
-export function compileExtractor(config: ExtractorConfig): ExtractorResult {
+export function compileExtractor(config: ExtractorConfig, origin: RuleOrigin = UNSAVED): ExtractorResult {
   const issues = new Issues();
   const extractor: CompiledExtractor = {
+    origin,
     readSubject: compileSubject(config.subject ?? {}, issues),
-    dimensions: compileDimensions(config.dimensions ?? [], issues),
+    dimensions: compileDimensions(config.dimensions ?? [], issues).toSorted((a, b) =>
+      a.name < b.name ? -1 : 1,
+    ),
     chargeItems: compileChargeItems(config.charge_item_extractors ?? [], issues),
   };
   return issues.found.length === 0 ? { ok: true, extractor } : { ok: false, issues: issues.found };
