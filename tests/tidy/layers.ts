@@ -54,9 +54,9 @@ export function isTest(path: string): boolean {
   return /\.test\.tsx?$/.test(path) || path.startsWith('tests/');
 }
 
-/** Test code and what only tests use. */
+/** Test code and what only tests use: `testing/`, `testing.ts` and `*.testing.ts`. */
 export function isForTests(path: string): boolean {
-  return isTest(path) || path.startsWith(`${SERVICE}testing/`);
+  return isTest(path) || path.startsWith(`${SERVICE}testing/`) || /[./]testing\.ts$/.test(path);
 }
 
 export function isStore(path: string): boolean {

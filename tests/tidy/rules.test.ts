@@ -45,6 +45,11 @@ describe('import rules', () => {
     ],
     ['hashes are pure', 'kernel/id.ts', `import { hash } from 'node:crypto';`],
     ['a test looks sideways', 'modules/pipeline/a.test.ts', `import { a } from '../ingest/index.js';`],
+    [
+      'test support uses test support',
+      'modules/usage/events.testing.ts',
+      `import { a } from '../../testing/index.js';`,
+    ],
     ['a single file of platform', 'modules/rules/service.ts', `import { a } from '../../platform/wait.js';`],
   ])('allow: %s', (_name, path, code) => {
     expect(importRules(path, code)).toEqual([]);
@@ -63,6 +68,7 @@ describe('import rules', () => {
     ['index-only', 'modules/ingest/a.test.ts', `import { a } from '../rules/extract/path.js';`],
     ['index-only', 'main/serve.ts', `import { a } from '../platform/postgres/connect.js';`],
     ['testing', 'modules/rules/service.ts', `import { a } from '../../testing/database.js';`],
+    ['testing', 'modules/rules/service.ts', `import { a } from './rules.testing.js';`],
     ['database-in-stores', 'modules/rules/service.ts', `import { sql } from 'kysely';`],
     ['database-in-stores', 'modules/rules/restore.ts', `import { sql } from 'kysely';`],
     [
