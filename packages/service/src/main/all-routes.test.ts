@@ -112,6 +112,7 @@ describe('over all routes', () => {
   test('only these are open to everybody', () => {
     const open = routes.filter(({ access }) => access.kind === 'public').map(({ url }) => url);
     expect(open.sort()).toEqual([
+      '/',
       '/docs',
       '/docs/reference.js',
       '/healthz',
@@ -171,7 +172,7 @@ describe('over all routes', () => {
     const operations = Object.values<Record<string, Operation>>(document.paths).flatMap((path) =>
       Object.values(path),
     );
-    const hidden = ['/docs', '/docs/reference.js'];
+    const hidden = ['/', '/docs', '/docs/reference.js'];
     expect(operations.length).toBe(routes.filter(({ url }) => !hidden.includes(url)).length);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { operationId, responses, security, tags } of operations) {

@@ -3,7 +3,7 @@ import { fastify, LogController, type onRequestHookHandler } from 'fastify';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access.js';
-import { installBodyParser, refusalOfBody } from './body.js';
+import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { ApiError } from './errors.js';
 import { answerUnparsable, sendError } from './failures.js';
 import { installOpenApi } from './openapi.js';
@@ -107,6 +107,9 @@ function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void 
       checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));
     };
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
+    if (route.schema?.body === undefined) {
+      route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
+    }
     route.onResponse = [observer.hook(String(route.method), route.url), ...[route.onResponse ?? []].flat()];
   });
   const observeUnrouted = observer.hook('any', 'none');

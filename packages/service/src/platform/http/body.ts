@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import { parseLossless, scanJson } from '../../kernel/json.js';
 import { ApiError } from './errors.js';
 import { firstUnusableText } from './text.js';
@@ -34,6 +34,14 @@ export function refusalOfBody(request: FastifyRequest): ApiError | undefined {
   if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
   return new ApiError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' });
 }
+
+/** For routes that take no body: a field that would be ignored is refused like any unknown one. */
+export const refuseFields: preValidationHookHandler = ({ body }, _reply, done) => {
+  const isEmpty =
+    body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
+  if (isEmpty) done();
+  else done(new ApiError('invalid_request', { message: 'The request is not valid: no body is expected.' }));
+};
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;

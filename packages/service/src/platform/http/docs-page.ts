@@ -28,6 +28,7 @@ const SETTINGS = {
   agent: { disabled: true },
   documentDownloadType: 'json',
   persistAuth: false,
+  authentication: { preferredSecurityScheme: 'apiKey' },
 };
 
 const PAGE = `<!doctype html>
@@ -46,7 +47,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Shows `/openapi.json` for people at `/docs`. */
+/** Shows `/openapi.json` for people at `/docs`, and leads there from `/`. */
 export function registerDocsPage(app: App): void {
   const config = { access: { kind: 'public' } } as const;
   app.route({
@@ -55,6 +56,13 @@ export function registerDocsPage(app: App): void {
     config,
     schema: { hide: true },
     handler: async (_request, reply) => secured(reply).type('text/html; charset=utf-8').send(PAGE),
+  });
+  app.route({
+    method: 'GET',
+    url: '/',
+    config,
+    schema: { hide: true },
+    handler: async (_request, reply) => reply.redirect('/docs'),
   });
   let script: Promise<Buffer> | undefined;
   app.route({

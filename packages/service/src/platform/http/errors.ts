@@ -46,5 +46,8 @@ function statusOf(code: ErrorCode, inBatch: boolean): number {
 
 /** 400 `invalid_request` about one place of the request. */
 export function invalidRequest(path: string, message: string): ApiError {
-  return new ApiError('invalid_request', { details: [{ path, message }] });
+  return new ApiError('invalid_request', {
+    message: `The request is not valid: ${path}: ${message}.`,
+    details: [{ path, message }],
+  });
 }

@@ -21,6 +21,8 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
       return new ApiError('unsupported_media_type');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('invalid_request', { message: 'The body is not as long as Content-Length says.' });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ApiError('not_found');
     case 'FST_ERR_BAD_URL':
       return new ApiError('invalid_request', { message: 'The URL is malformed.' });
     case 'ECONNRESET':

@@ -4,6 +4,28 @@ import { registerDocsPage } from './docs-page.js';
 import { NAMED_ERROR } from './route-schema.js';
 import type { App } from './types.js';
 
+/** What a reader of the description sees first. */
+const INTRODUCTION = `Tollgate meters usage, rates it, and shows it.
+
+Send raw usage events (**Ingest**); rules that you publish (**Extractor rule sets**) turn them into priced charge items, which you
+list with the origin of every number (**Usage**) and sum over time and dimensions (**Analysis**).
+
+- Every request but a few carries \`Authorization: Bearer <API_KEY>\`.
+- Times are Unix seconds. Decimals are strings, exact to the last digit.
+- An error is \`{"error", "code", "details"}\`; the code is stable, and \`X-Request-Id\` names the request in our log.
+- Nothing is coerced and no unknown field is ignored: a mistake in a body is a 400 that names its place.`;
+
+/** Sections in the order in which a newcomer needs them. */
+const SECTIONS = [
+  ['Ingest', 'Accepts events: on disk before the answer, all of a batch or none.'],
+  ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
+  ['Analysis', 'Exact sums per bucket, metric and group.'],
+  ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and priced charge items.'],
+  ['Access', 'Who a key speaks for.'],
+  ['Tenants', 'Tenants, their projects and keys, and who changed what.'],
+  ['Operation', 'Health, metrics and checks for those who run the service.'],
+] as const;
+
 /** Describes all routes at `/openapi.json`, and shows the description at `/docs`. */
 export async function installOpenApi(app: App, version: string): Promise<void> {
   app.addSchema(NAMED_ERROR);
@@ -16,10 +38,11 @@ export async function installOpenApi(app: App, version: string): Promise<void> {
       info: {
         title: 'Tollgate',
         version,
-        description:
-          'Usage metering, rating and limit control. Times are Unix seconds; decimals are strings.',
+        description: INTRODUCTION,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      tags: SECTIONS.map(([name, description]) => ({ name, description })),
+      security: [{ apiKey: [] }],
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
