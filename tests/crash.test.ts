@@ -5,7 +5,7 @@ import { createSampleProject, type SampleProject } from './support/sample-projec
 import { type RunningService, startService } from './support/service.js';
 
 /** `TOLLGATE_CRASH_ROUNDS=20 npm test -- tests/crash.test.ts` is the long version. */
-const ROUNDS = Number(process.env['TOLLGATE_CRASH_ROUNDS'] ?? 4);
+const ROUNDS = Number(process.env.TOLLGATE_CRASH_ROUNDS ?? 4);
 const SENDERS = 4;
 const BATCH_EVENTS = 100;
 /** A round's crash comes after so many acknowledged batches, a different number each time. */

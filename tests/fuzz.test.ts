@@ -168,7 +168,7 @@ function requestFor(path: string, operation: Operation, project: SampleProject):
     .map(({ ids, chaos, query: values, body }) => {
       const known = { ...project.pathParameters };
       const filled = path.replace(/\{(\w+)\}/g, (_match, name: string) =>
-        encodeURIComponent(chaos === 0 ? (ids['id'] ?? 'x') : (known[name] ?? 'absent')).replace(
+        encodeURIComponent(chaos === 0 ? (ids.id ?? 'x') : (known[name] ?? 'absent')).replace(
           /^\.+$/,
           'dots',
         ),
