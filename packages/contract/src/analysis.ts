@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, UnixSeconds } from './common.js';
+import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import {
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_METRICS_MAX,
@@ -91,7 +91,7 @@ export const AnalysisQuery = Type.Object(
       }),
     ),
     filters: Type.Optional(
-      Type.Record(Type.String(), DimensionFilter, {
+      mapOf(DimensionFilter, {
         description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
       }),
     ),
@@ -112,7 +112,7 @@ export const AnalysisRow = Type.Object(
     metric: Type.String(),
     unit: Nullable(Type.String()),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
-    group: Type.Record(Type.String(), Nullable(Type.String()), {
+    group: mapOf(Nullable(Type.String()), {
       description: 'Value per grouped dimension; null where an event lacks it.',
     }),
     item_count: Type.Optional(Count),

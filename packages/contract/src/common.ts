@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { ERRORS, type ErrorCode } from './errors.js';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
 
@@ -26,6 +26,15 @@ export const ResourceName = Type.String({
 /** A value, or null where there is none. */
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
+
+/**
+ * An object of any keys, every value of which has this schema. Not Type.Record: its key pattern `^.*$` would let what
+ * stands under a key with a line break pass unchecked.
+ */
+export const mapOf = <T extends TSchema>(
+  value: T,
+  options: { readonly description: string; readonly maxProperties?: number },
+) => Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value, ...options });
 
 export const PageQuery = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { closed } from './common.js';
+import { closed, mapOf } from './common.js';
 import {
   BATCH_EVENTS_MAX,
   CURRENCY_PATTERN,
@@ -20,14 +20,8 @@ const decimal = (description: string) =>
   Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 128 })], {
     description: `${description} A decimal string, or a number whose digits are kept as sent.`,
   });
-/** Not Type.Record: its key pattern `^.*$` would let a key with a line break pass unchecked. */
 const hintsByMetric = <T extends TSchema>(hint: T, description: string) =>
-  Type.Unsafe<Record<string, Static<T>>>({
-    type: 'object',
-    additionalProperties: hint,
-    maxProperties: X_BILLING_HINTS_MAX,
-    description,
-  });
+  mapOf(hint, { maxProperties: X_BILLING_HINTS_MAX, description });
 
 export const XBillingItem = Type.Object(
   {

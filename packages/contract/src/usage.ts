@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, UnixSeconds } from './common.js';
+import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
 
 /** Longest cursor that is looked at; ours are shorter. */
@@ -95,7 +95,7 @@ const usageEventFields = {
   occurred_at: UnixSeconds,
   received_at: UnixSeconds,
   processed_at: UnixSeconds,
-  dimensions: Type.Record(Type.String(), Type.String(), {
+  dimensions: mapOf(Type.String(), {
     description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
   }),
   charge_items: Type.Array(UsageChargeItem),

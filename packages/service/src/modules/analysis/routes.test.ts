@@ -146,6 +146,9 @@ describe('POST …/analysis/query', () => {
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e'] }],
     ['filters.model.in', { filters: { model: { in: [] } } }],
     ['filters["model"]', { filters: { model: {} } }],
+    ['filters["line\\nbreak"]', { filters: { 'line\nbreak': null } }],
+    ['filters["line\\nbreak"].in[0]', { filters: { 'line\nbreak': { in: [1] } } }],
+    ['filters["line\\nbreak"].equals', { filters: { 'line\nbreak': { equals: 'x' } } }],
     ['limit', { limit: 50_001 }],
     ['unknown', { unknown: 1 }],
   ])('refuses a wrong %s by name', async (path, fields) => {
@@ -153,6 +156,7 @@ describe('POST …/analysis/query', () => {
     expect(answer.status).toBe(400);
     expect(answer.json().code).toBe('invalid_request');
     expect(answer.json().details.map((detail: { path: string }) => detail.path)).toContain(path);
+    expect(answer.json().error).toContain(path);
   });
 
   it('refuses a body that is too large', async () => {
