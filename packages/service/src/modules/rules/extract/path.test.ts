@@ -127,16 +127,22 @@ describe('refuses what is no path', () => {
     '/usage/tokens',
     '',
   ])('%s', (path) => {
-    expect(refusalOf(path)).toMatch(/^column \d+: expected a JSON path such as usage.prompt_tokens/);
+    expect(refusalOf(path)).toMatch(/^line 1, column \d+: expected a JSON path such as usage.prompt_tokens/);
   });
 
   it('says where, in what the user wrote', () => {
-    expect(refusalOf('usage.a b')).toMatch(/^column 9: /);
-    expect(refusalOf('$.usage.a b')).toMatch(/^column 11: /);
+    expect(refusalOf('usage.a b')).toMatch(/^line 1, column 9: /);
+    expect(refusalOf('$.usage.a b')).toMatch(/^line 1, column 11: /);
+    expect(refusalOf('usage\n.a b')).toMatch(/^line 2, column 4: /);
+    expect(refusalOf('usage.a-b')).toMatch(/^line 1, column 7: /);
+    expect(refusalOf('usage.*.x')).toMatch(/^line 1, column 7: /);
+    expect(refusalOf('$.usage..x')).toMatch(/^line 1, column 8: /);
   });
 
   it.each(['usage.prompt-tokens', '$.a-b', 'a.b-c.d'])('%s, whose name needs brackets', (path) => {
-    expect(refusalOf(path)).toMatch(/^expected the name \S+-\S+ in brackets: \['\S+-\S+'\]$/);
+    expect(refusalOf(path)).toMatch(
+      /^line 1, column \d: expected the name \S+-\S+ in brackets: \['\S+-\S+'\]$/,
+    );
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { JSONPathEnvironment, JSONPathError, type JSONPathQuery, TokenKind } from 'json-p3';
+import { JSONPathEnvironment, JSONPathError, JSONPathQuery, type Token, TokenKind } from 'json-p3';
 import { NumericText } from '../../../kernel/json.js';
 
 /** Reads one node of a parsed JSON text; undefined when there is none. */
@@ -27,32 +27,47 @@ export function compilePath(source: string): CompiledPath {
   try {
     query = environment.compile(prefix + source);
   } catch (error) {
-    return { ok: false, message: describe(error, prefix.length) };
+    return { ok: false, message: describe(error, source, prefix.length) };
   }
   if (!query.singularQuery()) {
-    return {
-      ok: false,
-      message: `expected a path to one node, of names and indexes only; ${source} may select more than one`,
-    };
+    const at = position(source, offsetOfChoice(query) - prefix.length);
+    const message = `expected a path to one node, of names and indexes only; ${source} may select more than one`;
+    return { ok: false, message: `${at}: ${message}` };
   }
   const segments: Segment[] = [];
   for (const { selectors } of query.segments) {
-    const selector = selectors[0] as unknown as { name?: string; index: number; token: { kind: TokenKind } };
+    const selector = selectors[0] as unknown as { name?: string; index: number; token: Token };
     const { name } = selector;
     if (name !== undefined && selector.token.kind === TokenKind.NAME && !SHORTHAND_NAME.test(name)) {
-      return { ok: false, message: `expected the name ${name} in brackets: ['${name}']` };
+      const at = position(source, selector.token.index - prefix.length);
+      return { ok: false, message: `${at}: expected the name ${name} in brackets: ['${name}']` };
     }
     segments.push(name ?? selector.index);
   }
   return { ok: true, read: readerOf(segments) };
 }
 
-/** json-p3 ends its messages with the path and an offset into it; ours say the column in what the user wrote. */
-function describe(error: unknown, prefixLength: number): string {
+/** Where the first part of the path stands that may select more than one node. */
+function offsetOfChoice({ environment, segments }: JSONPathQuery): number {
+  const first = segments.find(
+    (_, index) => !new JSONPathQuery(environment, segments.slice(0, index + 1)).singularQuery(),
+  );
+  return first?.token.index ?? 0;
+}
+
+/** json-p3 ends its messages with the path and an offset into it; ours begin with the place in what the user wrote. */
+function describe(error: unknown, source: string, prefixLength: number): string {
   if (!(error instanceof JSONPathError)) throw error;
   const reason = error.message.replace(/ \('.*':\d+\)$/s, '');
-  const column = Math.max(1, error.token.index - prefixLength + 1);
-  return `column ${column}: expected a JSON path such as usage.prompt_tokens or $.choices[0]['finish-reason']; ${reason}`;
+  const at = position(source, error.token.index - prefixLength);
+  return `${at}: expected a JSON path such as usage.prompt_tokens or $.choices[0]['finish-reason']; ${reason}`;
+}
+
+/** The place of an offset in the same words as for expressions. A path's only white space is between its parts. */
+function position(source: string, offset: number): string {
+  const before = source.slice(0, Math.max(0, offset));
+  const lines = before.split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
 function readerOf(segments: readonly Segment[]): ReadPath {
