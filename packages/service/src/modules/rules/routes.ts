@@ -11,7 +11,7 @@ import {
 } from '@tollgate/contract';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, type App, pageOf } from '../../platform/http/index.js';
+import { type App, pageOf } from '../../platform/http/index.js';
 import type { ChangeContext, RuleSetService } from './service.js';
 import type { StoredVersion } from './store.js';
 
@@ -148,10 +148,7 @@ function registerTransitions(app: App, { service }: RuleSetRoutesDeps): void {
       params: RuleSetParams,
       response: { 200: ExtractorRuleSet, 409: ErrorBodySchema },
     },
-    handler: async (request) => {
-      refuseBody(request);
-      return answerOf(await service.publish(contextOf(request), request.params.id));
-    },
+    handler: async (request) => answerOf(await service.publish(contextOf(request), request.params.id)),
   });
 
   app.route({
@@ -166,18 +163,8 @@ function registerTransitions(app: App, { service }: RuleSetRoutesDeps): void {
       params: RuleSetParams,
       response: { 200: ExtractorRuleSet },
     },
-    handler: async (request) => {
-      refuseBody(request);
-      return answerOf(await service.archive(contextOf(request), request.params.id));
-    },
+    handler: async (request) => answerOf(await service.archive(contextOf(request), request.params.id)),
   });
-}
-
-/** A transition takes nothing: a field that would be ignored is refused like any unknown one. */
-function refuseBody({ body }: { readonly body: unknown }): void {
-  if (body === undefined || body === null) return;
-  if (typeof body === 'object' && Object.keys(body).length === 0) return;
-  throw new ApiError('invalid_request', { message: 'The request is not valid: no body is expected.' });
 }
 
 function contextOf(request: Pick<FastifyRequest, 'project' | 'principal' | 'id'>): ChangeContext {

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../log/index.js';
 import { createMetrics, type Metrics } from '../metrics/index.js';
+import { PATH_PARAMETER_CHARS_MAX } from './app.js';
 import { ApiError, type App, createApp, Readiness } from './index.js';
 
 let app: App;
@@ -96,6 +97,14 @@ describe('errors', () => {
     expect(isErrorBody(answer.json())).toBe(true);
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
     if (status === 405) expect(answer.headers.allow).toContain('GET');
+  });
+
+  test('an id that is longer than any of ours names nothing', async () => {
+    app.route({ ...publicly, method: 'GET', url: '/things/:id', handler: async () => ({ found: true }) });
+    const found = await app.inject(`/things/${'x'.repeat(PATH_PARAMETER_CHARS_MAX)}`);
+    expect(found.statusCode).toBe(200);
+    const answer = await app.inject(`/things/${'x'.repeat(PATH_PARAMETER_CHARS_MAX + 1)}`);
+    expect([answer.statusCode, answer.json().code]).toEqual([404, 'not_found']);
   });
 
   test('OPTIONS tells the methods; HEAD answers like GET without a body', async () => {

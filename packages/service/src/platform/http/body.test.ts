@@ -135,7 +135,16 @@ describe('bodies', () => {
       expect((await post(undefined, { url: '/bare', headers })).json).toEqual({ done: true });
       expect((await post('', { url: '/bare', headers })).json).toEqual({ done: true });
     }
+    expect((await post('{}', { url: '/bare' })).json).toEqual({ done: true });
   });
+
+  test.each(['{"force":true}', '[1]', '1', '"text"', 'true'])(
+    'a route without a body refuses %s',
+    async (payload) => {
+      const { status, json } = await post(payload, { url: '/bare' });
+      expect([status, json.code]).toEqual([400, 'invalid_request']);
+    },
+  );
 
   test('413 names the limit of the route', async () => {
     const tooLarge = Buffer.alloc(SINGLE_BODY_BYTES_MAX + 1, ' ');

@@ -49,7 +49,7 @@ export function completeSchema(route: RouteOptions, access: Access): void {
     if (schema[name] === undefined)
       throw new Error(`Route ${String(route.method)} ${route.url} has no schema.${name}`);
   }
-  const errors = alwaysPossibleErrors(schema, access);
+  const errors = alwaysPossibleErrors(route.method !== 'GET', schema, access);
   const own = Object.fromEntries(
     Object.entries(schema.response ?? {}).map(([status, answer]) => [
       status,
@@ -67,12 +67,12 @@ export function completeSchema(route: RouteOptions, access: Access): void {
   } as RouteOptions['schema'] & object;
 }
 
-function alwaysPossibleErrors(schema: Documented, access: Access): number[] {
+function alwaysPossibleErrors(mayHaveBody: boolean, schema: Documented, access: Access): number[] {
   const errors = [500, 503];
   if (access.kind !== 'public') errors.push(401);
   if (access.kind !== 'public' && access.kind !== 'any-key') errors.push(403);
   if (schema.params !== undefined) errors.push(404);
-  if (schema.body !== undefined) errors.push(400, 413, 415);
+  if (mayHaveBody) errors.push(400, 413, 415);
   else if (schema.querystring !== undefined) errors.push(400);
   return errors;
 }
