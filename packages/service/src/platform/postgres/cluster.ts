@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chown, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import type { PostgresBinaries } from './binaries.js';
+import { text } from 'node:stream/consumers';
+import { type PostgresBinaries, PostgresUnavailableError } from './binaries.js';
 import type { Placement } from './placement.js';
 
 export const SUPERUSER = 'tollgate';
@@ -66,23 +67,31 @@ async function runInitdb(folder: string, placement: Placement, binaries: Postgre
   ];
   const { account } = placement;
   const identity = account === undefined ? {} : { uid: account.uid, gid: account.gid };
+  const child = spawn(binaries.initdb, options, {
+    ...identity,
+    cwd: '/',
+    env: SERVER_ENV,
+    timeout: INITDB_TIMEOUT_MS,
+    // As the server: the terminal's Ctrl-C must not break it off half-way.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const killAtExit = () => void child.kill('SIGKILL');
+  process.once('exit', killAtExit);
   try {
-    await promisify(execFile)(binaries.initdb, options, {
-      ...identity,
-      cwd: '/',
-      env: SERVER_ENV,
-      timeout: INITDB_TIMEOUT_MS,
-    });
+    const [output, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    if (code !== 0) throw new Error(output.trim() || `it ended with ${signal ?? `exit code ${code}`}`);
   } catch (error) {
-    const output = (error as { stderr?: string }).stderr?.trim();
-    throw new Error(`PostgreSQL's initdb failed: ${output || (error as Error).message}`);
+    throw new PostgresUnavailableError(`PostgreSQL's initdb failed: ${(error as Error).message}`);
+  } finally {
+    process.off('exit', killAtExit);
   }
 }
 
 function assertVersion(clusterFolder: string, binaries: PostgresBinaries): void {
   const version = readFileSync(join(clusterFolder, 'PG_VERSION'), 'utf8').trim();
   if (version !== binaries.majorVersion) {
-    throw new Error(
+    throw new PostgresUnavailableError(
       `The data in ${clusterFolder} is of PostgreSQL ${version}, but this release runs PostgreSQL ${binaries.majorVersion}.`,
     );
   }

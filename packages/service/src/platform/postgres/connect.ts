@@ -49,7 +49,10 @@ export function connectPostgres(config: PostgresConfig): Postgres {
   // without a listener, would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) => config.log.warn({ err: error }, 'an idle PostgreSQL connection broke'));
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    delete error.client; // the whole connection, which would fill the log
+    config.log.warn({ err: error }, 'an idle PostgreSQL connection broke');
+  });
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   // Not db.destroy(), which leaves the pool open when no query went through Kysely.
   let closing: Promise<void> | undefined;

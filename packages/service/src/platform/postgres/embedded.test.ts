@@ -66,6 +66,7 @@ const SERVICE = `
   await pool.query('create table kept (n integer)');
   await pool.query('insert into kept values (7)');
   console.log(JSON.stringify({ pid: server.pid, accountName: server.accountName ?? null, cluster: server.clusterFolder }));
+  process.on('SIGUSR2', () => process.exit(1));
   setInterval(() => {}, 1000);`;
 
 async function startService(identity?: { uid: number; gid: number }) {
@@ -118,6 +119,24 @@ describe('start and stop', () => {
     expect(existsSync(connection.host)).toBe(false);
   });
 
+  test('the path of the data directory may hold what the setting of the socket folder cannot', async () => {
+    await start({ dataDir: join(dataDir, 'a,b "c"  [ü]') });
+    expect(await ask('select 1')).toEqual([1]);
+  });
+
+  test('a path that PostgreSQL would cut off is refused in one sentence', async () => {
+    const long = join(dataDir, ...Array<string>(8).fill('x'.repeat(100)));
+    await expect(start({ dataDir: long })).rejects.toThrow(/is too long for PostgreSQL/);
+  });
+
+  test('a start that is broken off leaves no server behind', async () => {
+    const { clusterFolder, stop } = await start();
+    await stop();
+    const reason = new Error('never mind');
+    await expect(start({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(serverProcesses(clusterFolder)).toEqual([]);
+  });
+
   test('the server leads a process group of its own, so that Ctrl-C reaches the service alone', async () => {
     const { pid } = await start();
     expect(() => process.kill(-pid, 0)).not.toThrow();
@@ -154,7 +173,15 @@ describe('crashes', () => {
     expect(await ask('select n from kept')).toEqual([7]);
   });
 
-  test('so is what a killed server left', async () => {
+  test('a service that ends without stopping it takes it along', async () => {
+    const { pid } = await startService();
+    service?.child.kill('SIGUSR2');
+    await waitFor(() => !isRunning({ pid, startTime: undefined }));
+    await start();
+    expect(await ask('select n from kept')).toEqual([7]);
+  });
+
+  test('what a killed server left is ended too', async () => {
     const { pid, cluster } = await startService();
     await service?.kill();
     process.kill(pid, 'SIGKILL');

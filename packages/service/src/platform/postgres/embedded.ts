@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { holdsWithin } from '../wait.js';
-import { type PostgresBinaries, preparePostgresBinaries } from './binaries.js';
+import { type PostgresBinaries, PostgresUnavailableError, preparePostgresBinaries } from './binaries.js';
 import { ensureCluster, readPassword, SERVER_ENV, SUPERUSER } from './cluster.js';
 import { clearLeftover } from './leftover.js';
 import { type Placement, placeCluster } from './placement.js';
@@ -24,6 +24,8 @@ export interface EmbeddedPostgresOptions {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Told once if the server ends without `stop` having been called; the reason is one sentence. */
   readonly onUnexpectedExit?: (reason: string) => void;
+  /** Ends the start with the signal's reason, and whatever was started. */
+  readonly signal?: AbortSignal | undefined;
   /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a throw-away cluster. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -78,7 +80,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 /**
  * Starts PostgreSQL on the cluster of a data directory, creating it if need be, and answers once it takes connections.
  * Servers that a killed service left behind are ended first: the caller must hold the directory's instance lock.
- * Throws PostgresUnavailableError where the programs are missing.
+ * Should this process end without having called `stop`, the server ends with it, as in a crash; only SIGKILL orphans it.
+ * Throws PostgresUnavailableError where the programs are missing or fail.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const placement = await placeCluster(options.dataDir);
@@ -96,7 +99,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     database: DATABASE,
   };
   try {
-    await waitUntilReady(server, connection);
+    await waitUntilReady(server, connection, options.signal);
   } catch (error) {
     await server.stop();
     throw error;
@@ -158,6 +161,7 @@ class Server {
   private ending: string | undefined;
   private onEnd: ((reason: string) => void) | undefined;
   private isStopping = false;
+  private readonly killAtExit = () => void this.child.kill('SIGQUIT');
 
   constructor(
     private readonly child: ChildProcess,
@@ -167,6 +171,7 @@ class Server {
     child.once('error', (error) => this.end(`PostgreSQL could not be started: ${error.message}.`));
     child.once('exit', (code, signal) => this.end(`PostgreSQL ended with ${signal ?? `exit code ${code}`}.`));
     child.unref();
+    process.once('exit', this.killAtExit);
   }
 
   /** Why the server is no longer there; undefined while it runs. */
@@ -194,6 +199,7 @@ class Server {
 
   private end(reason: string): void {
     if (this.ending !== undefined) return;
+    process.off('exit', this.killAtExit);
     this.ending = `${reason} ${this.logTail()}`.trim();
     if (!this.isStopping) this.onEnd?.(this.ending);
   }
@@ -206,22 +212,30 @@ class Server {
 }
 
 /** Connects again and again, which also creates the database at the first start. */
-async function waitUntilReady(server: Server, connection: PostgresConnection): Promise<void> {
+async function waitUntilReady(
+  server: Server,
+  connection: PostgresConnection,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const socket = join(connection.host, `.s.PGSQL.${connection.port}`);
   const deadline = performance.now() + START_TIMEOUT_MS;
   let lastError = 'its socket did not appear';
   while (performance.now() < deadline) {
-    if (server.endReason !== undefined) throw new Error(server.endReason);
+    signal?.throwIfAborted();
+    if (server.endReason !== undefined) throw new PostgresUnavailableError(server.endReason);
     if (existsSync(socket)) {
       const code = await tryConnection(connection);
       if (code === undefined) return;
       if (code === MISSING_DATABASE) await createDatabase(connection);
-      else if (!STARTING_UP.has(code)) throw new Error(`PostgreSQL refuses its own service: ${code}.`);
+      else if (!STARTING_UP.has(code))
+        throw new PostgresUnavailableError(`PostgreSQL refuses its own service: ${code}.`);
       lastError = code;
     }
     await delay(POLL_INTERVAL_MS);
   }
-  throw new Error(`PostgreSQL did not get ready within ${START_TIMEOUT_MS / 1000} s: ${lastError}.`);
+  throw new PostgresUnavailableError(
+    `PostgreSQL did not get ready within ${START_TIMEOUT_MS / 1000} s: ${lastError}.`,
+  );
 }
 
 const MISSING_DATABASE = '3D000';

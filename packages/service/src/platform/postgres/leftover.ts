@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isAlive } from '../process-identity.js';
 import { holdsWithin } from '../wait.js';
+import { PostgresUnavailableError } from './binaries.js';
 
 const FAST_STOP_TIMEOUT_MS = 10_000;
 const IMMEDIATE_STOP_TIMEOUT_MS = 5_000;
@@ -38,7 +39,7 @@ async function endServer(dataFolder: string, pids: readonly number[]): Promise<v
     for (const pid of serverProcesses(dataFolder)) signal(pid, step);
     if (await holdsWithin(gone, IMMEDIATE_STOP_TIMEOUT_MS)) return;
   }
-  throw new Error(
+  throw new PostgresUnavailableError(
     `PostgreSQL processes ${serverProcesses(dataFolder).join(', ')} on ${dataFolder} do not end.`,
   );
 }

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Account, canEnter, ownerOf, unprivilegedAccount } from './account.js';
+import { PostgresUnavailableError } from './binaries.js';
 
 /** Where an embedded cluster and what belongs to it are kept. */
 export interface Placement {
@@ -29,6 +30,8 @@ const POINTER_FILE_NAME = 'postgres-is-elsewhere';
 const OWNER_FILE_NAME = 'belongs-to';
 /** sun_path holds 104 bytes on macOS, 108 on Linux, with the socket's own name of 14. */
 const SOCKET_FOLDER_BYTES_MAX = 85;
+/** PostgreSQL cuts longer paths off; its own files' names stay well below the rest of its 1,024 bytes. */
+const CLUSTER_FOLDER_BYTES_MAX = 800;
 
 /** Decides where things go, and makes the folders. The data directory itself is created if need be. */
 export async function placeCluster(dataDir: string): Promise<Placement> {
@@ -37,6 +40,11 @@ export async function placeCluster(dataDir: string): Promise<Placement> {
   const isRoot = process.getuid?.() === 0;
   const baseFolder = await chooseBaseFolder(dataFolder, isRoot);
   const clusterFolder = join(baseFolder, CLUSTER_FOLDER_NAME);
+  if (Buffer.byteLength(clusterFolder) > CLUSTER_FOLDER_BYTES_MAX) {
+    throw new PostgresUnavailableError(
+      `The path ${clusterFolder} is too long for PostgreSQL: set TOLLGATE_DATA_DIR to a shorter one.`,
+    );
+  }
   const account = isRoot ? accountFor(clusterFolder) : undefined;
   await mkdir(baseFolder, { recursive: true });
   // The account passes through, and reads nothing here but what it owns.
@@ -77,13 +85,15 @@ async function chooseBaseFolder(dataFolder: string, isRoot: boolean): Promise<st
 async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<string> {
   const ownerFile = join(elsewhere, OWNER_FILE_NAME);
   if (!existsSync(ownerFile)) {
-    throw new Error(`The PostgreSQL files of ${dataFolder} should be in ${elsewhere}, but are not there.`);
+    throw new PostgresUnavailableError(
+      `The PostgreSQL files of ${dataFolder} should be in ${elsewhere}, but are not there.`,
+    );
   }
   const owner = readFileSync(ownerFile, 'utf8').trim();
   if (owner === dataFolder) return elsewhere;
   const rival = join(owner, POINTER_FILE_NAME);
   if (existsSync(rival) && readFileSync(rival, 'utf8').trim() === elsewhere) {
-    throw new Error(
+    throw new PostgresUnavailableError(
       `The PostgreSQL files in ${elsewhere} belong to ${owner}; ${dataFolder} is a copy of it.`,
     );
   }
@@ -107,8 +117,9 @@ export async function forgetPlacement(
 /** Private to PostgreSQL's account (root passes anyway), emptied of what a killed server left. */
 async function prepareSocketFolder(baseFolder: string, account: Account | undefined): Promise<string> {
   const inside = join(baseFolder, 'socket');
-  const fits = Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX;
-  const folder = fits ? inside : shortSocketFolder(baseFolder);
+  // The server's setting is a list, in which commas and quotes have a meaning.
+  const isUsable = Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX && !/[,"]/.test(inside);
+  const folder = isUsable ? inside : shortSocketFolder(baseFolder);
   await rm(folder, { recursive: true, force: true });
   // Fails if someone else put something there between the two calls.
   await mkdir(folder, { mode: 0o700 });
