@@ -31,13 +31,18 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Starts a service on an empty data directory and waits until it is ready. Needs a build. */
-export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+/** A service on an empty data directory that is not started yet. Needs a build. */
+export async function newService(options: ServiceOptions = {}): Promise<RunningService> {
   if (!existsSync(PROGRAM)) throw new Error('The service is not built: run npm run build.');
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
   // PostgreSQL runs under another account when the test runs as root, and must be able to pass through.
   chmodSync(dataDir, 0o711);
-  const service = new RunningService(dataDir, await freePort(), options);
+  return new RunningService(dataDir, await freePort(), options);
+}
+
+/** Starts a service on an empty data directory and waits until it is ready. Needs a build. */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const service = await newService(options);
   try {
     await service.start();
     return service;
@@ -76,6 +81,10 @@ export class RunningService {
     const pid = this.#child?.pid;
     if (pid === undefined) throw new Error('The service does not run.');
     return pid;
+  }
+
+  get hasEnded(): boolean {
+    return this.#child === undefined;
   }
 
   /** What the service printed over all its runs; only the end of it, when that was much. */

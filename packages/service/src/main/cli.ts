@@ -8,6 +8,7 @@ import { PostgresUnavailableError } from '../platform/postgres/index.js';
 import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
 import { serve } from './serve.js';
+import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
 import { verify } from './verify.js';
 import { VERSION } from './version.js';
@@ -111,6 +112,7 @@ try {
   // An explicit end: the embedded stores keep handles of their own that must not hold up the process.
   process.exit(await run(process.argv.slice(2)));
 } catch (error) {
+  if (error instanceof StopRequested) process.exit(print(`tollgate: ${error.message}`));
   console.error(isOperatorError(error) ? `tollgate: ${error.message}` : error);
   process.exit(1);
 }

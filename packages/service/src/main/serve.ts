@@ -1,14 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.js';
 import { createLog } from '../platform/log/index.js';
 import { type Service, startService } from './service.js';
-import { untilSignal } from './signals.js';
+import { aborted, stopSignal } from './signals.js';
+
+/**
+ * An operator, and whatever runs services, waits ten seconds. What is then still in hand is left to the next start, as after a
+ * crash: nothing that was acknowledged is lost.
+ */
+const STOP_MS_MAX = 9_000;
 
 /** `tollgate serve`: runs the service until it is told to stop. Answers the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel });
   for (const warning of config.warnings) log.warn(warning);
-  const stopping = untilSignal();
-  const service = await startService(config, { log, onProgress: (step) => log.info(step) });
+  const stopping = stopSignal();
+  const onProgress = (step: string) => log.info(step);
+  const service = await startService(config, { log, onProgress, signal: stopping });
   announce(service, config);
   return runUntil(service, stopping, (text) => log.error(text));
 }
@@ -16,12 +24,17 @@ export async function serve(config: Config): Promise<number> {
 /** Waits for a signal or a failure, then stops in order. Answers the exit code. */
 export async function runUntil(
   service: Service,
-  stopping: Promise<void>,
+  stopping: AbortSignal,
   onFailure: (reason: string) => void,
 ): Promise<number> {
-  const reason = await Promise.race([stopping, service.failure]);
+  const reason = await Promise.race([aborted(stopping), service.failure]);
   if (reason !== undefined) onFailure(`${reason} The service stops.`);
-  await service.stop();
+  const stopped = service.stop().then(() => true);
+  if (!(await Promise.race([stopped, delay(STOP_MS_MAX, false, { ref: false })]))) {
+    onFailure(
+      `Stopping took more than ${STOP_MS_MAX / 1_000} s; the next start goes on where this one broke off.`,
+    );
+  }
   return reason === undefined ? 0 : 1;
 }
 

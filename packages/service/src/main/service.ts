@@ -8,6 +8,7 @@ import { type App, closeGracefully, Readiness } from '../platform/http/index.js'
 import type { Logger } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { type Api, createApi } from './api.js';
+import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
@@ -30,31 +31,32 @@ export interface Service {
 export interface ServiceOptions {
   readonly log: Logger;
   readonly onProgress: (step: string) => void;
+  /** Breaks the start off, with the signal's reason. */
+  readonly signal: AbortSignal;
 }
 
 /** Starts the roles of `config` in this process. @throws StartError with one sentence for the operator */
-export async function startService(config: Config, { log, onProgress }: ServiceOptions): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { log, onProgress, signal } = options;
   checkRoles(config);
   const runsApi = config.roles.includes('api');
   if (runsApi) await checkPort(config);
   prepareDataDir(config.dataDir);
-  const closers: (() => void | Promise<void>)[] = [];
-  const stop = async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
+  const closers = new Closers();
   let fail: (reason: string) => void = () => {};
   const failure = new Promise<string>((resolve) => {
     fail = resolve;
   });
   try {
     const lock = await lockInstance(config);
-    closers.push(() => lock.release());
-    const stores = await openStores(config, { log, onProgress, onUnexpectedExit: fail });
-    closers.push(() => stores.close());
+    closers.add(() => lock.release());
+    const stores = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
+    closers.add(() => stores.close());
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
     const metrics = createMetrics();
     const pipeline = await startPipeline(config, stores, { log, metrics, fail });
-    closers.push(() => pipeline.stop());
+    closers.add(() => pipeline.stop());
+    signal.throwIfAborted();
     let url: string | undefined;
     if (runsApi) {
       onProgress('starting the API');
@@ -68,14 +70,13 @@ export async function startService(config: Config, { log, onProgress }: ServiceO
         readiness,
         pipeline,
       });
-      closers.push(() => closeApi(api, readiness));
+      closers.add(() => closeApi(api, readiness));
       url = await listen(api.app, config);
-      closers.push(announceUrl(config.dataDir, url));
+      closers.add(announceUrl(config.dataDir, url));
     }
-    return { url, serviceKey, places: stores.places, failure, stop };
+    return { url, serviceKey, places: stores.places, failure, stop: () => closers.closeAll() };
   } catch (error) {
-    await stop();
-    throw error;
+    return closers.closeAfter(error);
   }
 }
 

@@ -1,13 +1,35 @@
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-export function untilSignal(): Promise<void> {
+import { constants } from 'node:os';
+
+/** Thrown where a start is broken off because the operator ended it. */
+export class StopRequested extends Error {
+  override readonly name = 'StopRequested';
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Aborts at the first SIGINT or SIGTERM, with a StopRequested; a second one ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(1);
+    stop.abort(new StopRequested('Stopped before it was ready.'));
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return stop.signal;
+}
+
+/**
+ * For commands that can be broken off anywhere: ends the process in the ordinary way, so that the embedded PostgreSQL
+ * ends with it, which a signal without a listener would leave behind.
+ */
+export function exitOnSignal(): void {
+  for (const signal of SIGNALS) process.once(signal, () => process.exit(128 + constants.signals[signal]));
+}
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    let isStopping = false;
-    const onSignal = () => {
-      if (isStopping) process.exit(1);
-      isStopping = true;
-      resolve();
-    };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -18,6 +18,7 @@ import {
   startEmbeddedPostgres,
   withAdvisoryLock,
 } from '../platform/postgres/index.js';
+import { Closers } from './closers.js';
 
 /** ClickHouse has no transactions: migrations of one server are kept apart by this lock in PostgreSQL. */
 const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
@@ -42,17 +43,16 @@ export interface StoreEvents {
   readonly onProgress: (step: string) => void;
   /** The embedded PostgreSQL ended by itself; the reason is one sentence. */
   readonly onUnexpectedExit: (reason: string) => void;
+  /** Breaks the opening off, with the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** Starts or connects both stores and migrates them. What was opened is closed again when a later step fails. */
 export async function openStores(config: Config, events: StoreEvents): Promise<Stores> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    for (const closeOne of closers.splice(0).reverse()) await closeOne();
-  };
+  const closers = new Closers();
   try {
     const embedded = await startPostgresIfEmbedded(config, events);
-    if (embedded !== undefined) closers.push(() => embedded.stop());
+    if (embedded !== undefined) closers.add(() => embedded.stop());
     const postgresConnection = embedded?.connection ?? (config.databaseUrl as string);
     const postgres = connectPostgres({
       connection: postgresConnection,
@@ -60,10 +60,11 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       poolMax: config.databaseConnectionsMax,
       log: events.log,
     });
-    closers.push(() => postgres.close());
+    closers.add(() => postgres.close());
     const appliedToPostgres = await applyMigrations(postgres);
+    events.signal?.throwIfAborted();
     const clickhouse = await openClickHouse(config, events);
-    closers.push(() => clickhouse.close());
+    closers.add(() => clickhouse.close());
     const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, () =>
       applyClickHouseMigrations(clickhouse),
     );
@@ -74,11 +75,10 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       spoolFolder: embedded === undefined ? undefined : join(config.dataDir, 'spool'),
       places: describePlaces(config, embedded),
       applied: [...appliedToPostgres, ...appliedToClickHouse],
-      close,
+      close: () => closers.closeAll(),
     };
   } catch (error) {
-    await close();
-    throw error;
+    return closers.closeAfter(error);
   }
 }
 
@@ -91,11 +91,11 @@ export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
 
 async function startPostgresIfEmbedded(
   config: Config,
-  { log, onProgress, onUnexpectedExit }: StoreEvents,
+  { log, onProgress, onUnexpectedExit, signal }: StoreEvents,
 ): Promise<EmbeddedPostgres | undefined> {
   if (config.databaseUrl !== undefined) return undefined;
   onProgress('starting PostgreSQL');
-  return startEmbeddedPostgres({ dataDir: config.dataDir, log, onUnexpectedExit });
+  return startEmbeddedPostgres({ dataDir: config.dataDir, log, onUnexpectedExit, signal });
 }
 
 async function openClickHouse(config: Config, { onProgress }: StoreEvents): Promise<ClickHouse> {

@@ -6,6 +6,7 @@ import { InstanceLockedError } from '../platform/instance-lock.js';
 import { createLog } from '../platform/log/index.js';
 import { prepareDataDir } from './data-dir.js';
 import { announcedUrl, withInstanceLock } from './instance.js';
+import { exitOnSignal } from './signals.js';
 import { StartError } from './start-error.js';
 import { openStores } from './stores.js';
 import { describeReport } from './verify-report.js';
@@ -15,6 +16,7 @@ import { describeReport } from './verify-report.js';
  * one process, that service does the counting. Answers 1 unless everything is equal.
  */
 export async function verify(config: Config): Promise<number> {
+  exitOnSignal();
   const report = await verifyHere(config).catch((error) => {
     if (error instanceof InstanceLockedError) return verifyThere(config, error);
     throw error;

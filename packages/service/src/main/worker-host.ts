@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { PipelineStats } from '../modules/pipeline/index.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
@@ -10,19 +9,25 @@ export interface WorkerHostEvents {
   readonly onUnexpectedExit: (reason: string) => void;
 }
 
+const PROGRAM = new URL('./worker-thread.js', import.meta.url);
+
 /** The rating thread as the rest of the process sees it. */
 export class WorkerHost {
   readonly #thread: Worker;
+  readonly #ended: Promise<void>;
   #stopping = false;
 
-  constructor(data: WorkerThreadData, events: WorkerHostEvents) {
-    this.#thread = new Worker(new URL('./worker-thread.js', import.meta.url), { workerData: data });
+  constructor(data: WorkerThreadData, events: WorkerHostEvents, program = PROGRAM) {
+    this.#thread = new Worker(program, { workerData: data });
     let reason = 'The rating thread ended';
-    this.#thread.on('error', (error) => {
-      reason = `The rating thread failed: ${error.message}`;
+    this.#thread.on('error', (error: unknown) => {
+      reason = `The rating thread failed: ${error instanceof Error ? error.message : String(error)}`;
     });
-    this.#thread.on('exit', () => {
-      if (!this.#stopping) events.onUnexpectedExit(`${reason}.`);
+    this.#ended = new Promise((resolve) => {
+      this.#thread.on('exit', () => {
+        resolve();
+        if (!this.#stopping) events.onUnexpectedExit(`${reason}.`);
+      });
     });
     this.#thread.on('message', (message: FromWorker) => {
       if (message.kind === 'batch-committed') events.onBatchCommitted();
@@ -35,12 +40,11 @@ export class WorkerHost {
     this.#send({ kind: 'segments-appended' });
   }
 
-  /** Ends the thread after the batches in hand. */
+  /** Ends the thread after the batches in hand; one that has ended already is stopped. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    const exited = once(this.#thread, 'exit');
     this.#send({ kind: 'stop' });
-    await exited;
+    await this.#ended;
   }
 
   #send(message: ToWorker): void {

@@ -10,6 +10,7 @@ import { createRuleVersions } from '../modules/rules/index.js';
 import { createLog, type Logger } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue } from '../platform/queue/index.js';
+import { yieldServerProcesses, yieldThisThread } from './priority.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
 /** Rating runs on a thread of its own, so that a full batch never delays an answer. */
@@ -26,6 +27,9 @@ const postgres = connectPostgres({
   poolMax: data.connectionsMax,
   log,
 });
+yieldThisThread(log);
+// Only an embedded server is on this machine for certain: elsewhere its process ids would name processes of ours.
+if (data.spoolFolder !== undefined) yieldServerProcesses(postgres.pool, log);
 const stageSeconds: Record<string, number> = {};
 const worker = createPipelineWorker({
   postgres,

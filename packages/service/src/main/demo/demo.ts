@@ -7,7 +7,7 @@ import { prepareDataDir } from '../data-dir.js';
 import { withInstanceLock } from '../instance.js';
 import { runUntil } from '../serve.js';
 import { type Service, startService } from '../service.js';
-import { untilSignal } from '../signals.js';
+import { aborted, stopSignal } from '../signals.js';
 import { StartError } from '../start-error.js';
 import { resetEmbeddedStores } from '../stores.js';
 import { type DemoTenant, ensureDemoTenant } from './tenant.js';
@@ -17,28 +17,38 @@ import { sendHistory, sendLiveTraffic } from './traffic.js';
 export async function demo(config: Config, { reset }: { reset: boolean }): Promise<number> {
   if (config.roles.length < 3) throw new StartError('The demo runs all roles; leave TOLLGATE_ROLES unset.');
   const startedAt = performance.now();
-  const stopping = untilSignal();
+  const stopping = stopSignal();
   const isFirstStart = reset || !existsSync(join(config.dataDir, 'demo.json'));
   if (reset) await startOver(config);
   say(isFirstStart ? 'preparing the first start …' : 'starting …');
   // On a terminal the demo's own lines are enough; problems still show.
   const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
-  const service = await startService(config, { log, onProgress: (step) => say(`${step} …`) });
+  const onProgress = (step: string) => say(`${step} …`);
+  const service = await startService(config, { log, onProgress, signal: stopping });
   const url = service.url as string;
-  const { tenant, isNew } = await ensureDemoTenant(url, service.serviceKey.text, config.dataDir);
-  if (isNew) {
-    say('sending a day of sample events …');
-    await sendHistory(url, tenant, systemClock);
-  }
+  const tenant = await furnish(service, url, config.dataDir).catch(async (error) => {
+    await service.stop();
+    throw error;
+  });
   const traffic = new AbortController();
   const sending = sendLiveTraffic(url, tenant, systemClock, traffic.signal);
   welcome(service, url, tenant, (performance.now() - startedAt) / 1_000);
-  void stopping.then(() => say('stopping …'));
-  void Promise.race([stopping, service.failure]).then(() => traffic.abort());
+  void aborted(stopping).then(() => say('stopping …'));
+  void Promise.race([aborted(stopping), service.failure]).then(() => traffic.abort());
   const exitCode = await runUntil(service, stopping, (reason) => console.error(`tollgate: ${reason}`));
   await sending;
   say(`stopped; your data is kept in ${config.dataDir}`);
   return exitCode;
+}
+
+/** The sample tenant, with a day of usage at the first start. */
+async function furnish({ serviceKey }: Service, url: string, dataDir: string): Promise<DemoTenant> {
+  const { tenant, isNew } = await ensureDemoTenant(url, serviceKey.text, dataDir);
+  if (isNew) {
+    say('sending a day of sample events …');
+    await sendHistory(url, tenant, systemClock);
+  }
+  return tenant;
 }
 
 /** Removes what the embedded stores hold, and the sample tenant with it. Servers of your own are never touched. */
