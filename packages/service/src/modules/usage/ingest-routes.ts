@@ -1,4 +1,4 @@
-import { closed, IngestStatus, ReprocessRequest, ReprocessResponse } from '@tollgate/contract';
+import { closed, ErrorBodySchema, IngestStatus, ReprocessRequest, ReprocessResponse } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
 import { ApiError, type App, invalidRequest } from '../../platform/http/index.js';
@@ -45,7 +45,7 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
       description: 'Rates the event anew, by the rules as they are now. 409 when it did not fail.',
       operationId: 'reprocessUsageEvent',
       params: EventParams,
-      response: { 202: ReprocessResponse },
+      response: { 202: ReprocessResponse, 409: ErrorBodySchema },
     },
     handler: async (request, reply) => {
       const id = parseRawEventId(request.params.raw_event_id);

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  createTestClickHouse,
+  createTestPostgres,
+  type TestClickHouse,
+  type TestPostgres,
+  waitFor,
+} from '../packages/service/src/testing/index.js';
+import { call, created } from './support/http.js';
+import { createSampleProject, type SampleProject } from './support/sample-project.js';
+import { type RunningService, startService } from './support/service.js';
+
+let postgres: TestPostgres;
+let clickhouse: TestClickHouse;
+let env: Record<string, string>;
+const running: RunningService[] = [];
+
+async function start(roles: string): Promise<RunningService> {
+  const isHeadless = !roles.includes('api');
+  const service = await startService({ args: ['serve', '--roles', roles], env, isHeadless });
+  running.push(service);
+  return service;
+}
+
+let one: RunningService;
+let other: RunningService;
+let worker: RunningService;
+let sample: SampleProject;
+let project: string;
+
+beforeAll(async () => {
+  postgres = await createTestPostgres();
+  clickhouse = await createTestClickHouse();
+  env = { TOLLGATE_DATABASE_URL: postgres.connectionString, TOLLGATE_CLICKHOUSE_URL: clickhouse.url };
+  one = await start('api');
+  other = await start('api');
+  worker = await start('worker');
+  await start('projector');
+  sample = await createSampleProject(one);
+  project = `/v1/projects/${sample.projectId}`;
+});
+
+afterAll(async () => {
+  for (const service of running) await service.stop();
+  await clickhouse.drop();
+  await postgres.drop();
+});
+
+const OCCURRED_AT = Math.floor(Date.now() / 1000) - 600;
+
+async function send(service: RunningService, count: number, prefix: string): Promise<void> {
+  const events = Array.from({ length: count }, (_, index) => ({
+    extractor_rule_set_id: sample.ruleSetId,
+    idempotency_key: `${prefix}-${index}`,
+    occurred_at: OCCURRED_AT,
+    raw_json: { customer: 'c1', model: 'm', usage: { input_tokens: 1_000, output_tokens: 100 } },
+  }));
+  const body = { source: 'test', events };
+  const answer = await call(service, 'POST', `${project}/events/batch-ingest`, { key: sample.key, body });
+  expect(answer.status).toBe(202);
+}
+
+async function statusOf(service: RunningService) {
+  return (await call(service, 'GET', `${project}/usage/ingest-status`, { key: sample.key })).body;
+}
+
+async function totalsOf(service: RunningService) {
+  const body = {
+    metrics: ['llm.input_tokens'],
+    time_range: { from: OCCURRED_AT, to: OCCURRED_AT + 1 },
+    bucket_size: 'none',
+  };
+  const answer = await call(service, 'POST', `${project}/analysis/query`, { key: sample.key, body });
+  return answer.body.rows;
+}
+
+describe('roles in processes of their own, on one PostgreSQL and one ClickHouse', () => {
+  it('rate once what any node accepted, and show it on every node', async () => {
+    await send(one, 200, 'a');
+    await send(other, 200, 'a');
+    await send(other, 100, 'b');
+    await waitFor(
+      async () => (await statusOf(one)).processed === 300 && (await statusOf(other)).lag_seconds === 0,
+    );
+    expect(await statusOf(other)).toMatchObject({
+      accepted: 500,
+      processed: 300,
+      duplicates: 200,
+      failed: 0,
+    });
+    const expected = [{ item_count: 300, quantity: '300000', amount: '0.75' }];
+    expect(await totalsOf(one)).toMatchObject(expected);
+    expect(await totalsOf(other)).toMatchObject(expected);
+  });
+
+  it('keep what is accepted while no worker runs', async () => {
+    expect(await worker.terminate()).toBe(0);
+    await send(one, 50, 'c');
+    expect(await statusOf(other)).toMatchObject({ pending: 50, processed: 300 });
+    await worker.start();
+    await waitFor(async () => (await statusOf(one)).lag_seconds === 0);
+    expect(await totalsOf(other)).toMatchObject([{ item_count: 350 }]);
+  });
+
+  it('publish on one node for the very next event on another', async () => {
+    const url = `${project}/extractor-rule-sets`;
+    const draft = await created(one, url, { key: sample.key, body: {} });
+    const body = { source: 'test', occurred_at: OCCURRED_AT, raw_json: {} };
+    const ingest = () => call(other, 'POST', `${url}/${draft.id}/events/ingest`, { key: sample.key, body });
+    expect((await ingest()).status).toBe(409);
+    await call(one, 'POST', `${url}/${draft.id}/publish`, { key: sample.key });
+    expect((await ingest()).status).toBe(202);
+  });
+
+  it('end a revoked key on every node', async () => {
+    const keys = `/admin/v1/tenants/${sample.tenantId}/api-keys`;
+    const body = { name: 'short', permissions: ['usage:read'] };
+    const { id, key } = await created(one, keys, { key: one.serviceKey, body });
+    const use = async (service: RunningService) =>
+      (await call(service, 'GET', '/v1/me', { key: String(key) })).status;
+    expect([await use(one), await use(other)]).toEqual([200, 200]);
+    const revoked = await call(one, 'DELETE', `${keys}/${id}`, { key: one.serviceKey });
+    expect([revoked.status, await use(one)]).toEqual([204, 401]);
+    await waitFor(async () => (await use(other)) === 401);
+  });
+
+  it('agree, by a recount from a fifth process', async () => {
+    const { exitCode, output } = await one.runCommand(['verify']);
+    expect([exitCode, output]).toEqual([0, expect.stringContaining('Everything is equal')]);
+  });
+});
