@@ -38,6 +38,15 @@ export class Phases {
     return { ...rates(load), ...seen };
   }
 
+  /** Batches of 500 with nothing held back: how fast they become durable while the pipeline works beside. */
+  async burst(seconds) {
+    const sampler = new Sampler(this.service);
+    const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds });
+    const seen = await sampler.stop();
+    await this.drain();
+    return { ...rates(load), ...seen };
+  }
+
   /** Batches of 500, as fast as the whole pipeline keeps up with: from request to queryable row. */
   async sustained(seconds) {
     const startMs = performance.now();

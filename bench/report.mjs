@@ -3,7 +3,7 @@
 const MIB = 1_048_576;
 
 export function printReport({ floors, service }) {
-  const { idle, single, sustained, halfLoad, overload, verify, stop } = service;
+  const { idle, single, burst, sustained, halfLoad, overload, verify, stop } = service;
   const of = (value, floor) => ratio(value, floors[floor]?.eventsPerSecond);
   section('Floors: what the ingredients can do alone', [
     ['', 'events/s', 'p50', 'p99'],
@@ -22,6 +22,16 @@ export function printReport({ floors, service }) {
     ],
     ['of node:http', of(single.acceptedPerSecond, 'node:http + JSON.parse, single')],
     ['of Fastify + Ajv + SHA-256', of(single.acceptedPerSecond, 'Fastify + Ajv + SHA-256, single')],
+  ]);
+  section('Batches of 500, a burst', [
+    [
+      'accepted',
+      `${count(burst.acceptedPerSecond)}/s`,
+      `p50 ${ms(burst.latencyMs.p50)}, p99 ${ms(burst.latencyMs.p99)}`,
+    ],
+    ['of node:http', of(burst.acceptedPerSecond, 'node:http + JSON.parse, batches')],
+    ['of Fastify + Ajv + SHA-256', of(burst.acceptedPerSecond, 'Fastify + Ajv + SHA-256, batches')],
+    ['rated meanwhile', `${count(burst.ratedPerSecond)}/s`],
   ]);
   section('Batches of 500, sustained end to end', [
     ['accepted', `${count(sustained.acceptedPerSecond)}/s`],
@@ -60,7 +70,7 @@ export function printReport({ floors, service }) {
     ['greatest backlog', `${count(overload.backlogMax)} events`],
     ['drained after', `${overload.drainSeconds.toFixed(1)} s`],
   ]);
-  resources({ idle, single, sustained, halfLoad, overload });
+  resources({ idle, single, burst, sustained, halfLoad, overload });
   section('Afterwards', [
     ['tollgate verify', verify ? 'both stores equal' : 'THE STORES DIFFER'],
     ['SIGTERM', `exit ${stop.exitCode} after ${ms(stop.milliseconds)}`],

@@ -10,8 +10,8 @@ import { printReport } from './report.mjs';
 import { BenchService } from './service.mjs';
 
 const PROJECTS = 4;
-const FULL = { floor: 10, idle: 5, single: 20, sustained: 60, halfLoad: 30, overload: 60 };
-const QUICK = { floor: 3, idle: 3, single: 6, sustained: 15, halfLoad: 10, overload: 20 };
+const FULL = { floor: 10, idle: 5, single: 20, burst: 4, sustained: 180, halfLoad: 30, overload: 60 };
+const QUICK = { floor: 3, idle: 3, single: 6, burst: 2, sustained: 15, halfLoad: 10, overload: 20 };
 
 const options = new Set(process.argv.slice(2));
 const unknown = [...options].filter((option) => option !== '--quick' && option !== '--no-floors');
@@ -51,13 +51,14 @@ async function measureService() {
     const phases = new Phases(running, projects, markerProject, randomBytes(4).toString('hex'));
     const idle = await step('idle', () => phases.idle(seconds.idle));
     const single = await step('single events', () => phases.single(seconds.single));
+    const burst = await step('batches, a burst', () => phases.burst(seconds.burst));
     const sustained = await step('batches, sustained', () => phases.sustained(seconds.sustained));
     const half = sustained.queryablePerSecond / 2;
     const halfLoad = await step('half load', () => phases.acceptToQueryable(half, seconds.halfLoad));
     const overload = await step('past saturation', () => phases.overload(seconds.overload));
     const verify = await step('verifying', () => running.verify());
     const stop = await step('stopping', () => running.stop());
-    return { events: phases.accepted, idle, single, sustained, halfLoad, overload, verify, stop };
+    return { events: phases.accepted, idle, single, burst, sustained, halfLoad, overload, verify, stop };
   } finally {
     await running.stop();
     running.removeData();
