@@ -27,13 +27,14 @@ function describeDifference(difference: VerifyDifference): string {
 
 /** A line for the events of each project, and one for each of its metrics. */
 function describeTotals(totals: readonly VerifyTotal[]): string[] {
-  const lines = new Map<string, string[]>();
+  const projects = new Map<string, Map<string, string[]>>();
   for (const { project_id, metric, unit, currency, measure, value } of totals) {
-    const name = metric === null ? project_id : `  ${metric}`;
-    const key = JSON.stringify([project_id, metric, unit, currency]);
-    const parts = lines.get(key) ?? [name];
+    const lines = projects.get(project_id) ?? new Map<string, string[]>();
+    const key = JSON.stringify([metric, unit, currency]);
+    const parts = lines.get(key) ?? [metric === null ? project_id : `  ${metric}`];
     const kind = { quantity: unit, amount: currency }[measure] || measure.replace('_count', '');
-    lines.set(key, [...parts, `${value} ${kind}`]);
+    projects.set(project_id, lines.set(key, [...parts, `${value} ${kind}`]));
   }
-  return [...lines.values()].map(([name, ...parts]) => `${name}: ${parts.join(', ')}`);
+  const lines = [...projects.values()].flatMap((ofProject) => [...ofProject.values()]);
+  return lines.map(([name, ...parts]) => `${name}: ${parts.join(', ')}`);
 }

@@ -1,0 +1,49 @@
+import type { VerifyReport, VerifyTotal } from '@tollgate/contract';
+import { expect, it } from 'vitest';
+import { describeReport } from './verify-report.js';
+
+const EQUAL: VerifyReport = {
+  status: 'equal',
+  days_compared: 2,
+  values_compared: 6,
+  difference_count: 0,
+  differences: [],
+  unsettled: [],
+  totals: [],
+  duration_ms: 5,
+};
+
+const events = (project: string, value: string): VerifyTotal => ({
+  tenant_id: 'ten_1',
+  project_id: project,
+  metric: null,
+  unit: null,
+  currency: null,
+  measure: 'processed_count',
+  value,
+});
+
+const item = (project: string, measure: 'quantity' | 'amount', value: string): VerifyTotal => ({
+  ...events(project, value),
+  metric: 'llm.tokens',
+  unit: 'token',
+  currency: 'USD',
+  measure,
+});
+
+it('puts the metrics of a project under it, in whatever order the totals were met', () => {
+  const totals = [
+    events('prj_1', '3'),
+    events('prj_2', '4'),
+    item('prj_1', 'quantity', '30'),
+    item('prj_2', 'quantity', '40'),
+    item('prj_1', 'amount', '0.3'),
+  ];
+  expect(describeReport({ ...EQUAL, totals }).split('\n')).toEqual([
+    'prj_1: 3 processed',
+    '  llm.tokens: 30 token, 0.3 USD',
+    'prj_2: 4 processed',
+    '  llm.tokens: 40 token',
+    'Everything is equal: 6 numbers of 2 project days compared in 5 ms.',
+  ]);
+});
