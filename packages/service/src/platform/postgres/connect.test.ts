@@ -47,6 +47,16 @@ describe('values', () => {
 });
 
 describe('transaction', () => {
+  test('is never begun on a connection that was left in the middle of another', async () => {
+    const { pool } = store.postgres;
+    const client = await pool.connect();
+    await client.query('begin');
+    await failureOf(client.query('select 1 / 0'));
+    client.release();
+    const work = () => transaction(store.postgres, (tx) => sql`select 1`.execute(tx));
+    await Promise.all(Array.from({ length: pool.options.max ?? 1 }, work));
+  });
+
   test('is committed as a whole', async () => {
     await transaction(store.postgres, async (tx) => {
       await tx.insertInto('tenants').values(tenant('ten_a')).execute();

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import pg from 'pg';
+import pg, { type PoolClient } from 'pg';
 import type { Logger } from 'pino';
 import type { PostgresConnection } from './embedded.js';
 import type { Database } from './tables.js';
@@ -53,6 +53,7 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     delete error.client; // the whole connection, which would fill the log
     config.log.warn({ err: error }, 'an idle PostgreSQL connection broke');
   });
+  pool.on('release', (_error, client) => endUnlessIdle(client));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   // Not db.destroy(), which leaves the pool open when no query went through Kysely.
   let closing: Promise<void> | undefined;
@@ -65,6 +66,17 @@ export function connectPostgres(config: PostgresConfig): Postgres {
     },
   };
 }
+
+/**
+ * Keeps a connection that is still in a transaction out of the pool, which drops what was ended. A rollback can fail, on a full
+ * disk for one: the connection would refuse every transaction of those who get it next, for ever.
+ */
+function endUnlessIdle(client: PoolClient): void {
+  if (client.getTransactionStatus() !== IDLE) void client.end().catch(() => {});
+}
+
+/** As the server says it of a connection that is in no transaction. */
+const IDLE = 'I';
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
