@@ -5,10 +5,10 @@ import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
 
 /**
- * An operator, and whatever runs services, waits ten seconds. What is then still in hand is left to the next start, as after a
- * crash: nothing that was acknowledged is lost.
+ * Whoever stops a service waits ten seconds, and ending the embedded ClickHouse by force takes some of them. What is then still
+ * in hand is left to the next start, as after a crash: nothing that was acknowledged is lost.
  */
-const STOP_MS_MAX = 9_000;
+const STOP_MS_MAX = 8_000;
 
 /** `tollgate serve`: runs the service until it is told to stop. Answers the exit code. */
 export async function serve(config: Config): Promise<number> {
