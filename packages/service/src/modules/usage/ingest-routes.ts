@@ -1,4 +1,10 @@
-import { closed, ErrorBodySchema, IngestStatus, ReprocessRequest, ReprocessResponse } from '@tollgate/contract';
+import {
+  closed,
+  ErrorBodySchema,
+  IngestStatus,
+  ReprocessRequest,
+  ReprocessResponse,
+} from '@tollgate/contract';
 import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
 import { ApiError, type App, invalidRequest } from '../../platform/http/index.js';
@@ -7,6 +13,11 @@ import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess
 import { ingestCounts } from './status-store.js';
 
 const Params = Type.Object({ project_id: Type.String() }, closed);
+
+/** What the user must know to mend rules: an event keeps the price of its time. */
+const MENDING =
+  'It is rated by the version in force at its `occurred_at`: publish mended rules with the `effective_from` of those ' +
+  'that they replace, because the default is now.';
 
 /** How far processing is, and rating failed events anew. */
 export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
@@ -42,7 +53,7 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess a failed event',
-      description: 'Rates the event anew, by the rules as they are now. 409 when it did not fail.',
+      description: `Rates the event anew. ${MENDING} 409 when it did not fail.`,
       operationId: 'reprocessUsageEvent',
       params: EventParams,
       response: { 202: ReprocessResponse, 409: ErrorBodySchema },
@@ -61,7 +72,7 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Reprocess failed events',
-      description: 'Rates the failed events of a time range anew, by the rules as they are now.',
+      description: `Rates the failed events of a time range anew. ${MENDING}`,
       operationId: 'reprocessUsageEvents',
       params: Params,
       body: ReprocessRequest,
