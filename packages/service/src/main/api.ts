@@ -46,7 +46,8 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
-  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')));
+  // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
+  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
   measureBacklog(metrics, ingest);
 
   const app = await createApp({

@@ -145,6 +145,15 @@ describe('operation', () => {
     expect(logged.join()).toContain('secret reason');
   });
 
+  test('/readyz reports, but does not follow, what accepting does not need', async () => {
+    readiness.add('clickhouse', () => Promise.reject(new Error('away')), { isNeeded: false });
+    const answer = await app.inject('/readyz');
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      { ready: true, checks: { clickhouse: 'failed' } },
+    ]);
+  });
+
   test('/metrics counts requests by route pattern', async () => {
     app.route({ ...publicly, method: 'GET', url: '/things/:id', handler: async () => ({}) });
     await app.inject('/things/1');

@@ -41,7 +41,9 @@ export function registerOperationRoutes(app: App, { readiness, metrics, log }: O
     schema: {
       tags: ['Operation'],
       summary: 'Able to accept work?',
-      description: 'False from the first moment of shutdown, and while a store that ingest needs is away.',
+      description:
+        'False from the first moment of shutdown, and while PostgreSQL is away. Without ClickHouse events are still ' +
+        'accepted, so its check is only reported.',
       operationId: 'getReadiness',
       response: { 200: ReadinessSchema, 503: ReadinessSchema },
     },
