@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ClickHouse, RowBinaryData } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
@@ -149,13 +149,14 @@ class GroupProjector implements Projector {
   }
 
   /** Reads every batch, and so proves it whole; a group of one file is then inserted from that file. */
-  async #rowsOf({ batches }: ProjectionGroup): Promise<{ file: string } | { bytes: Buffer }> {
+  async #rowsOf({ batches }: ProjectionGroup): Promise<RowBinaryData> {
     const { spool } = this.deps;
     const parts: Buffer[] = [];
     for (const { location } of batches) parts.push(await spool.read(location));
     const only = batches.length === 1 ? batches[0] : undefined;
     const file = only && spool.path(only.location);
-    return file === undefined ? { bytes: Buffer.concat(parts) } : { file };
+    // In pieces: joining them would copy up to GROUP_BYTES_MAX while no request is served.
+    return file === undefined ? { bytes: parts } : { file };
   }
 }
 

@@ -33,7 +33,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-export type RowBinaryData = { readonly file: string } | { readonly bytes: Buffer };
+/** Bytes may come in pieces, cut anywhere. */
+export type RowBinaryData = { readonly file: string } | { readonly bytes: Buffer | readonly Buffer[] };
 
 /** What one query may take of the machine. */
 export interface ClickHouseLimits {

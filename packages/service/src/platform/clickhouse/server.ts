@@ -102,7 +102,7 @@ async function openStream(data: RowBinaryData): Promise<Readable> {
   const stream =
     'file' in data
       ? (await open(data.file)).createReadStream()
-      : Readable.from([data.bytes], { objectMode: false });
+      : Readable.from([data.bytes].flat(), { objectMode: false });
   // A failure to read fails the request; the event as such, without a listener, would end the process.
   return stream.on('error', () => undefined);
 }
