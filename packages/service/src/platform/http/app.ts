@@ -4,6 +4,7 @@ import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
+import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ApiError } from './errors.js';
 import { answerUnparsable, sendError } from './failures.js';
 import { installOpenApi } from './openapi.js';
@@ -31,6 +32,8 @@ export interface AppOptions extends AccessPorts {
   readonly readiness?: Readiness;
   /** Version of the product, shown in the API description. */
   readonly version?: string;
+  /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
+  readonly bodiesBytesMax?: number;
   /** For tests: an answer that differs from its documented schema becomes a 500. */
   readonly checkResponses?: boolean;
 }
@@ -90,6 +93,7 @@ function bareApp({ log }: AppOptions): App {
  */
 function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void {
   const observer = new RequestObserver(options.metrics, options.log);
+  const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
@@ -107,6 +111,8 @@ function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void 
       checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));
     };
     route.onRequest = [guard, ...[route.onRequest ?? []].flat()];
+    if (route.schema?.body !== undefined)
+      route.preParsing = [budget.hook, ...[route.preParsing ?? []].flat()];
     if (route.schema?.body === undefined) {
       route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
     }

@@ -1,0 +1,87 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Type } from 'typebox';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { waitFor } from '../../testing/index.js';
+import { createLog } from '../log/index.js';
+import { createMetrics } from '../metrics/index.js';
+import { type App, createApp } from './index.js';
+
+const BYTES_MAX = 100_000;
+const PIECE = '"'.padEnd(60_000, 'x');
+
+let app: App;
+let port: number;
+let bytesReceived = 0;
+
+beforeEach(async () => {
+  app = await createApp({
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+    authenticator: { authenticate: () => undefined },
+    projects: { resolveProject: () => undefined },
+    bodiesBytesMax: BYTES_MAX,
+  });
+  app.addHook('preParsing', (_request, _reply, payload, done) => {
+    payload.on('data', (chunk: Buffer) => {
+      bytesReceived += chunk.length;
+    });
+    done(null, payload);
+  });
+  app.route({
+    method: 'POST',
+    url: '/any',
+    config: { access: { kind: 'public' } },
+    schema: { hide: true, body: Type.String() },
+    handler: async () => ({}),
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  port = (app.server.address() as AddressInfo).port;
+  bytesReceived = 0;
+});
+afterEach(() => app.close());
+
+/** A request whose body is still to come, and its answer. */
+function post() {
+  const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+  const request = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/any', headers });
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve).once('error', reject);
+  });
+  return { request, answer };
+}
+
+async function statusOfWhole(): Promise<number | undefined> {
+  const { request, answer } = post();
+  request.end(`${PIECE}"`);
+  return (await answer).resume().statusCode;
+}
+
+test('bodies that arrive at once are bounded together, and what was let in is answered', async () => {
+  const first = post();
+  first.request.write(PIECE);
+  await waitFor(() => bytesReceived === PIECE.length);
+  const second = post();
+  second.request.write(PIECE);
+  const refused = await second.answer;
+  expect(refused.statusCode).toBe(503);
+  expect(refused.headers['retry-after']).toBe('1');
+  expect(await json(refused)).toMatchObject({ code: 'server_busy' });
+  second.request.destroy();
+  first.request.end('"');
+  expect((await first.answer).resume().statusCode).toBe(200);
+});
+
+test('what was answered makes room for the next', async () => {
+  for (let round = 0; round < 3; round++) expect(await statusOfWhole()).toBe(200);
+});
+
+test('so does what was broken off', async () => {
+  const broken = post();
+  broken.answer.catch(() => {});
+  broken.request.write(PIECE);
+  await waitFor(() => bytesReceived === PIECE.length);
+  broken.request.destroy();
+  await waitFor(async () => (await statusOfWhole()) === 200);
+});

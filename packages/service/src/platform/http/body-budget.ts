@@ -1,0 +1,37 @@
+import type { preParsingHookHandler } from 'fastify';
+import { ApiError } from './errors.js';
+
+/**
+ * Bodies of all requests that are being received or answered may together have so many bytes. Parsed they take a multiple of it,
+ * and connections are not counted: without a bound, a hundred slow clients with large bodies could exhaust the memory.
+ */
+export const BODIES_BYTES_MAX = 256 * 1_048_576;
+
+const RETRY_AFTER_S = 1;
+
+/** Refuses the bodies that would exceed the bound, whichever requests they belong to. */
+export class BodyBudget {
+  #bytes = 0;
+
+  constructor(private readonly bytesMax: number) {}
+
+  /** Counts what arrives, not what was announced: a client that sends nothing holds nothing. */
+  readonly hook: preParsingHookHandler = (_request, reply, payload, done) => {
+    let bytes = 0;
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      this.#bytes += chunk.length;
+      if (this.#bytes <= this.bytesMax) return;
+      payload.off('data', count);
+      // Whoever reads the body ends with this error; where nobody does, it means nothing.
+      payload
+        .once('error', () => {})
+        .emit('error', new ApiError('server_busy', { retryAfterS: RETRY_AFTER_S }));
+    };
+    payload.on('data', count);
+    reply.raw.once('close', () => {
+      this.#bytes -= bytes;
+    });
+    done(null, payload);
+  };
+}
