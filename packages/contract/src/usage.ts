@@ -76,7 +76,9 @@ export const UsageEventFailure = Type.Object(
     message: Text,
     path: Nullable(
       Type.String({
-        description: 'Entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`.',
+        description:
+          'Entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`, or of the event, e.g. ' +
+          '`x-billing.items[0].quantity`.',
       }),
     ),
   },

@@ -22,7 +22,7 @@ describe('EventBody', () => {
       external_event_id: 'x',
       subject_type: 'user',
       subject_id: 'u',
-      'x-billing': { items: [] },
+      'x-billing': { items: [{ metric: 'm', quantity: '1.5' }] },
       'x-usage-control': { budget_lease_id: 'bl_1' },
       metadata: { m: [1] },
     };
@@ -38,7 +38,8 @@ describe('EventBody', () => {
       rawJson: { a: 1 },
       rawJsonText: '{"a":1}',
       metadata: '{"m":[1]}',
-      xBilling: '{"items":[]}',
+      xBilling: '{"items":[{"metric":"m","quantity":"1.5"}]}',
+      billedItems: [{ metric: 'm', quantity: '1.5' }],
     });
   });
 
@@ -50,6 +51,7 @@ describe('EventBody', () => {
       budgetLeaseId: '',
       metadata: '',
       xBilling: '',
+      billedItems: [],
     });
   });
 

@@ -1,4 +1,5 @@
 import { parseJson, rawJsonSpans, stringifyLossless } from '../../kernel/json.js';
+import type { BilledItem } from '../rules/index.js';
 
 /** Events that arrived together: one accepted request, or one event that is rated anew. */
 export interface EventGroup {
@@ -38,6 +39,8 @@ export interface Envelope {
   readonly rawJsonText: Uint8Array | string;
   readonly metadata: string;
   readonly xBilling: string;
+  /** Charge items that the client made itself. */
+  readonly billedItems: readonly BilledItem[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -72,6 +75,7 @@ export class EventBody {
       rawJsonText: this.#rawJsonText(index, fields),
       metadata: jsonText(fields.metadata),
       xBilling: jsonText(fields['x-billing']),
+      billedItems: billedItems(fields['x-billing']),
     };
   }
 
@@ -133,6 +137,12 @@ function isFields(value: unknown): value is Fields {
 function text(fields: Fields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
+}
+
+const NO_ITEMS: readonly BilledItem[] = [];
+
+function billedItems(billing: unknown): readonly BilledItem[] {
+  return isFields(billing) && Array.isArray(billing.items) ? billing.items : NO_ITEMS;
 }
 
 function jsonText(value: unknown): string {

@@ -29,6 +29,7 @@ const NO_ENVELOPE: Envelope = {
   rawJsonText: '',
   metadata: '',
   xBilling: '',
+  billedItems: [],
 };
 const NO_DIMENSIONS: ReadonlyMap<string, string> = new Map();
 
@@ -120,15 +121,14 @@ interface Outcome {
 }
 
 function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, rules: BatchRules): Outcome {
-  const { extractorRuleSetId, subject, rawJson, occurredAt } = envelope;
+  const { extractorRuleSetId, subject, rawJson, occurredAt, billedItems } = envelope;
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the event id tells another time than the event');
   }
   const version = rules.resolve(group.projectId, extractorRuleSetId, occurredAt);
   if (version === undefined) return failedWith(NO_RULES, subject);
-  const rated = version.rate(
-    subject === undefined ? { rawJson, occurredAt } : { rawJson, occurredAt, subject },
-  );
+  const input = { rawJson, occurredAt, billedItems };
+  const rated = version.rate(subject === undefined ? input : { ...input, subject });
   return {
     extractorVersion: version.version,
     subject: rated.subject,

@@ -10,7 +10,7 @@ export { RULE_SETS_CACHED_MAX, type RuleCatalog } from './catalog.js';
 export type { RuleSetRef } from './catalog-store.js';
 export { type CompiledExtractor, compileExtractor, type Issue, RatingFailure } from './extract/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
-export { type ChargeItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
+export { type BilledItem, type ChargeItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
 export { type RuleSetRoutesDeps, registerRuleSetRoutes } from './routes.js';
 export type { RuleVersion } from './rule-version.js';
 export type { ChangeContext, RuleSetService } from './service.js';

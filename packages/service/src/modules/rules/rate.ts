@@ -1,4 +1,12 @@
-import { type Decimal, DecimalRangeError, INTEGER_DIGITS_MAX, mul, toStored } from '../../kernel/decimal.js';
+import {
+  type Decimal,
+  DecimalRangeError,
+  INTEGER_DIGITS_MAX,
+  mul,
+  sign,
+  toStored,
+} from '../../kernel/decimal.js';
+import { decimalFromJson, type NumericText } from '../../kernel/json.js';
 import {
   type DimensionValue,
   type ExpressionEnv,
@@ -15,6 +23,15 @@ import {
   recorded,
 } from './extract/index.js';
 
+/** A charge item that the client made itself: an entry of `x-billing.items`. */
+export interface BilledItem {
+  readonly metric: string;
+  /** As sent; a number that no double holds is a NumericText. */
+  readonly quantity: number | string | NumericText;
+  /** Without one, the unit of the extractor of the same metric. */
+  readonly unit?: string | undefined;
+}
+
 export interface RatingInput {
   /** The event's `raw_json`, parsed; numbers that no double holds are NumericText. */
   readonly rawJson: unknown;
@@ -22,10 +39,13 @@ export interface RatingInput {
   readonly occurredAt: number;
   /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
   readonly subject?: Subject;
+  /** For its metric, such an item replaces what the extractors would find. */
+  readonly billedItems?: readonly BilledItem[];
 }
 
 /** Money and quantities are integers: their value × 10^18. */
 export interface ChargeItem {
+  /** Of the extractor that read the quantity; empty for `x_billing`. */
   readonly extractorName: string;
   readonly metric: string;
   readonly unit: string;
@@ -59,7 +79,12 @@ type Price = Pick<
   'unitPrice' | 'amount' | 'currency' | 'pricingSource' | 'ruleSetId' | 'ruleSetVersion' | 'ruleName'
 >;
 
+/** What an item is, beside its quantity. */
+type ItemRules = Pick<CompiledChargeItem, 'name' | 'metric' | 'unit' | 'pricing' | 'path'>;
+
 type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
+
+const NO_BILLED_ITEMS: readonly BilledItem[] = [];
 
 const UNPRICED: Price = {
   unitPrice: null,
@@ -87,7 +112,9 @@ export function rateEvent(extractor: CompiledExtractor, input: RatingInput): Rat
     if (value !== undefined) dimensions.set(name, value);
   }
   const items: ChargeItem[] = [];
+  const { billedItems = NO_BILLED_ITEMS } = input;
   for (const chargeItem of extractor.chargeItems) {
+    if (billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
     const quantity = chargeItem.readQuantity(rawJson);
     if (quantity === undefined) continue;
     const item =
@@ -97,12 +124,45 @@ export function rateEvent(extractor: CompiledExtractor, input: RatingInput): Rat
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
+  for (const [index, billed] of billedItems.entries()) {
+    const item = rateBilledItem(extractor, billed, `x-billing.items[${index}]`, resolved, input.occurredAt);
+    if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
+    items.push(item);
+  }
   return { ok: true, items, ...resolved };
+}
+
+/** Prices a client's own item as the extractor of its metric would; of several, as the first. */
+function rateBilledItem(
+  { origin, chargeItems }: CompiledExtractor,
+  billed: BilledItem,
+  path: string,
+  resolved: Resolved,
+  occurredAt: number,
+): ChargeItem | RatingFailure {
+  const { metric } = billed;
+  const quantity = decimalFromJson(billed.quantity);
+  if (quantity === undefined || toStored(quantity) === undefined) {
+    return outOfRange('The quantity', `${path}.quantity`);
+  }
+  if (sign(quantity) < 0) {
+    return new RatingFailure('quantity_negative', 'The quantity is negative.', `${path}.quantity`);
+  }
+  const extractor = chargeItems.find((chargeItem) => chargeItem.metric === metric);
+  const rules: ItemRules = {
+    name: extractor?.name ?? '',
+    metric,
+    unit: billed.unit ?? extractor?.unit ?? '',
+    pricing: extractor?.pricing,
+    path: extractor?.path ?? path,
+  };
+  const item = rateItem(origin, rules, quantity, resolved, occurredAt);
+  return item instanceof RatingFailure ? item : { ...item, source: 'x_billing', extractorName: '' };
 }
 
 function rateItem(
   origin: RuleOrigin,
-  chargeItem: CompiledChargeItem,
+  chargeItem: ItemRules,
   quantity: Decimal,
   { subject, dimensions }: Resolved,
   occurredAt: number,
@@ -132,7 +192,7 @@ function rateItem(
 /** The price by the charge item's own expressions; undefined when it has none. */
 function attachedPrice(
   { ruleSetId, version }: RuleOrigin,
-  { name, pricing, path }: CompiledChargeItem,
+  { name, pricing, path }: ItemRules,
   env: ItemEnv,
 ): Price | undefined | RatingFailure {
   if (pricing === undefined) return undefined;

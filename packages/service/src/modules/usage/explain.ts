@@ -58,12 +58,13 @@ function explainItem(item: UsageChargeItem, config: ExtractorConfig | undefined)
   };
 }
 
-/** The config entry of an item: that of its name where it has one, else the only one of its metric. */
+/** The config entry of an item: the one that read it or, for an item of the client's own, that priced it. */
 function entryOf(
   item: UsageChargeItem,
   config: ExtractorConfig | undefined,
 ): ChargeItemExtractor | undefined {
   const sameMetric = (config?.charge_item_extractors ?? []).filter((entry) => entry.metric === item.metric);
-  const named = sameMetric.find((entry) => entry.name !== undefined && entry.name === item.extractor_name);
+  const name = item.source === 'x_billing' ? item.rule_name : item.extractor_name;
+  const named = sameMetric.find((entry) => (entry.name ?? entry.metric) === name);
   return named ?? (sameMetric.length === 1 ? sameMetric[0] : undefined);
 }
