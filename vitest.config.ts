@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+// Before anything is loaded: the embedded ClickHouse of the global setup, in this very process, reads it once. Workers inherit it.
+process.env['TZ'] = 'UTC';
+
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -12,7 +15,6 @@ export default defineConfig({
   },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
-    env: { TZ: 'UTC' },
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: [source('./packages/service/src/testing/global-setup.ts')],
