@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { rawEventHex } from '../../kernel/id.js';
+import type { RatingInput } from '../rules/index.js';
+import type { BatchRules } from './batch-rules.js';
+import { EventBody, type EventGroup } from './event.js';
+import { rateEvent, readEnvelope } from './rating.js';
+
+const OCCURRED_AT = 1_750_000_000;
+
+/** What the rules are asked to rate for an event with these fields. */
+function inputOf(fields: object): RatingInput | undefined {
+  const event = { occurred_at: OCCURRED_AT, raw_json: { a: 1 }, ...fields };
+  const idHex = rawEventHex('ten_1', 'prj_1', OCCURRED_AT, 'k');
+  const accepted = { projectNo: 1, idHex, index: 0 };
+  const group: EventGroup = {
+    tenantId: 'ten_1',
+    projectId: 'prj_1',
+    projectNo: 1,
+    receivedAtMs: OCCURRED_AT * 1_000,
+    attempt: 0,
+    ids: Buffer.from(idHex, 'hex'),
+    body: new EventBody(Buffer.from(JSON.stringify(event)), 'single', 1, 'ers_1'),
+    events: [accepted],
+  };
+  let asked: RatingInput | undefined;
+  const rules: Pick<BatchRules, 'resolve'> = {
+    resolve: () => ({
+      version: 1,
+      rate: (input) => {
+        asked = input;
+        return { ok: true, dimensions: new Map(), items: [] };
+      },
+    }),
+  };
+  const onDefect = (error: unknown) => {
+    throw error;
+  };
+  const envelope = readEnvelope(group, accepted, onDefect);
+  rateEvent(group, accepted, envelope, rules as BatchRules, 0, onDefect);
+  return asked;
+}
+
+it('rates by all that was sent: subject, time, raw JSON and the items of x-billing', () => {
+  const items = [{ metric: 'calls', quantity: '2', unit: 'call' }];
+  expect(inputOf({ subject_type: 'user', subject_id: 'u1', 'x-billing': { items } })).toEqual({
+    rawJson: { a: 1 },
+    occurredAt: OCCURRED_AT,
+    subject: { type: 'user', id: 'u1' },
+    billedItems: items,
+  });
+});
+
+it('leaves the subject to the rules where none was sent', () => {
+  expect(inputOf({})).toEqual({ rawJson: { a: 1 }, occurredAt: OCCURRED_AT, billedItems: [] });
+});
