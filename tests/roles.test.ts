@@ -128,4 +128,10 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     const { exitCode, output } = await one.runCommand(['verify']);
     expect([exitCode, output]).toEqual([0, expect.stringContaining('Everything is equal')]);
   });
+
+  it('are refused over a store that only one process can open', async () => {
+    const { TOLLGATE_CLICKHOUSE_URL: _, ...withoutClickHouse } = env;
+    const start = startService({ args: ['serve', '--roles', 'api'], env: withoutClickHouse });
+    await expect(start).rejects.toThrow(/Roles can be split only over stores that every process reaches/);
+  });
 });

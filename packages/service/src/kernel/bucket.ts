@@ -146,11 +146,6 @@ export function bucketStarts(fromS: number, toS: number, sizeS: number, timezone
   return starts;
 }
 
-/** The starts of all local days that hold some of the range, rising. The first may lie before `fromS`. */
-export function localDayStarts(fromS: number, toS: number, timezone: string): number[] {
-  return bucketStarts(fromS, toS, DAY_S, timezone);
-}
-
 function assertSize(sizeS: number): void {
   if (!Number.isInteger(sizeS) || sizeS < 1) throw new RangeError(`${sizeS} seconds are no bucket size`);
 }

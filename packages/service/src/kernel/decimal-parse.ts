@@ -9,7 +9,7 @@ import {
 } from './decimal-value.js';
 
 /** Longest text that is looked at; what is longer is refused before any of its digits is converted. */
-export const DECIMAL_TEXT_CHARS_MAX = 1_024;
+const DECIMAL_TEXT_CHARS_MAX = 1_024;
 /** Any integer of this many digits is exact as a double, so it can be gathered digit by digit. */
 const SAFE_DIGITS = 15;
 

@@ -85,7 +85,7 @@ function checkRoles(config: Config): void {
   const isWhole = config.roles.length === 3;
   if (isWhole || !usesEmbeddedStore(config)) return;
   throw new StartError(
-    'Only some of the roles can run on their own servers alone: set TOLLGATE_DATABASE_URL and TOLLGATE_CLICKHOUSE_URL.',
+    'Roles can be split only over stores that every process reaches: set TOLLGATE_DATABASE_URL and TOLLGATE_CLICKHOUSE_URL.',
   );
 }
 

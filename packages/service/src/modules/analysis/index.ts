@@ -1,4 +1,3 @@
 export { usedMetrics } from './metrics-store.js';
-export type { AnalysisScope } from './query-sql.js';
-export { type AnalysisDeps, registerAnalysisRoutes } from './routes.js';
+export { registerAnalysisRoutes } from './routes.js';
 export { analyze } from './service.js';

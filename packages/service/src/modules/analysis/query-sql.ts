@@ -27,7 +27,7 @@ export interface Statement {
 }
 
 /** The subject's own columns; every other name is a dimension. */
-export const SUBJECT_COLUMNS: readonly string[] = ['subject_type', 'subject_id'];
+const SUBJECT_COLUMNS: readonly string[] = ['subject_type', 'subject_id'];
 
 /** The value of a dimension in one row of a source. */
 interface DimensionSql {

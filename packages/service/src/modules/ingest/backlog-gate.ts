@@ -1,11 +1,11 @@
 import { ApiError } from '../../platform/http/index.js';
 import type { Backlog, SegmentQueue } from '../../platform/queue/index.js';
 
-export const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
-export const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
+const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
+const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
 /** Bounds the cost of measuring: under light load a segment may hold a single event. */
 export const BACKLOG_SEGMENTS_MAX = 200_000;
-export const BACKLOG_REFRESH_INTERVAL_MS = 250;
+const BACKLOG_REFRESH_INTERVAL_MS = 250;
 const RETRY_AFTER_S = 5;
 
 /** Repeats a task until stopped. Injected, so that tests own time. */

@@ -3,11 +3,11 @@ import { ApiError } from '../../platform/http/index.js';
 import { recordBytes, type SegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
 
 /** A segment takes requests up to this size, and always at least one. */
-export const SEGMENT_BYTES_MAX = 8 * 1_048_576;
+const SEGMENT_BYTES_MAX = 8 * 1_048_576;
 /** No larger than the largest request, so that a worker's batch is never dominated by one segment. */
-export const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
+const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
 /** Accepted but not yet durable requests may hold this much memory. */
-export const PENDING_BYTES_MAX = 64 * 1_048_576;
+const PENDING_BYTES_MAX = 64 * 1_048_576;
 
 interface Waiter {
   readonly record: SegmentRecord;

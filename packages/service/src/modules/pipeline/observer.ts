@@ -2,19 +2,11 @@ import type { DefectListener } from './rating.js';
 import type { SpoolCorruptError } from './spool.js';
 
 /** The steps of one batch, in order. */
-export const BATCH_STAGES = [
-  'claim',
-  'deduplicate',
-  'rate',
-  'failures',
-  'spool',
-  'totals',
-  'commit',
-] as const;
+const BATCH_STAGES = ['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals', 'commit'] as const;
 export type BatchStage = (typeof BATCH_STAGES)[number];
 
 /** The steps of one projected group, in order. */
-export const PROJECTION_STAGES = ['group', 'read', 'insert', 'delete', 'unlink'] as const;
+const PROJECTION_STAGES = ['group', 'read', 'insert', 'delete', 'unlink'] as const;
 export type ProjectionStage = (typeof PROJECTION_STAGES)[number];
 
 /** What one committed batch did. */

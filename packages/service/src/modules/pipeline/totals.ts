@@ -150,7 +150,7 @@ function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
 }
 
 /** By UTF-16 code unit: any order will do as long as every worker has the same. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }

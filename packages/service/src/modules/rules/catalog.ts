@@ -9,7 +9,7 @@ export interface CatalogSource {
 }
 
 /** Rule sets kept in memory, beyond which only those of the batch at hand are. */
-export const RULE_SETS_CACHED_MAX = 1_000;
+const RULE_SETS_CACHED_MAX = 1_000;
 
 /**
  * The published rules, for workers: refreshed once per batch, then asked without waiting. Versions never change, so

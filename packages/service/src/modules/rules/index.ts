@@ -6,14 +6,13 @@ import { RuleSetPublications } from './publications.js';
 import { compileRuleVersion, type RuleVersion } from './rule-version.js';
 import { RuleSetService } from './service.js';
 
-export { RULE_SETS_CACHED_MAX, type RuleCatalog } from './catalog.js';
+export type { RuleCatalog } from './catalog.js';
 export type { RuleSetRef } from './catalog-store.js';
-export { type CompiledExtractor, compileExtractor, type Issue, RatingFailure } from './extract/index.js';
+export { compileExtractor, RatingFailure } from './extract/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
-export { type BilledItem, type ChargeItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
-export { type RuleSetRoutesDeps, registerRuleSetRoutes } from './routes.js';
+export { type BilledItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
+export { registerRuleSetRoutes } from './routes.js';
 export type { RuleVersion } from './rule-version.js';
-export type { ChangeContext, RuleSetService } from './service.js';
 
 /** Extractor rule sets of one process. */
 export interface ExtractorRuleSets {

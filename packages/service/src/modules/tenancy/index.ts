@@ -5,11 +5,9 @@ import { CachedProjectResolver } from './project-resolver.js';
 import { TenancyService } from './service.js';
 import { findKey, findProjectRef } from './store.js';
 
-export { type AuditRecord, audit } from './audit-store.js';
-export { KEY_CACHE_MS_MAX } from './authenticator.js';
-export { registerTenancyRoutes, type TenancyDeps } from './routes.js';
-export type { Caller, TenancyService } from './service.js';
-export { loadServiceKey, SERVICE_KEY_FILE, type ServiceKey } from './service-key.js';
+export { audit } from './audit-store.js';
+export { registerTenancyRoutes } from './routes.js';
+export { loadServiceKey, type ServiceKey } from './service-key.js';
 
 export interface TenancyOptions {
   readonly postgres: Postgres;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/id.js';
 import { TEST_NOW_S } from '../../testing/api.js';
 import { TenancyFixture } from '../../testing/tenancy.js';
-import { KEY_CACHE_MS_MAX } from './index.js';
+import { KEY_CACHE_MS_MAX } from './authenticator.js';
 
 let node: Awaited<ReturnType<typeof TenancyFixture.start>>;
 beforeAll(async () => {

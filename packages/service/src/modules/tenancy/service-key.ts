@@ -3,7 +3,7 @@ import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateApiKey, isWellFormedApiKey } from '../../kernel/api-key-text.js';
 
-export const SERVICE_KEY_FILE = 'service-key';
+const SERVICE_KEY_FILE = 'service-key';
 /** Its owner may read and write it, nobody else anything. */
 const FILE_MODE = 0o600;
 

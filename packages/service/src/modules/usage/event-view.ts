@@ -52,7 +52,7 @@ function chargeItems(event: StoredEvent): UsageChargeItem[] {
 }
 
 /** A decimal as the API writes it; a server's settings may pad it with zeros. */
-export function plainDecimal(text: string): string {
+function plainDecimal(text: string): string {
   const decimal = parseDecimal(text);
   if (decimal === undefined) throw new Error(`ClickHouse answered ${text} for a decimal`);
   return toText(decimal);

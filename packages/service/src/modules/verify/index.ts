@@ -1,2 +1,2 @@
 export { registerVerifyRoutes } from './routes.js';
-export { type VerifyDeps, verifyUsage } from './service.js';
+export { verifyUsage } from './service.js';

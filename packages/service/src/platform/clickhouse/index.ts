@@ -1,14 +1,7 @@
 export { chdbConfigFile } from './chdb-config.js';
-export { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from './embedded.js';
+export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';
-export {
-  type ClickHouse,
-  type ClickHouseLimits,
-  ClickHouseUnavailableError,
-  type QueryOptions,
-  type QueryParams,
-  type RowBinaryData,
-} from './port.js';
-export { type ClickHouseServerOptions, connectClickHouse } from './server.js';
+export { type ClickHouse, ClickHouseUnavailableError, type RowBinaryData } from './port.js';
+export { connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

@@ -19,10 +19,10 @@ import type { App } from './types.js';
 import { validatorCompiler } from './validation.js';
 
 /** A request, head and body, must have arrived within this time. */
-export const REQUEST_MS_MAX = 60_000;
-export const HEADERS_MS_MAX = 15_000;
-export const KEEP_ALIVE_MS = 72_000;
-export const HEADER_BYTES_MAX = 16_384;
+const REQUEST_MS_MAX = 60_000;
+const HEADERS_MS_MAX = 15_000;
+const KEEP_ALIVE_MS = 72_000;
+const HEADER_BYTES_MAX = 16_384;
 /** Longest value of a path parameter; nothing that has an id is longer. */
 export const PATH_PARAMETER_CHARS_MAX = 512;
 

@@ -7,7 +7,7 @@ import { isUnavailable } from '../postgres/index.js';
 import { ApiError } from './errors.js';
 
 /** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
-export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
   switch (code) {

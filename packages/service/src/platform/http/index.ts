@@ -1,10 +1,9 @@
-export type { AccessPorts } from './access.js';
-export { type AppOptions, createApp } from './app.js';
-export { ApiError, type ApiErrorOptions, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
+export { createApp } from './app.js';
+export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type Page, pageOf } from './page.js';
-export { Readiness, type ReadinessCheck } from './readiness.js';
-export { CLOSE_DEADLINE_MS, closeGracefully } from './shutdown.js';
-export { firstUnusableText, isUsableText } from './text.js';
+export { Readiness } from './readiness.js';
+export { closeGracefully } from './shutdown.js';
+export { isUsableText } from './text.js';
 export {
   type Access,
   type App,
@@ -16,5 +15,4 @@ export {
   principalPermissions,
   principalPermits,
   principalSees,
-  type ServicePrincipal,
 } from './types.js';

@@ -7,7 +7,7 @@ export interface ReadinessCheckOptions {
 }
 
 /** A check that takes longer counts as failed. */
-export const READINESS_CHECK_MS_MAX = 2_000;
+const READINESS_CHECK_MS_MAX = 2_000;
 
 export interface ReadinessReport {
   readonly ready: boolean;

@@ -3,7 +3,7 @@ import type { Logger } from '../log/index.js';
 import { DurationHistogram, type DurationSeries, type Metrics } from '../metrics/index.js';
 
 /** A request that takes longer is logged. */
-export const SLOW_REQUEST_MS = 2_000;
+const SLOW_REQUEST_MS = 2_000;
 
 /**
  * Measures every request by its route's pattern, never by its path (ids must not become label values), and logs slow

@@ -1,5 +1,5 @@
 /** What replaces a secret. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** API keys, wherever in a text they stand. */
 const API_KEY = /tg_(?:live|test)_[0-9A-Za-z]+(?:_[0-9A-Za-z]+)?/g;
@@ -10,7 +10,7 @@ const SECRET_NAME =
   /^(?:authorization|cookie|set-cookie|password|secret|token|key|api_?key|service_?key)$|_secret$|Secret$/i;
 
 /** The text without API keys, bearer tokens and passwords of URLs. */
-export function redactText(text: string): string {
+function redactText(text: string): string {
   return text
     .replace(API_KEY, `tg_${REDACTED}`)
     .replace(BEARER, `$1 ${REDACTED}`)

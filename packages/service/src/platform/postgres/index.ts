@@ -7,12 +7,7 @@ export {
   transaction,
   withAdvisoryLock,
 } from './connect.js';
-export {
-  type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
-  type PostgresConnection,
-  startEmbeddedPostgres,
-} from './embedded.js';
+export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
 export { removeEmbeddedPostgres } from './remove.js';

@@ -4,9 +4,9 @@ import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
 import { decodeSegment, encodeSegment, SegmentFormatError, type SegmentRecord } from './segment.js';
 
 /** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
-export const CLAIM_BYTES_MAX = 64 * 1_048_576;
+const CLAIM_BYTES_MAX = 64 * 1_048_576;
 /** Without an answer for so long, an append counts as failed: its outcome is unknown. */
-export const APPEND_TIMEOUT_MS = 10_000;
+const APPEND_TIMEOUT_MS = 10_000;
 
 const CHUNK_ROWS_FIRST = 16;
 const CHUNK_ROWS_MAX = 1_024;

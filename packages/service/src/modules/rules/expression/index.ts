@@ -1,11 +1,5 @@
-export {
-  type CompiledExpression,
-  compileExpression,
-  type ExpressionKind,
-  type ExpressionOptions,
-} from './compile-expression.js';
+export { compileExpression, type ExpressionKind } from './compile-expression.js';
 export { FUNCTIONS } from './functions/index.js';
-export type { ExpressionIssue } from './issue.js';
 export {
   type DimensionValue,
   type ExpressionEnv,

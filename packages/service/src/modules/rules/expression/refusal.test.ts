@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CompiledExpression, compileExpression } from './index.js';
+import type { CompiledExpression } from './compile-expression.js';
+import { compileExpression } from './index.js';
 import { refusalOf } from './testing.js';
 
 const issueOf = (compiled: CompiledExpression<unknown>) => (compiled.ok ? undefined : compiled.issue);

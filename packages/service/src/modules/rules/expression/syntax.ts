@@ -45,8 +45,6 @@ export function refuse(node: Node, reason: string): never {
   throw new Refusal(node.pos, reason);
 }
 
-export const MACROS: readonly string[] = ['all', 'exists', 'exists_one', 'map', 'filter'];
-
 /** Whether the parser took this node for a macro over a list or map. */
 export function isComprehension(node: Node): boolean {
   return node.op === 'rcall' && node.meta.alternate !== undefined;

@@ -42,7 +42,7 @@ export function recorded(value: Decimal): RecordedDecimal | undefined {
 }
 
 /** Currency of pricing that names none. */
-export const CURRENCY_DEFAULT = 'USD';
+const CURRENCY_DEFAULT = 'USD';
 
 /** Undefined when the extractor has no pricing of its own. */
 export function compileAttachedPricing(

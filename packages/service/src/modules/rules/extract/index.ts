@@ -1,10 +1,5 @@
 export { type PriceExpression, type RecordedDecimal, recorded } from './attached-pricing.js';
 export type { CompiledChargeItem } from './charge-item.js';
-export {
-  type CompiledExtractor,
-  compileExtractor,
-  type ExtractorResult,
-  type RuleOrigin,
-} from './compile-extractor.js';
-export { RatingFailure, type RatingFailureCode } from './failure.js';
+export { type CompiledExtractor, compileExtractor, type RuleOrigin } from './compile-extractor.js';
+export { RatingFailure } from './failure.js';
 export type { Issue } from './issues.js';
