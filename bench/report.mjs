@@ -51,6 +51,15 @@ export function printReport({ floors, service }) {
     ['of PostgreSQL segment rows', of(sustained.queryablePerSecond, 'PostgreSQL segment rows')],
     ['of ClickHouse RowBinary', of(sustained.queryablePerSecond, 'ClickHouse RowBinary + rollups')],
   ]);
+  printLoads(halfLoad, overload);
+  resources({ idle, single, burst, sustained, halfLoad, overload });
+  section('Afterwards', [
+    ['tollgate verify', verify ? 'both stores equal' : 'THE STORES DIFFER'],
+    ['SIGTERM', `exit ${stop.exitCode} after ${ms(stop.milliseconds)}`],
+  ]);
+}
+
+function printLoads(halfLoad, overload) {
   section('At half that load', [
     [
       'accept to queryable',
@@ -69,11 +78,6 @@ export function printReport({ floors, service }) {
     ['rated', `${count(overload.ratedPerSecond)}/s`],
     ['greatest backlog', `${count(overload.backlogMax)} events`],
     ['drained after', `${overload.drainSeconds.toFixed(1)} s`],
-  ]);
-  resources({ idle, single, burst, sustained, halfLoad, overload });
-  section('Afterwards', [
-    ['tollgate verify', verify ? 'both stores equal' : 'THE STORES DIFFER'],
-    ['SIGTERM', `exit ${stop.exitCode} after ${ms(stop.milliseconds)}`],
   ]);
 }
 

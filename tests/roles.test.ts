@@ -16,8 +16,7 @@ let env: Record<string, string>;
 const running: RunningService[] = [];
 
 async function start(roles: string): Promise<RunningService> {
-  const isHeadless = !roles.includes('api');
-  const service = await startService({ args: ['serve', '--roles', roles], env, isHeadless });
+  const service = await startService({ args: ['serve', '--roles', roles], env });
   running.push(service);
   return service;
 }
@@ -100,6 +99,14 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     await worker.start();
     await waitFor(async () => (await statusOf(one)).lag_seconds === 0);
     expect(await totalsOf(other)).toMatchObject([{ item_count: 350 }]);
+  });
+
+  it('tell of their health, and of nothing else, without the api role', async () => {
+    expect((await call(worker, 'GET', '/readyz')).status).toBe(200);
+    expect((await call(worker, 'GET', '/metrics')).text).toContain('tollgate_pipeline_events_total');
+    expect((await call(worker, 'GET', `${project}/usage/ingest-status`, { key: sample.key })).status).toBe(
+      404,
+    );
   });
 
   it('publish on one node for the very next event on another', async () => {

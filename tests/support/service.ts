@@ -20,8 +20,6 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Command and options of `tollgate`. */
   readonly args?: readonly string[];
-  /** The process answers no requests: it is ready when it says so. */
-  readonly isHeadless?: boolean;
 }
 
 /** What a crash takes with it. */
@@ -191,7 +189,6 @@ export class RunningService {
   }
 
   async #isReady(): Promise<boolean> {
-    if (this.#options.isHeadless === true) return this.#output.includes('Tollgate is ready');
     try {
       return (await fetch(`${this.url}/readyz`)).ok;
     } catch {

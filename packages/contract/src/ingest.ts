@@ -57,8 +57,15 @@ export const XBilling = Type.Object(
         description: 'Charge items; for its metric an item replaces what the extractors find.',
       }),
     ),
-    pricing_hints: Type.Optional(hintsByMetric(PricingHint, 'Prices by metric.')),
-    discount_hints: Type.Optional(hintsByMetric(DiscountHint, 'Discounts by metric.')),
+    pricing_hints: Type.Optional(
+      hintsByMetric(PricingHint, 'Prices by metric. Kept with the event; rating does not apply them yet.'),
+    ),
+    discount_hints: Type.Optional(
+      hintsByMetric(
+        DiscountHint,
+        'Discounts by metric. Kept with the event; rating does not apply them yet.',
+      ),
+    ),
   },
   closed,
 );

@@ -140,6 +140,7 @@ create table usage_batches (
   oldest_received_at_ms bigint not null,
   event_count integer not null,
   item_count integer not null,
+  byte_count bigint not null,
   project_ids text[] not null,
   spool_file text,
   bytes bytea,

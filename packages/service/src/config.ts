@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
 
 /** What a process of the service does. */
-const ROLES = ['api', 'worker', 'projector'] as const;
+export const ROLES = ['api', 'worker', 'projector'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Any text of an operator's choice that fits a header; one that we generate has the form of every other key. */

@@ -161,6 +161,8 @@ create table usage_batches (
   oldest_received_at_ms bigint not null,
   event_count integer not null,
   item_count integer not null,
+  -- Of the rows: what the worker may leave to the projector is bounded.
+  byte_count bigint not null,
   project_ids text[] not null,
   -- RowBinary rows of usage_events: a file of the spool folder, or the bytes themselves.
   spool_file text,

@@ -3,7 +3,7 @@ import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createExtractorRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
-import { createTenancy, registerTenancyRoutes } from '../modules/tenancy/index.js';
+import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
@@ -30,12 +30,32 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** The HTTP application with every module's routes; it does not listen yet. */
+/** The HTTP application; it does not listen yet. Without the api role it tells of its health and nothing else. */
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;
+  const tenancy = createTenancy({ postgres, clock: systemClock, serviceKey: parts.serviceKey });
+  readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
+  // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
+  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
+  const app = await createApp({
+    authenticator: tenancy.authenticator,
+    projects: tenancy.projects,
+    log,
+    metrics,
+    readiness,
+    version: VERSION,
+  });
+  if (!config.roles.includes('api')) return { app, close: async () => {} };
+  const ingest = registerModules(app, parts, tenancy.service);
+  return { app, close: () => ingest.close() };
+}
+
+/** Every module's routes. Answers the service that must be closed after the app. */
+function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): IngestService {
+  const { config, stores, log, metrics } = parts;
+  const { postgres, clickhouse } = stores;
   const clock = systemClock;
-  const tenancy = createTenancy({ postgres, clock, serviceKey: parts.serviceKey });
   const ruleSets = createExtractorRuleSets({ postgres, clock });
   const queue = new NotifyingQueue(postgres, () => parts.pipeline.notify());
   const ingest = new IngestService({
@@ -45,26 +65,14 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     window: { ageDaysMax: config.eventAgeDaysMax, aheadDaysMax: config.eventAheadDaysMax },
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
-  readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
-  // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
-  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
   measureBacklog(metrics, ingest);
-
-  const app = await createApp({
-    authenticator: tenancy.authenticator,
-    projects: tenancy.projects,
-    log,
-    metrics,
-    readiness,
-    version: VERSION,
-  });
-  registerTenancyRoutes(app, { service: tenancy.service });
+  registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, { service: ruleSets.service });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, { clickhouse, postgres, queue, clock, extractorVersions: ruleSets.service });
   registerAnalysisRoutes(app, { clickhouse, clock });
   registerVerifyRoutes(app, { postgres, clickhouse, log });
-  return { app, close: () => ingest.close() };
+  return ingest;
 }
 
 /** Tells the worker of this process at once what others would notice by polling. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.js';
+import { type Config, ROLES } from '../config.js';
 import { createLog } from '../platform/log/index.js';
 import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
@@ -39,8 +39,9 @@ export async function runUntil(
 }
 
 function announce({ url, serviceKey, places }: Service, config: Config): void {
-  const lines = [`Tollgate is ready${url === undefined ? ` (${config.roles.join(', ')})` : ` on ${url}`}`];
-  if (url !== undefined) lines.push(`  API documentation  ${url}/docs`);
+  const isWhole = config.roles.length === ROLES.length;
+  const lines = [`Tollgate is ready on ${url}${isWhole ? '' : ` (${config.roles.join(', ')} only)`}`];
+  if (config.roles.includes('api')) lines.push(`  API documentation  ${url}/docs`);
   if (serviceKey.source === 'generated') {
     lines.push(
       `  Service key        ${serviceKey.text}`,

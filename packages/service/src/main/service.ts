@@ -18,8 +18,8 @@ import { WorkerHost } from './worker-host.js';
 
 /** A running service. */
 export interface Service {
-  /** Where it answers; undefined without the api role. */
-  readonly url: string | undefined;
+  /** Where it answers; without the api role only to questions about its health. */
+  readonly url: string;
   readonly serviceKey: ServiceKey;
   readonly places: Stores['places'];
   /** Resolves with one sentence when a part that the service cannot do without has ended by itself. */
@@ -39,8 +39,7 @@ export interface ServiceOptions {
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { log, onProgress, signal } = options;
   checkRoles(config);
-  const runsApi = config.roles.includes('api');
-  if (runsApi) await checkPort(config);
+  await checkPort(config);
   prepareDataDir(config.dataDir);
   const closers = new Closers();
   let fail: (reason: string) => void = () => {};
@@ -57,23 +56,13 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const pipeline = await startPipeline(config, stores, { log, metrics, fail });
     closers.add(() => pipeline.stop());
     signal.throwIfAborted();
-    let url: string | undefined;
-    if (runsApi) {
-      onProgress('starting the API');
-      const readiness = new Readiness();
-      const api = await createApi({
-        config,
-        stores,
-        serviceKey: serviceKey.text,
-        log,
-        metrics,
-        readiness,
-        pipeline,
-      });
-      closers.add(() => closeApi(api, readiness));
-      url = await listen(api.app, config);
-      closers.add(announceUrl(config.dataDir, url));
-    }
+    onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
+    const readiness = new Readiness();
+    const parts = { config, stores, serviceKey: serviceKey.text, log, metrics, readiness, pipeline };
+    const api = await createApi(parts);
+    closers.add(() => closeApi(api, readiness));
+    const url = await listen(api.app, config);
+    if (usesEmbeddedStore(config)) closers.add(announceUrl(config.dataDir, url));
     return { url, serviceKey, places: stores.places, failure, stop: () => closers.closeAll() };
   } catch (error) {
     return closers.closeAfter(error);

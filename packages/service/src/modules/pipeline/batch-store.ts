@@ -56,6 +56,19 @@ export async function recordEventIds<K extends EventKey>(tx: Tx, keys: readonly 
   return new Set(keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`)));
 }
 
+/** How many bytes each of the failed events has that are asked for; 0 where it is no longer failed. */
+export async function failedEventBytes(tx: Tx, requests: readonly ReprocessRequest[]): Promise<number[]> {
+  const projectIds = requests.map(({ projectId }) => projectId);
+  const ids = requests.map(({ idHex }) => idHex);
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(octet_length(f.event), 0) as bytes
+    from unnest(${projectIds}::text[], ${ids}::uuid[]) with ordinality as r (project_id, raw_event_id, position)
+    left join failed_events f on f.project_id = r.project_id and f.raw_event_id = r.raw_event_id
+    order by r.position
+  `.execute(tx);
+  return rows.map(({ bytes }) => bytes);
+}
+
 /**
  * Takes the failed events that are asked for, to be rated anew; those that are no longer failed are left out. All
  * workers lock them in one order.
@@ -179,6 +192,7 @@ export interface NewUsageBatch {
   readonly oldestReceivedAtMs: number;
   readonly eventCount: number;
   readonly itemCount: number;
+  readonly byteCount: number;
   readonly projectIds: readonly string[];
   readonly location: BatchLocation;
 }
@@ -186,11 +200,19 @@ export interface NewUsageBatch {
 export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<void> {
   const { location } = batch;
   await sql`
-    insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, project_ids,
+    insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
       spool_file, bytes)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
-      ${batch.projectIds}::text[], ${location.spoolFile}, ${location.bytes})
+      ${batch.byteCount}, ${batch.projectIds}::text[], ${location.spoolFile}, ${location.bytes})
   `.execute(tx);
+}
+
+/** Bytes of rows that are on their way to ClickHouse. */
+export async function unprojectedBytes(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(byte_count), 0)::bigint as bytes from usage_batches
+  `.execute(tx);
+  return rows[0]?.bytes ?? 0;
 }
 
 /** From here to the end of `tx` no sweep runs, so a spool file may exist before the row that points at it. */

@@ -10,6 +10,7 @@ import {
   insertUsageBatch,
   recordEventIds,
   takeFailedEvents,
+  unprojectedBytes,
 } from './batch-store.js';
 import { EventBody, type EventGroup } from './event.js';
 import { type Intake, readIntake } from './intake.js';
@@ -28,8 +29,16 @@ export interface BatchDeps {
   readonly observer: Pick<PipelineObserver, 'defect'>;
 }
 
+/**
+ * While so much waits for ClickHouse, nothing more is rated: then the queue grows, and ingest refuses in the end. Past it, a
+ * ClickHouse that is away would fill the disk.
+ */
+const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
+
 export interface BatchOptions {
   readonly eventsMax: number;
+  /** Default `UNPROJECTED_BYTES_MAX`. */
+  readonly unprojectedBytesMax?: number | undefined;
   /** Where rows are encoded; the batch has it to itself. */
   readonly writer: RowBinaryWriter;
   readonly stages: StageClock<BatchStage>;
@@ -47,9 +56,11 @@ export interface BatchOptions {
 export async function processBatch(
   tx: Tx,
   deps: BatchDeps,
-  { eventsMax, writer, stages, onClaimed }: BatchOptions,
+  options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const segments = await deps.queue.claim(tx, eventsMax);
+  const { eventsMax, writer, stages, onClaimed, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
+  const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
+  const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
   const intake = readIntake(segments);
   onClaimed(intake.claimed);
   if (segments.length === 0) return undefined;
@@ -123,6 +134,7 @@ async function storeRows(
     oldestReceivedAtMs,
     eventCount,
     itemCount,
+    byteCount: writer.length,
     projectIds,
     location,
   });

@@ -25,6 +25,18 @@ describe('pipeline worker', () => {
 
   afterEach(() => fixture.drop());
 
+  it('rates no more while too much waits for ClickHouse, and goes on when that is done', async () => {
+    await fixture.accept(batchRecord(fixture.project, manyEvents(3, 'first')));
+    const pipeline = fixture.worker({ unprojectedBytesMax: 1 });
+    await pipeline.drain();
+    await fixture.accept(batchRecord(fixture.project, manyEvents(2, 'second')));
+    await pipeline.drain();
+    expect(pipeline.stats().processed).toBe(3);
+    await fixture.postgres.pool.query('delete from usage_batches');
+    await pipeline.drain();
+    expect(pipeline.stats().processed).toBe(5);
+  });
+
   it('rates what is queued, adds it up and leaves it for ClickHouse', async () => {
     const other = await createProject(fixture.postgres, 'ten_b', 'prj_b');
     await fixture.accept(

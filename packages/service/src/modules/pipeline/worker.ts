@@ -19,6 +19,8 @@ export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
   readonly lingerMs?: number;
   readonly lanes?: number;
+  /** Bytes that may wait for ClickHouse before rating pauses. */
+  readonly unprojectedBytesMax?: number;
 }
 
 export interface PipelineWorkerDeps extends BatchDeps {
@@ -53,6 +55,7 @@ class LaneWorker implements PipelineWorker {
   readonly #eventsMax: number;
   readonly #lingerMs: number;
   readonly #lanes: number;
+  readonly #unprojectedBytesMax: number | undefined;
   readonly #wakeup = new Wakeup();
   readonly #stats: PipelineStats = {
     batches: 0,
@@ -71,11 +74,18 @@ class LaneWorker implements PipelineWorker {
 
   constructor(
     private readonly deps: PipelineWorkerDeps,
-    { batchEventsMax = BATCH_EVENTS_MAX, lingerMs = LINGER_MS, lanes = LANES }: PipelineWorkerOptions,
+    options: PipelineWorkerOptions,
   ) {
+    const {
+      batchEventsMax = BATCH_EVENTS_MAX,
+      lingerMs = LINGER_MS,
+      lanes = LANES,
+      unprojectedBytesMax,
+    } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
+    this.#unprojectedBytesMax = unprojectedBytesMax;
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
     const connectionsMin = lanes * CONNECTIONS_PER_LANE;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
@@ -149,7 +159,13 @@ class LaneWorker implements PipelineWorker {
       this.#lastClaim = events === 0 ? 'empty' : events * 2 > this.#eventsMax ? 'full' : 'partial';
       endTurn();
     };
-    const options = { eventsMax: this.#eventsMax, writer, stages, onClaimed };
+    const options = {
+      eventsMax: this.#eventsMax,
+      unprojectedBytesMax: this.#unprojectedBytesMax,
+      writer,
+      stages,
+      onClaimed,
+    };
     const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options));
     if (counts === undefined) return undefined;
     stages.end('commit');

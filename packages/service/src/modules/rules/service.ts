@@ -127,7 +127,7 @@ export class RuleSetService {
         resourceId: ruleSetId,
         change: { version: after.version, ...details },
         requestId,
-        atS: now,
+        atMs: this.deps.clock.nowMs(),
       });
       return after;
     });

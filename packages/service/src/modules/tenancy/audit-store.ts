@@ -15,22 +15,17 @@ export interface AuditRecord {
   /** What was written, as JSON. */
   readonly change?: unknown;
   readonly requestId: string;
-  /** Unix seconds. */
-  readonly atS: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
 }
-
-let recordCount = 0;
 
 /** Records a change in the transaction that makes it: there is no change without its record, and none besides. */
 export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
-  // Entries of one second keep the order in which this process wrote them.
-  recordCount += 1;
-  const idMs = record.atS * 1000 + (recordCount % 1000);
   await tx
     .insertInto('audit_log')
     .values({
       tenant_id: record.tenantId,
-      id: newId('aud', { nowMs: () => idMs }),
+      id: newId('aud', { nowMs: () => record.atMs }),
       project_id: record.projectId ?? null,
       actor: record.principal.kind === 'service' ? 'service' : record.principal.keyId,
       action: record.action,
@@ -38,7 +33,7 @@ export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
       resource_id: record.resourceId,
       change: record.change === undefined ? null : JSON.stringify(record.change),
       request_id: record.requestId,
-      created_at: record.atS,
+      created_at: Math.floor(record.atMs / 1000),
     })
     .execute();
 }

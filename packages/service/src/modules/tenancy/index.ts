@@ -7,6 +7,7 @@ import { findKey, findProjectRef } from './store.js';
 
 export { audit } from './audit-store.js';
 export { registerTenancyRoutes } from './routes.js';
+export type { TenancyService } from './service.js';
 export { loadServiceKey, type ServiceKey } from './service-key.js';
 
 export interface TenancyOptions {

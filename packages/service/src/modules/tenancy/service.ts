@@ -47,7 +47,7 @@ export class TenancyService {
     await transaction(this.#postgres, async (tx) => {
       await store.insertTenant(tx, tenant);
       await audit(tx, {
-        ...this.#recordOf(caller, tenant.id, tenant.created_at),
+        ...this.#recordOf(caller, tenant.id),
         action: 'tenant.create',
         resourceType: 'tenant',
         resourceId: tenant.id,
@@ -80,7 +80,7 @@ export class TenancyService {
     await transaction(this.#postgres, async (tx) => {
       await store.insertProject(tx, project);
       await audit(tx, {
-        ...this.#recordOf(caller, tenantId, project.created_at),
+        ...this.#recordOf(caller, tenantId),
         projectId: project.id,
         action: 'project.create',
         resourceType: 'project',
@@ -119,7 +119,7 @@ export class TenancyService {
     await transaction(this.#postgres, async (tx) => {
       await store.insertKey(tx, { ...key, tenantId, keyHash: keyHash(text) });
       await audit(tx, {
-        ...this.#recordOf(caller, tenantId, createdAt),
+        ...this.#recordOf(caller, tenantId),
         projectId: body.project_id,
         action: 'api_key.create',
         resourceType: 'api_key',
@@ -141,7 +141,7 @@ export class TenancyService {
     await transaction(this.#postgres, async (tx) => {
       if (!(await store.revokeKey(tx, tenantId, keyId, atS))) throw new ApiError('not_found');
       await audit(tx, {
-        ...this.#recordOf(caller, tenantId, atS),
+        ...this.#recordOf(caller, tenantId),
         action: 'api_key.revoke',
         resourceType: 'api_key',
         resourceId: keyId,
@@ -177,7 +177,7 @@ export class TenancyService {
     return projectKind;
   }
 
-  #recordOf({ principal, requestId }: Caller, tenantId: string, atS: number) {
-    return { tenantId, principal, requestId, atS };
+  #recordOf({ principal, requestId }: Caller, tenantId: string) {
+    return { tenantId, principal, requestId, atMs: this.#clock.nowMs() };
   }
 }

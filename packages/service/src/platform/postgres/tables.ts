@@ -126,6 +126,7 @@ export interface UsageBatchesTable {
   oldest_received_at_ms: number;
   event_count: number;
   item_count: number;
+  byte_count: number;
   project_ids: string[];
   spool_file: string | null;
   bytes: Buffer | null;
