@@ -1,6 +1,6 @@
 import { rawEventHex } from '../kernel/id.js';
 import type { Postgres } from '../platform/postgres/index.js';
-import type { SegmentRecord } from '../platform/queue/index.js';
+import { reprocessRecord as reprocessRecordAt, type SegmentRecord } from '../platform/queue/index.js';
 
 /** A project that events are accepted for. */
 export interface TestProject {
@@ -58,11 +58,5 @@ export function batchRecord(
 
 /** What a reprocess request would append. */
 export function reprocessRecord(project: TestProject, idHexes: readonly string[]): SegmentRecord {
-  return {
-    scope: { kind: 'reprocess', ...project, extractorRuleSetId: null },
-    receivedAtMs: RECEIVED_AT_MS,
-    eventCount: idHexes.length,
-    ids: Buffer.from(idHexes.join(''), 'hex'),
-    body: Buffer.alloc(0),
-  };
+  return reprocessRecordAt(project, idHexes, RECEIVED_AT_MS);
 }

@@ -12,6 +12,7 @@ import {
   takeFailedEvents,
   unprojectedBytes,
 } from './batch-store.js';
+import { deferReprocess } from './defer.js';
 import { EventBody, type EventGroup } from './event.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
@@ -22,7 +23,7 @@ import type { Spool } from './spool.js';
 const ATTEMPT_MAX = 0xffff;
 
 export interface BatchDeps {
-  readonly queue: Pick<SegmentQueue<Tx>, 'claim'>;
+  readonly queue: Pick<SegmentQueue<Tx>, 'claim' | 'putBack'>;
   readonly rules: Rules;
   readonly spool: Spool;
   readonly clock: Clock;
@@ -34,9 +35,13 @@ export interface BatchDeps {
  * ClickHouse that is away would fill the disk.
  */
 const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
+/** As many bytes of failed events are read back at once as a claim takes of new ones. */
+const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 
 export interface BatchOptions {
   readonly eventsMax: number;
+  /** Default `REPROCESS_BYTES_MAX`. */
+  readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
   /** Where rows are encoded; the batch has it to itself. */
@@ -61,10 +66,12 @@ export async function processBatch(
   const { eventsMax, writer, stages, onClaimed, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
-  const intake = readIntake(segments);
-  onClaimed(intake.claimed);
+  const claimed = readIntake(segments);
+  onClaimed(claimed.claimed);
   if (segments.length === 0) return undefined;
   for (const { problem } of segments) if (problem !== undefined) deps.observer.defect(problem);
+  const { reprocessBytesMax = REPROCESS_BYTES_MAX } = options;
+  const intake = await deferReprocess(tx, deps.queue, claimed, reprocessBytesMax);
   stages.end('claim');
   const plan = await ratePlan(tx, deps, intake, writer, stages);
   stages.end('rate');

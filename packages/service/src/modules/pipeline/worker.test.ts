@@ -176,6 +176,20 @@ describe('pipeline worker', () => {
     expect(last.stats()).toMatchObject({ claimed: 3, reprocessed: 1, skipped: 2 });
   });
 
+  it('reads back no more failed events at once than fit into memory', async () => {
+    const failing = ['bad-1', 'bad-2', 'bad-3'].map((key) => testEvent(key, { raw_json: {} }));
+    await fixture.accept(batchRecord(fixture.project, failing));
+    await fixture.worker().drain();
+    fixture.isMended = true;
+    const ids = failing.map((event) => idHexOf(fixture.project, event));
+    await fixture.accept(reprocessRecord(fixture.project, [...ids, ...ids]));
+    const worker = fixture.worker({ reprocessBytesMax: 1 });
+    await worker.drain();
+    expect(worker.stats()).toMatchObject({ batches: 3, claimed: 6, reprocessed: 3, skipped: 3 });
+    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 3, failed_count: 0 }]);
+    expect((await fixture.queue.backlog()).segments).toBe(0);
+  });
+
   it('fails an event without a published version', async () => {
     await fixture.accept(
       batchRecord(fixture.project, [

@@ -17,6 +17,8 @@ const CONNECTIONS_PER_LANE = 2;
 
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
+  /** Bytes of failed events that one batch reads back. */
+  readonly reprocessBytesMax?: number;
   readonly lingerMs?: number;
   readonly lanes?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
@@ -55,6 +57,7 @@ class LaneWorker implements PipelineWorker {
   readonly #eventsMax: number;
   readonly #lingerMs: number;
   readonly #lanes: number;
+  readonly #reprocessBytesMax: number | undefined;
   readonly #unprojectedBytesMax: number | undefined;
   readonly #wakeup = new Wakeup();
   readonly #stats: PipelineStats = {
@@ -80,11 +83,13 @@ class LaneWorker implements PipelineWorker {
       batchEventsMax = BATCH_EVENTS_MAX,
       lingerMs = LINGER_MS,
       lanes = LANES,
+      reprocessBytesMax,
       unprojectedBytesMax,
     } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
+    this.#reprocessBytesMax = reprocessBytesMax;
     this.#unprojectedBytesMax = unprojectedBytesMax;
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
     const connectionsMin = lanes * CONNECTIONS_PER_LANE;
@@ -161,6 +166,7 @@ class LaneWorker implements PipelineWorker {
     };
     const options = {
       eventsMax: this.#eventsMax,
+      reprocessBytesMax: this.#reprocessBytesMax,
       unprojectedBytesMax: this.#unprojectedBytesMax,
       writer,
       stages,

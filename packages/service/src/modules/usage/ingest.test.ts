@@ -211,8 +211,9 @@ describe('GET …/usage/ingest-status', () => {
     await queue.append([record('batch', 1, nowMs - 1_500)]);
     expect(await status()).toMatchObject({ lag_seconds: 2, oldest_received_at: TEST_NOW_S - 2 });
     await api.postgres.pool.query(
-      `insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, project_ids, bytes)
-      values ($1, $2, 1, 1, array[$3], '')`,
+      `insert into usage_batches
+        (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids, bytes)
+      values ($1, $2, 1, 1, 0, array[$3], '')`,
       [nowMs, nowMs - 10_000, projectId],
     );
     expect(await status()).toMatchObject({ lag_seconds: 10, oldest_received_at: TEST_NOW_S - 10 });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import { ApiError, type ProjectRef } from '../../platform/http/index.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
-import type { SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
+import { reprocessRecord, type SegmentQueue } from '../../platform/queue/index.js';
 import { eventState, type FailedEventRange, failedEventIds } from './failed-store.js';
 
 /** Events of one queue record: a worker's batch holds no more than a few of them. */
@@ -21,7 +21,7 @@ export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, i
   const state = await eventState(deps.postgres.db, project, id);
   if (state === 'absent') throw new ApiError('not_found');
   if (state === 'processed') throw new ApiError('event_not_failed');
-  await deps.queue.append([recordOf(deps.clock, project, [id])]);
+  await deps.queue.append([reprocessRecord(project, [id], deps.clock.nowMs())]);
 }
 
 /**
@@ -35,19 +35,8 @@ export async function reprocessEvents(
 ): Promise<number> {
   let count = 0;
   for await (const ids of failedEventIds(deps.postgres.db, project, range, REPROCESS_CHUNK_EVENTS_MAX)) {
-    await deps.queue.append([recordOf(deps.clock, project, ids)]);
+    await deps.queue.append([reprocessRecord(project, ids, deps.clock.nowMs())]);
     count += ids.length;
   }
   return count;
-}
-
-function recordOf(clock: Clock, project: ProjectRef, ids: readonly string[]): SegmentRecord {
-  const { tenantId, projectId, projectNo } = project;
-  return {
-    scope: { kind: 'reprocess', tenantId, projectId, projectNo, extractorRuleSetId: null },
-    receivedAtMs: clock.nowMs(),
-    eventCount: ids.length,
-    ids: Buffer.from(ids.join(''), 'hex'),
-    body: Buffer.alloc(0),
-  };
 }

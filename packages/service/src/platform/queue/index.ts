@@ -1,3 +1,9 @@
 export { PostgresSegmentQueue } from './postgres-queue.js';
 export type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-export { EVENT_ID_BYTES, recordBytes, type SegmentKind, type SegmentRecord } from './segment.js';
+export {
+  EVENT_ID_BYTES,
+  recordBytes,
+  reprocessRecord,
+  type SegmentKind,
+  type SegmentRecord,
+} from './segment.js';

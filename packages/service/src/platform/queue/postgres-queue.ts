@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Postgres, Tx } from '../postgres/index.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
 import { decodeSegment, encodeSegment, SegmentFormatError, type SegmentRecord } from './segment.js';
@@ -35,28 +35,18 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 
   /** One statement, hence one commit, for all of `records`. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
-    if (records.length === 0) throw new RangeError('a segment needs at least one record');
-    let receivedAtMs = Number.POSITIVE_INFINITY;
-    let eventCount = 0;
-    const eventsByProject = new Map<string, number>();
-    for (const record of records) {
-      const { projectId } = record.scope;
-      receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
-      eventCount += record.eventCount;
-      // What is rated anew was accepted and counted before.
-      const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
-      eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
-    }
-    const values = [
-      receivedAtMs,
-      eventCount,
-      [...eventsByProject.keys()],
-      [...eventsByProject.values()],
-      encodeSegment(records),
-    ];
     // `query_timeout` is a field of pg's query that its types leave out.
-    const query = { name: 'append-segment', text: APPEND, values, query_timeout: APPEND_TIMEOUT_MS };
+    const query = {
+      name: 'append-segment',
+      text: APPEND,
+      values: rowOf(records),
+      query_timeout: APPEND_TIMEOUT_MS,
+    };
     await this.postgres.pool.query(query);
+  }
+
+  async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
+    await tx.executeQuery(CompiledQuery.raw(APPEND, rowOf(records)));
   }
 
   async claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
@@ -89,6 +79,29 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     const { segments, events, bytes, oldest } = row;
     return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
   }
+}
+
+/** The values of APPEND. */
+function rowOf(records: readonly SegmentRecord[]): unknown[] {
+  if (records.length === 0) throw new RangeError('a segment needs at least one record');
+  let receivedAtMs = Number.POSITIVE_INFINITY;
+  let eventCount = 0;
+  const eventsByProject = new Map<string, number>();
+  for (const record of records) {
+    const { projectId } = record.scope;
+    receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
+    eventCount += record.eventCount;
+    // What is rated anew was accepted and counted before.
+    const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
+    eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
+  }
+  return [
+    receivedAtMs,
+    eventCount,
+    [...eventsByProject.keys()],
+    [...eventsByProject.values()],
+    encodeSegment(records),
+  ];
 }
 
 /** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */

@@ -30,5 +30,7 @@ export interface SegmentQueue<Tx> {
    * rolls back.
    */
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
+  /** Appends within `tx`: what a claim took and its batch has no room for. */
+  putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
   backlog(): Promise<Backlog>;
 }

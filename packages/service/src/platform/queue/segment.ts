@@ -32,6 +32,21 @@ export interface SegmentRecord {
   readonly body: Buffer;
 }
 
+/** A request to rate stored events of a project anew; `ids` are 32 hex digits each. */
+export function reprocessRecord(
+  { tenantId, projectId, projectNo }: Pick<SegmentScope, 'tenantId' | 'projectId' | 'projectNo'>,
+  ids: readonly string[],
+  receivedAtMs: number,
+): SegmentRecord {
+  return {
+    scope: { kind: 'reprocess', tenantId, projectId, projectNo, extractorRuleSetId: null },
+    receivedAtMs,
+    eventCount: ids.length,
+    ids: Buffer.from(ids.join(''), 'hex'),
+    body: Buffer.alloc(0),
+  };
+}
+
 /** Bytes that are not a segment of this version. */
 export class SegmentFormatError extends Error {
   constructor(problem: string) {
