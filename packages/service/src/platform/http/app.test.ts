@@ -44,6 +44,8 @@ describe('errors', () => {
       code: 'ingest_backlog_full',
       details: [{ path: 'a', message: 'b' }],
     });
+    // A refusal under load is the client's news, not the operator's.
+    expect(logged).toEqual([]);
   });
 
   test('that nobody foresaw leak nothing, and are logged with the request id', async () => {
@@ -67,6 +69,7 @@ describe('errors', () => {
     expect(answer.json().code).toBe('store_unavailable');
     expect(answer.headers['retry-after']).toMatch(/^\d+$/);
     expect(answer.body).not.toContain('5432');
+    expect(logged.length).toBe(1);
   });
 
   test('an answer that its schema does not describe is an error here, not a surprise there', async () => {

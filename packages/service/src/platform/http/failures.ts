@@ -42,7 +42,7 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
 /** Sends the answer of an error, and logs those that are ours. */
 export function sendError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const answer = toApiError(error, request);
-  if (answer.statusCode >= 500) {
+  if (answer.statusCode >= 500 && !isRefusal(answer)) {
     const fields = {
       requestId: request.id,
       method: request.method,
@@ -58,6 +58,11 @@ export function sendError(log: Logger, error: unknown, request: FastifyRequest, 
   if (request.rawBody !== undefined) reply.removeHeader('connection');
   reply.code(answer.statusCode).header('content-type', 'application/json; charset=utf-8');
   reply.send(JSON.stringify(answer.toBody()));
+}
+
+/** A 503 of our own choice, under load or in shutdown: counted, but not logged a thousand times a second. */
+function isRefusal({ statusCode, cause }: ApiError): boolean {
+  return statusCode === 503 && cause === undefined;
 }
 
 /** Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error. */
