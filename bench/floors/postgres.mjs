@@ -1,5 +1,5 @@
 // Floor: durable inserts of bytes into the embedded PostgreSQL, 1,000 events a row, as the usage queue does it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -12,6 +12,8 @@ const quiet = { info() {}, warn: console.warn, error: console.error };
 
 process.once('message', async ({ seconds }) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-postgres-'));
+  // Otherwise root's cluster would be placed outside it, and stay.
+  chmodSync(dataDir, 0o711);
   const postgres = await startEmbeddedPostgres({ dataDir, log: quiet });
   const pool = new pg.Pool({ ...postgres.connection, max: CONNECTIONS });
   try {
