@@ -6,6 +6,7 @@ export const ERRORS = {
   invalid_request: { status: 400, message: 'The request is not valid.' },
   invalid_json: { status: 400, message: 'The body is not valid JSON.' },
   json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
+  json_too_complex: { status: 400, message: 'The JSON holds too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
   occurred_at_out_of_range: { status: 400, message: 'occurred_at lies outside the accepted window.' },
   rule_set_not_found: { status: 404, statusInBatch: 400, message: 'No such rule set in this project.' },

@@ -2,6 +2,8 @@
 export interface JsonScan {
   /** Containers open at once at the deepest place; 0 for a scalar. */
   readonly depthMax: number;
+  /** At least as many values as the text holds, but for one: every container, and every comma between two values. */
+  readonly valueCount: number;
   /** Some number is, or may be, one that a double cannot hold exactly: parse with `parseLossless`. */
   readonly hasInexactNumber: boolean;
 }
@@ -16,6 +18,7 @@ const QUOTE = 1;
 const OPEN = 2;
 const CLOSE = 3;
 const NUMBER = 4;
+const COMMA = 5;
 
 /** Kind of each byte outside strings. */
 const KINDS = new Uint8Array(256);
@@ -24,6 +27,7 @@ KINDS[0x5b] = KINDS[0x7b] = OPEN;
 KINDS[0x5d] = KINDS[0x7d] = CLOSE;
 KINDS.fill(NUMBER, 0x30, 0x3a);
 KINDS[0x2d] = NUMBER;
+KINDS[0x2c] = COMMA;
 
 /**
  * Index just past the string whose opening quote is at `from`, or the length when it does not end.
@@ -48,6 +52,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   const length = bytes.length;
   let depth = 0;
   let depthMax = 0;
+  let valueCount = 0;
   let hasInexactNumber = false;
   let at = 0;
   while (at < length) {
@@ -58,10 +63,14 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       at = stringEnd(bytes, at);
     } else if (kind === OPEN) {
       depth++;
+      valueCount++;
       if (depth > depthMax) depthMax = depth;
       at++;
     } else if (kind === CLOSE) {
       depth--;
+      at++;
+    } else if (kind === COMMA) {
+      valueCount++;
       at++;
     } else {
       const end = numberEnd(bytes, at);
@@ -70,7 +79,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       at = end;
     }
   }
-  return { depthMax, hasInexactNumber };
+  return { depthMax, valueCount, hasInexactNumber };
 }
 
 /** Index of the first byte after `from` that cannot be part of a number. */

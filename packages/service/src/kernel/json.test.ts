@@ -170,7 +170,21 @@ describe('scanJson', () => {
     [']]][[', 0, false],
     ['"\\', 0, false],
   ])('%s', (text, depthMax, hasInexactNumber) => {
-    expect(scanJson(Buffer.from(text))).toEqual({ depthMax, hasInexactNumber });
+    expect(scanJson(Buffer.from(text))).toMatchObject({ depthMax, hasInexactNumber });
+  });
+
+  it('counts values: never too few, and each at most twice', () => {
+    const valuesOf = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? 1 + Object.values(value).reduce((sum: number, member) => sum + valuesOf(member), 0)
+        : 1;
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const { valueCount } = scanJson(Buffer.from(JSON.stringify(value)));
+        expect(valueCount + 1).toBeGreaterThanOrEqual(valuesOf(value));
+        expect(valueCount).toBeLessThanOrEqual(2 * valuesOf(value));
+      }),
+    );
   });
 
   it('never misses an inexact number, and counts the depth', () => {

@@ -1,4 +1,9 @@
-import { BATCH_BODY_BYTES_MAX, BATCH_EVENTS_MAX, SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
+import {
+  BATCH_BODY_BYTES_MAX,
+  BATCH_EVENTS_MAX,
+  JSON_VALUES_MAX,
+  SINGLE_BODY_BYTES_MAX,
+} from '@tollgate/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_NOW_S } from '../../testing/api.js';
 import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
@@ -215,6 +220,8 @@ describe('batch ingest', () => {
       .join(',')}]}`;
     expect((await api.sendBatch(many)).status).toBe(400);
     expect((await api.sendBatch(`{"source":"${'x'.repeat(BATCH_BODY_BYTES_MAX)}"}`)).status).toBe(413);
+    const brackets = await api.sendBatch(`{"source":"s","events":[${'[],'.repeat(JSON_VALUES_MAX)}[]]}`);
+    expect([brackets.status, brackets.json().code]).toEqual([400, 'json_too_complex']);
     const most = Array.from({ length: BATCH_EVENTS_MAX }, () => api.item());
     expect((await api.sendBatch({ events: most })).status).toBe(202);
   });

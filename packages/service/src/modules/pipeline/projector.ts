@@ -10,6 +10,12 @@ import { pause, retryPauseMs, Wakeup } from './wakeup.js';
 /** One block of ClickHouse holds at most so much, beyond a first batch of any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
+/**
+ * Every insert makes parts that must be merged later, however few rows it has: smaller groups than this follow each other
+ * no sooner than this, so that light traffic does not cost more than heavy.
+ */
+const PACED_GROUP_EVENTS = 5_000;
+const GROUP_INTERVAL_MS = 400;
 const WAITING_BATCHES_MAX = 1_000;
 /** How long a batch of another process may wait to be noticed. */
 const IDLE_POLL_MS = 200;
@@ -88,9 +94,13 @@ class GroupProjector implements Projector {
   async #work(session: ProjectorSession, signal: AbortSignal, onSuccess: () => void): Promise<void> {
     try {
       while (!signal.aborted) {
+        const started = performance.now();
         const projected = await this.#projectNext(session);
         onSuccess();
         if (projected === 0) await this.#wakeup.wait(IDLE_POLL_MS, signal);
+        else if (projected < PACED_GROUP_EVENTS) {
+          await pause(GROUP_INTERVAL_MS - (performance.now() - started), signal);
+        }
       }
     } finally {
       session.close();

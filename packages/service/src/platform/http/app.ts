@@ -6,6 +6,7 @@ import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ApiError } from './errors.js';
+import { FailureLog } from './failure-log.js';
 import { answerUnparsable, sendError } from './failures.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
@@ -44,7 +45,8 @@ export interface AppOptions extends AccessPorts {
  */
 export async function createApp(options: AppOptions): Promise<App> {
   const readiness = options.readiness ?? new Readiness();
-  const app = bareApp(options);
+  const failures = new FailureLog(options.log);
+  const app = bareApp(options, failures);
   const routes = new RouteTable(app);
   app.decorate('routeTable', routes);
   decorateAccess(app);
@@ -52,7 +54,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
   app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
   guardRoutes(app, options, readiness);
-  app.setErrorHandler((error, request, reply) => sendError(options.log, error, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     reply.header('x-request-id', request.id);
     const methods = routes.methodsAt(request.url);
@@ -66,7 +68,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-function bareApp({ log }: AppOptions): App {
+function bareApp({ log }: AppOptions, failures: FailureLog): App {
   return fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -83,7 +85,7 @@ function bareApp({ log }: AppOptions): App {
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
     http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX },
     clientErrorHandler: answerUnparsable,
-    frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
+    frameworkErrors: (error, request, reply) => sendError(failures, error, request, reply),
   }) as unknown as App;
 }
 

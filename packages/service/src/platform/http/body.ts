@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { JSON_DEPTH_MAX } from '@tollgate/contract';
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import { parseLossless, scanJson } from '../../kernel/json.js';
 import { ApiError } from './errors.js';
@@ -49,11 +49,7 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   if (!isUtf8(bytes)) {
     throw new ApiError('invalid_json', { message: 'The body is not valid JSON: it is not UTF-8.' });
   }
-  if (scanJson(bytes).depthMax > JSON_DEPTH_MAX) {
-    throw new ApiError('json_too_deep', {
-      message: `The JSON is nested too deeply: at most ${JSON_DEPTH_MAX} levels (JSON_DEPTH_MAX) are accepted.`,
-    });
-  }
+  refuseCostlyJson(bytes);
   const text = bytes.toString('utf8');
   let value: unknown;
   try {
@@ -63,6 +59,21 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   }
   if (!request.arbitraryText) refuseUnusableText(bytes, value);
   return value;
+}
+
+/** What is cheap to send must be cheap to refuse: a body of nothing but brackets keeps JSON.parse busy for seconds. */
+function refuseCostlyJson(bytes: Buffer): void {
+  const { depthMax, valueCount } = scanJson(bytes);
+  if (depthMax > JSON_DEPTH_MAX) {
+    throw new ApiError('json_too_deep', {
+      message: `The JSON is nested too deeply: at most ${JSON_DEPTH_MAX} levels (JSON_DEPTH_MAX) are accepted.`,
+    });
+  }
+  if (valueCount > JSON_VALUES_MAX) {
+    throw new ApiError('json_too_complex', {
+      message: `The JSON holds too many values: at most ${JSON_VALUES_MAX} (JSON_VALUES_MAX) are accepted.`,
+    });
+  }
 }
 
 /** In a body that is valid UTF-8, only an escape can bring NUL or a lone surrogate: without one nothing is walked. */
@@ -81,9 +92,13 @@ function refuseUnusableText(bytes: Buffer, value: unknown): void {
  */
 function describeSyntaxError(text: string): string {
   const offset = syntaxErrorOffset(text);
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  const column = offset - before.lastIndexOf('\n');
+  let line = 1;
+  let lineStart = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  const column = offset - lineStart + 1;
   const what = offset >= text.length ? 'it ends too early' : 'unexpected character';
   return `The body is not valid JSON: ${what} at line ${line}, column ${column} (position ${offset}).`;
 }

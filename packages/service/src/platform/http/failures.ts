@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
-import type { Logger } from '../log/index.js';
 import { isUnavailable } from '../postgres/index.js';
 import { ApiError } from './errors.js';
+import type { FailureLog } from './failure-log.js';
 
 /** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
 function toApiError(error: unknown, request: FastifyRequest): ApiError {
@@ -40,17 +40,15 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
 }
 
 /** Sends the answer of an error, and logs those that are ours. */
-export function sendError(log: Logger, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function sendError(
+  log: FailureLog,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const answer = toApiError(error, request);
-  if (answer.statusCode >= 500 && !isRefusal(answer)) {
-    const fields = {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url,
-      err: error,
-    };
-    log[answer.statusCode === 500 ? 'error' : 'warn'](fields, answer.code);
-  }
+  if (answer.statusCode === 500) log.defect(error, request);
+  else if (answer.statusCode > 500 && !isRefusal(answer)) log.outage(answer, request);
   reply.header('x-request-id', request.id);
   if (answer.retryAfterS !== undefined) reply.header('retry-after', String(answer.retryAfterS));
   if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer');

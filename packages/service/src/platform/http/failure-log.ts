@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from '../log/index.js';
+import type { ApiError } from './errors.js';
+
+const OUTAGE_LOG_INTERVAL_MS = 1_000;
+
+/** Writes down the failures that are ours. */
+export class FailureLog {
+  #nextOutageMs = Number.NEGATIVE_INFINITY;
+  #unlogged = 0;
+
+  constructor(private readonly log: Logger) {}
+
+  /** Nobody foresaw it. */
+  defect(err: unknown, request: FastifyRequest): void {
+    this.log.error({ ...placeOf(request), err }, 'internal_error');
+  }
+
+  /** While a store is away every request fails for the same reason: one line a second tells it, and of how many more. */
+  outage({ code, cause }: ApiError, request: FastifyRequest): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextOutageMs) {
+      this.#unlogged += 1;
+      return;
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.log.warn({ ...placeOf(request), reason, unlogged: this.#unlogged }, code);
+    this.#nextOutageMs = nowMs + OUTAGE_LOG_INTERVAL_MS;
+    this.#unlogged = 0;
+  }
+}
+
+function placeOf(request: FastifyRequest) {
+  return { requestId: request.id, method: request.method, route: request.routeOptions.url };
+}
