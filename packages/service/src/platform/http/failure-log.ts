@@ -9,7 +9,11 @@ export class FailureLog {
   #nextOutageMs = Number.NEGATIVE_INFINITY;
   #unlogged = 0;
 
-  constructor(private readonly log: Logger) {}
+  /** @param monotonicMs a clock that never goes back */
+  constructor(
+    private readonly log: Pick<Logger, 'error' | 'warn'>,
+    private readonly monotonicMs: () => number = () => performance.now(),
+  ) {}
 
   /** Nobody foresaw it. */
   defect(err: unknown, request: FastifyRequest): void {
@@ -18,7 +22,7 @@ export class FailureLog {
 
   /** While a store is away every request fails for the same reason: one line a second tells it, and of how many more. */
   outage({ code, cause }: ApiError, request: FastifyRequest): void {
-    const nowMs = performance.now();
+    const nowMs = this.monotonicMs();
     if (nowMs < this.#nextOutageMs) {
       this.#unlogged += 1;
       return;
