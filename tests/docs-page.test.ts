@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from './support/browser.js';
 import { type RunningService, startService } from './support/service.js';
 
-describe('the documentation page in a browser', () => {
+/** The packaged Chromium is built for this platform alone. */
+const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
+
+describe.runIf(hasBrowser)('the documentation page in a browser', () => {
   let service: RunningService;
   let browser: Browser;
   let page: Page;
