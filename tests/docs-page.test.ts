@@ -32,7 +32,6 @@ describe.runIf(hasBrowser)('the documentation page in a browser', () => {
 
   it('leads to an operation and shows its path', async () => {
     await page.getByRole('heading', { name: 'Tollgate' }).waitFor();
-    await page.getByText('Ingest', { exact: true }).first().click();
     await page.getByText('Send many events').first().click();
     await page.getByText('/v1/projects/{project_id}/events/batch-ingest').first().waitFor();
   });

@@ -69,8 +69,8 @@ async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
       }
     }
     const inserted = await sql<{ id: number }>`
-      insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, project_ids, bytes)
-      values (0, 0, ${rows.length}, 0, array[${project.projectId}], ''::bytea) returning id
+      insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids, bytes)
+      values (0, 0, ${rows.length}, 0, 0, array[${project.projectId}], ''::bytea) returning id
     `.execute(tx);
     return inserted.rows[0]?.id ?? 0;
   });
