@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from './support/browser.js';
+import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
 import { type RunningService, startService } from './support/service.js';
 
 /** The packaged Chromium is built for this platform alone. */
@@ -8,14 +8,14 @@ const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 
 describe.runIf(hasBrowser)('the documentation page in a browser', () => {
   let service: RunningService;
-  let browser: Browser;
+  let launched: LaunchedBrowser;
   let page: Page;
   const problems: string[] = [];
 
   beforeAll(async () => {
     service = await startService();
-    browser = await launchBrowser();
-    page = await browser.newPage();
+    launched = await launchBrowser();
+    page = await launched.browser.newPage();
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) problems.push(message.text());
     });
@@ -26,7 +26,7 @@ describe.runIf(hasBrowser)('the documentation page in a browser', () => {
     await page.goto(`${service.url}/docs`);
   });
   afterAll(async () => {
-    await browser?.close();
+    await launched?.close();
     await service?.stop();
   });
 
