@@ -1,12 +1,10 @@
 import type { Permission } from '@tollgate/contract';
 import { generateApiKey } from '../kernel/api-key-text.js';
 import { ManualClock } from '../kernel/clock.js';
-import { createTenancy, registerTenancyRoutes } from '../modules/tenancy/index.js';
-import { type App, createApp } from '../platform/http/index.js';
-import { createLog } from '../platform/log/index.js';
-import { createMetrics } from '../platform/metrics/index.js';
+import type { App } from '../platform/http/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { createTestPostgres } from './postgres.js';
+import { createTenancyApp } from './tenancy-app.js';
 
 export interface Answer {
   readonly status: number;
@@ -44,14 +42,7 @@ export async function createTestApi(
   const { postgres } = store;
   const clock = new ManualClock(TEST_NOW_S * 1000);
   const serviceKey = generateApiKey('live');
-  const tenancy = createTenancy({ postgres, clock, serviceKey });
-  const app = await createApp({
-    log: createLog({ level: 'silent' }),
-    metrics: createMetrics(),
-    checkResponses: true,
-    ...tenancy,
-  });
-  registerTenancyRoutes(app, tenancy);
+  const { app } = await createTenancyApp({ postgres, clock, serviceKey });
   register(app, { postgres, clock });
 
   const call: TestApi['call'] = async (method, url, body, key = serviceKey) => {

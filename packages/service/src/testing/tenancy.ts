@@ -2,12 +2,11 @@ import type { CreatedApiKey, Permission, Project } from '@tollgate/contract';
 import { expect } from 'vitest';
 import { generateApiKey } from '../kernel/api-key-text.js';
 import { ManualClock } from '../kernel/clock.js';
-import { createTenancy, registerTenancyRoutes, type Tenancy } from '../modules/tenancy/index.js';
-import { type App, createApp } from '../platform/http/index.js';
-import { createLog } from '../platform/log/index.js';
-import { createMetrics } from '../platform/metrics/index.js';
+import type { Tenancy } from '../modules/tenancy/index.js';
+import type { App } from '../platform/http/index.js';
 import { TEST_NOW_S } from './api.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
+import { createTenancyApp } from './tenancy-app.js';
 
 /** Tenancy over a database of its own: any number of nodes, one clock. */
 export class TenancyFixture {
@@ -26,21 +25,14 @@ export class TenancyFixture {
 
   /** One more process of the service on the same database. */
   async startNode(): Promise<{ app: App; tenancy: Tenancy }> {
-    const tenancy = createTenancy({
+    const node = await createTenancyApp({
       postgres: this.store.postgres,
       clock: this.clock,
       serviceKey: this.serviceKey,
       monotonicMs: () => this.monotonicMs,
     });
-    const app = await createApp({
-      log: createLog({ level: 'silent' }),
-      metrics: createMetrics(),
-      checkResponses: true,
-      ...tenancy,
-    });
-    registerTenancyRoutes(app, tenancy);
-    this.#apps.push(app);
-    return { app, tenancy };
+    this.#apps.push(node.app);
+    return node;
   }
 
   async call(

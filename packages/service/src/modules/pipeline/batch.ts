@@ -31,7 +31,7 @@ export interface BatchDeps {
 }
 
 /**
- * While so much waits for ClickHouse, nothing more is rated: then the queue grows, and ingest refuses in the end. Past it, a
+ * While so much waits for ClickHouse, nothing more is rated: the queue grows instead, until ingest refuses. Without this bound a
  * ClickHouse that is away would fill the disk.
  */
 const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
@@ -63,14 +63,14 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { eventsMax, writer, stages, onClaimed, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
+  const { eventsMax, writer, stages, onClaimed } = options;
+  const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
   const claimed = readIntake(segments);
   onClaimed(claimed.claimed);
   if (segments.length === 0) return undefined;
   for (const { problem } of segments) if (problem !== undefined) deps.observer.defect(problem);
-  const { reprocessBytesMax = REPROCESS_BYTES_MAX } = options;
   const intake = await deferReprocess(tx, deps.queue, claimed, reprocessBytesMax);
   stages.end('claim');
   const plan = await ratePlan(tx, deps, intake, writer, stages);
