@@ -65,8 +65,8 @@ const SERVICE = `
   const { pool } = connectPostgres({ connection: server.connection, applicationName: 'test', poolMax: 1, log });
   await pool.query('create table kept (n integer)');
   await pool.query('insert into kept values (7)');
-  console.log(JSON.stringify({ pid: server.pid, accountName: server.accountName ?? null, cluster: server.clusterFolder }));
   process.on('SIGUSR2', () => process.exit(1));
+  console.log(JSON.stringify({ pid: server.pid, accountName: server.accountName ?? null, cluster: server.clusterFolder }));
   setInterval(() => {}, 1000);`;
 
 async function startService(identity?: { uid: number; gid: number }) {
