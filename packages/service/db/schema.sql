@@ -31,32 +31,6 @@ create table audit_log (
   constraint audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 );
 
-create table extractor_rule_set_versions (
-  tenant_id text not null,
-  project_id text not null,
-  rule_set_id text not null,
-  version integer not null,
-  name text,
-  effective_from bigint not null,
-  config json not null,
-  created_at bigint not null,
-  published_at bigint,
-  constraint extractor_rule_set_versions_pkey PRIMARY KEY (project_id, rule_set_id, version),
-  constraint extractor_rule_set_versions_project_id_rule_set_id_fkey FOREIGN KEY (project_id, rule_set_id) REFERENCES extractor_rule_sets(project_id, id),
-  constraint extractor_rule_set_versions_version_check CHECK ((version > 0))
-);
-
-create table extractor_rule_sets (
-  tenant_id text not null,
-  project_id text not null,
-  id text not null,
-  revision bigint not null default 1,
-  archived_at bigint,
-  created_at bigint not null,
-  constraint extractor_rule_sets_pkey PRIMARY KEY (project_id, id),
-  constraint extractor_rule_sets_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
-);
-
 create table failed_events (
   tenant_id text not null,
   project_id text not null,
@@ -95,6 +69,39 @@ create table projects (
   constraint projects_storage_check CHECK ((storage = ANY (ARRAY['shared'::text, 'dedicated'::text]))),
   constraint projects_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 );
+
+create table rule_set_versions (
+  tenant_id text not null,
+  project_id text not null,
+  rule_set_id text not null,
+  version integer not null,
+  name text,
+  template_id text,
+  effective_from bigint not null,
+  config json not null,
+  created_at bigint not null,
+  published_at bigint,
+  constraint rule_set_versions_pkey PRIMARY KEY (project_id, rule_set_id, version),
+  constraint rule_set_versions_project_id_rule_set_id_fkey FOREIGN KEY (project_id, rule_set_id) REFERENCES rule_sets(project_id, id),
+  constraint rule_set_versions_version_check CHECK ((version > 0))
+);
+
+create table rule_sets (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  kind text not null,
+  extractor_rule_set_id text,
+  revision bigint not null default 1,
+  archived_at bigint,
+  created_at bigint not null,
+  constraint rule_sets_check CHECK (((kind = 'pricing'::text) = (extractor_rule_set_id IS NOT NULL))),
+  constraint rule_sets_kind_check CHECK ((kind = ANY (ARRAY['extractor'::text, 'pricing'::text]))),
+  constraint rule_sets_pkey PRIMARY KEY (project_id, id),
+  constraint rule_sets_project_id_extractor_rule_set_id_fkey FOREIGN KEY (project_id, extractor_rule_set_id) REFERENCES rule_sets(project_id, id),
+  constraint rule_sets_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+CREATE INDEX rule_sets_by_extractor ON public.rule_sets USING btree (project_id, extractor_rule_set_id) WHERE (extractor_rule_set_id IS NOT NULL);
 
 create table schema_migrations (
   version integer not null,

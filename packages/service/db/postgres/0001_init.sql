@@ -50,31 +50,43 @@ create table audit_log (
   primary key (tenant_id, id)
 );
 
-create table extractor_rule_sets (
+-- One id, many versions. An extractor rule set says how events are read; a pricing rule set is bound to one and prices
+-- what its extractors leave unpriced.
+create table rule_sets (
   tenant_id text not null,
   project_id text not null,
   id text not null,
-  -- Bumped by every write, so that a cache can tell in one narrow read whether it is stale.
+  kind text not null check (kind in ('extractor', 'pricing')),
+  -- What a pricing rule set is bound to, for good.
+  extractor_rule_set_id text,
+  -- Of an extractor rule set: bumped by every write to it and to the pricing rule sets bound to it, so that a cache can
+  -- tell in one narrow read whether it is stale.
   revision bigint not null default 1,
   archived_at bigint,
   created_at bigint not null,
   primary key (project_id, id),
-  foreign key (tenant_id, project_id) references projects (tenant_id, id)
+  foreign key (tenant_id, project_id) references projects (tenant_id, id),
+  foreign key (project_id, extractor_rule_set_id) references rule_sets (project_id, id),
+  check ((kind = 'pricing') = (extractor_rule_set_id is not null))
 );
+create index rule_sets_by_extractor on rule_sets (project_id, extractor_rule_set_id)
+  where extractor_rule_set_id is not null;
 
-create table extractor_rule_set_versions (
+create table rule_set_versions (
   tenant_id text not null,
   project_id text not null,
   rule_set_id text not null,
   version integer not null check (version > 0),
   name text,
+  -- The template that was expanded into the config, if any.
+  template_id text,
   effective_from bigint not null,
-  -- subject, dimensions and charge_item_extractors, as configured.
+  -- As configured: subject, dimensions and charge_item_extractors; or currency and rules, sorted by priority.
   config json not null,
   created_at bigint not null,
   published_at bigint,
   primary key (project_id, rule_set_id, version),
-  foreign key (project_id, rule_set_id) references extractor_rule_sets (project_id, id)
+  foreign key (project_id, rule_set_id) references rule_sets (project_id, id)
 );
 
 -- The usage queue. A row holds many requests of many projects, framed, as they were received.

@@ -25,11 +25,12 @@ export async function readPublications(
 ): Promise<Map<string, Publication>> {
   const { rows } = await sql<{ id: string; published: boolean }>`
     select id, archived_at is null and exists (
-      select from extractor_rule_set_versions v
+      select from rule_set_versions v
       where v.project_id = s.project_id and v.rule_set_id = s.id and v.published_at is not null
     ) as published
-    from extractor_rule_sets s
-    where tenant_id = ${tenantId} and project_id = ${projectId} and id = any(${ruleSetIds})
+    from rule_sets s
+    where tenant_id = ${tenantId} and project_id = ${projectId} and kind = 'extractor'
+      and id = any(${ruleSetIds})
   `.execute(db);
   return new Map(rows.map(({ id, published }) => [id, published ? 'published' : 'unpublished']));
 }
@@ -40,7 +41,7 @@ export async function readRevisions(
   refs: readonly RuleSetRef[],
 ): Promise<(RuleSetRef & { readonly revision: number })[]> {
   const { rows } = await sql<RuleSetRef & { revision: number }>`
-    select project_id as "projectId", id as "ruleSetId", revision from extractor_rule_sets
+    select project_id as "projectId", id as "ruleSetId", revision from rule_sets
     where (project_id, id) in (select * from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]))
   `.execute(db);
   return rows;
@@ -54,7 +55,7 @@ export async function readPublishedVersions(
   const { rows } = await sql<PublishedVersion>`
     select project_id as "projectId", rule_set_id as "ruleSetId", version,
       effective_from as "effectiveFrom", config
-    from extractor_rule_set_versions
+    from rule_set_versions
     where published_at is not null
       and (project_id, rule_set_id) in
         (select * from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]))

@@ -33,13 +33,13 @@ export interface DraftValues {
 
 const COLUMNS = sql`s.id, s.tenant_id, s.project_id, v.version, v.name, v.effective_from, v.config,
   v.created_at, v.published_at, s.archived_at`;
-const FROM = sql`extractor_rule_sets s join extractor_rule_set_versions v
+const FROM = sql`rule_sets s join rule_set_versions v
   on v.project_id = s.project_id and v.rule_set_id = s.id`;
 const STATUS = sql`case when s.archived_at is not null then 'archived'
   when v.published_at is null then 'draft' else 'published' end`;
 
 const ownedBy = ({ tenantId, projectId }: RuleSetOwner): RawBuilder<unknown> =>
-  sql`s.tenant_id = ${tenantId} and s.project_id = ${projectId}`;
+  sql`s.tenant_id = ${tenantId} and s.project_id = ${projectId} and s.kind = 'extractor'`;
 
 export async function insertRuleSet(
   tx: Tx,
@@ -48,11 +48,13 @@ export async function insertRuleSet(
   createdAt: number,
 ): Promise<void> {
   await tx
-    .insertInto('extractor_rule_sets')
+    .insertInto('rule_sets')
     .values({
       tenant_id: owner.tenantId,
       project_id: owner.projectId,
       id: ruleSetId,
+      kind: 'extractor',
+      extractor_rule_set_id: null,
       archived_at: null,
       created_at: createdAt,
     })
@@ -69,9 +71,7 @@ export async function lockNewestVersion(
   ruleSetId: string,
 ): Promise<StoredVersion | undefined> {
   // Locked first, on its own: the statement that reads the versions must see what the previous holder committed.
-  await sql`select 1 from extractor_rule_sets s where ${ownedBy(owner)} and s.id = ${ruleSetId} for update`.execute(
-    tx,
-  );
+  await sql`select 1 from rule_sets s where ${ownedBy(owner)} and s.id = ${ruleSetId} for update`.execute(tx);
   return readVersion(tx, owner, ruleSetId, undefined);
 }
 
@@ -98,13 +98,14 @@ export async function insertDraft(
   draft: DraftValues,
 ): Promise<void> {
   await tx
-    .insertInto('extractor_rule_set_versions')
+    .insertInto('rule_set_versions')
     .values({
       tenant_id: owner.tenantId,
       project_id: owner.projectId,
       rule_set_id: ruleSetId,
       version: draft.version,
       name: draft.name,
+      template_id: null,
       effective_from: draft.effectiveFrom,
       config: JSON.stringify(draft.config),
       created_at: draft.createdAt,
@@ -121,7 +122,7 @@ export async function replaceDraft(
   draft: DraftValues,
 ): Promise<void> {
   const { numUpdatedRows } = await tx
-    .updateTable('extractor_rule_set_versions')
+    .updateTable('rule_set_versions')
     .set({ name: draft.name, effective_from: draft.effectiveFrom, config: JSON.stringify(draft.config) })
     .where('tenant_id', '=', owner.tenantId)
     .where('project_id', '=', owner.projectId)
@@ -140,7 +141,7 @@ export async function markPublished(
   publishedAt: number,
 ): Promise<void> {
   const { numUpdatedRows } = await tx
-    .updateTable('extractor_rule_set_versions')
+    .updateTable('rule_set_versions')
     .set({ published_at: publishedAt })
     .where('tenant_id', '=', owner.tenantId)
     .where('project_id', '=', owner.projectId)
@@ -158,7 +159,7 @@ export async function markArchived(
   archivedAt: number,
 ): Promise<void> {
   await tx
-    .updateTable('extractor_rule_sets')
+    .updateTable('rule_sets')
     .set({ archived_at: archivedAt })
     .where('tenant_id', '=', owner.tenantId)
     .where('project_id', '=', owner.projectId)
@@ -169,7 +170,7 @@ export async function markArchived(
 /** Tells every cache that the rule set has changed. */
 export async function bumpRevision(tx: Tx, owner: RuleSetOwner, ruleSetId: string): Promise<void> {
   await tx
-    .updateTable('extractor_rule_sets')
+    .updateTable('rule_sets')
     .set((set) => ({ revision: set('revision', '+', 1) }))
     .where('tenant_id', '=', owner.tenantId)
     .where('project_id', '=', owner.projectId)

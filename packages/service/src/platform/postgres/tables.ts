@@ -5,11 +5,11 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 export interface Database {
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;
-  extractor_rule_set_versions: ExtractorRuleSetVersionsTable;
-  extractor_rule_sets: ExtractorRuleSetsTable;
   failed_events: FailedEventsTable;
   ingest_totals: IngestTotalsTable;
   projects: ProjectsTable;
+  rule_set_versions: RuleSetVersionsTable;
+  rule_sets: RuleSetsTable;
   segments: SegmentsTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
@@ -44,27 +44,6 @@ export interface AuditLogTable {
   created_at: number;
 }
 
-export interface ExtractorRuleSetVersionsTable {
-  tenant_id: string;
-  project_id: string;
-  rule_set_id: string;
-  version: number;
-  name: string | null;
-  effective_from: number;
-  config: ColumnType<unknown, string, string>;
-  created_at: number;
-  published_at: number | null;
-}
-
-export interface ExtractorRuleSetsTable {
-  tenant_id: string;
-  project_id: string;
-  id: string;
-  revision: Generated<number>;
-  archived_at: number | null;
-  created_at: number;
-}
-
 export interface FailedEventsTable {
   tenant_id: string;
   project_id: string;
@@ -92,6 +71,30 @@ export interface ProjectsTable {
   name: string;
   kind: string;
   storage: string;
+  created_at: number;
+}
+
+export interface RuleSetVersionsTable {
+  tenant_id: string;
+  project_id: string;
+  rule_set_id: string;
+  version: number;
+  name: string | null;
+  template_id: string | null;
+  effective_from: number;
+  config: ColumnType<unknown, string, string>;
+  created_at: number;
+  published_at: number | null;
+}
+
+export interface RuleSetsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  kind: string;
+  extractor_rule_set_id: string | null;
+  revision: Generated<number>;
+  archived_at: number | null;
   created_at: number;
 }
 
