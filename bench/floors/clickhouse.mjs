@@ -39,6 +39,7 @@ function row(index, nowMs) {
     idempotencyKey: `floor-${String(index).padStart(12, '0')}`,
     subjectType: 'user',
     subjectId: `user-${index % SUBJECTS}`,
+    subjectIsSent: true,
     accountId: '',
     budgetLeaseId: '',
     extractorRuleSetId: RULE_SET_ID,

@@ -17,6 +17,8 @@ CREATE TABLE IF NOT EXISTS usage_events (
   idempotency_key String,
   subject_type LowCardinality(String),
   subject_id String,
+  -- The pair came with the event: rated anew, its extractor's paths are not read.
+  subject_is_sent Bool,
   account_id String,
   budget_lease_id String,
   extractor_rule_set_id LowCardinality(String),

@@ -58,6 +58,7 @@ export function usageRow(
     idempotencyKey: '',
     subjectType: '',
     subjectId: '',
+    subjectIsSent: false,
     accountId: '',
     budgetLeaseId: '',
     extractorRuleSetId: 'ers_1',

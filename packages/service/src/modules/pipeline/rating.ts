@@ -166,6 +166,7 @@ function rowOf(
     idempotencyKey: envelope.idempotencyKey,
     subjectType: subject?.type ?? '',
     subjectId: subject?.id ?? '',
+    subjectIsSent: envelope.subject !== undefined,
     accountId: '',
     budgetLeaseId: envelope.budgetLeaseId,
     extractorRuleSetId: envelope.extractorRuleSetId,

@@ -85,6 +85,7 @@ const row: fc.Arbitrary<UsageEventRow> = fc.record({
   idempotencyKey: anyText,
   subjectType: anyText,
   subjectId: anyText,
+  subjectIsSent: fc.boolean(),
   accountId: anyText,
   budgetLeaseId: anyText,
   extractorRuleSetId: anyText,
@@ -133,7 +134,7 @@ function expected(row: UsageEventRow): unknown {
   return {
     texts: texts.map(hex),
     numbers: numbers.map(String),
-    names: [row.status, row.posting],
+    names: [row.status, row.posting, String(row.subjectIsSent)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
     items: row.items.map((charge) => [
       [
@@ -177,7 +178,7 @@ const SELECTED = `
   [${TEXT_COLUMNS.map(hexOf).join(', ')}] as texts,
   [toString(toUnixTimestamp(occurred_at)), toString(attempt), toString(toUnixTimestamp64Milli(received_at)),
     toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
-  [toString(status), toString(posting)] as names,
+  [toString(status), toString(posting), toString(subject_is_sent)] as names,
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
   arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, source, pricing, version) -> tuple(
       [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],

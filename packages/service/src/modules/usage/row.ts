@@ -36,6 +36,8 @@ export interface UsageEventRow {
   readonly idempotencyKey: string;
   readonly subjectType: string;
   readonly subjectId: string;
+  /** The pair came with the event, and not from its extractor. */
+  readonly subjectIsSent: boolean;
   readonly accountId: string;
   readonly budgetLeaseId: string;
   readonly extractorRuleSetId: string;
@@ -75,6 +77,7 @@ export const USAGE_EVENT_COLUMNS = [
   'idempotency_key',
   'subject_type',
   'subject_id',
+  'subject_is_sent',
   'account_id',
   'budget_lease_id',
   'extractor_rule_set_id',
@@ -120,6 +123,7 @@ export function encodeUsageEvent(writer: RowBinaryWriter, row: UsageEventRow): v
   writer.string(row.idempotencyKey);
   writer.string(row.subjectType);
   writer.string(row.subjectId);
+  writer.uint8(row.subjectIsSent ? 1 : 0);
   writer.string(row.accountId);
   writer.string(row.budgetLeaseId);
   writer.string(row.extractorRuleSetId);
