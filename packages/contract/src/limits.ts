@@ -14,6 +14,8 @@ export const X_BILLING_HINTS_MAX = 100;
 export const EXPRESSION_BYTES_MAX = 2_048;
 export const RULE_SET_EXTRACTORS_MAX = 100;
 export const RULE_SET_DIMENSIONS_MAX = 32;
+/** Paths whose quantities one charge item extractor subtracts. */
+export const LESS_PATHS_MAX = 8;
 export const PRICING_RULES_MAX = 500;
 export const LIST_LIMIT_DEFAULT = 20;
 export const LIST_LIMIT_MAX = 100;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import {
   EXPRESSION_BYTES_MAX,
+  LESS_PATHS_MAX,
   NAME_CHARS_MAX,
   RULE_SET_DIMENSIONS_MAX,
   RULE_SET_EXTRACTORS_MAX,
@@ -45,6 +46,13 @@ export const ChargeItemExtractor = Type.Object(
     name: Type.Optional(Name),
     metric: Type.String({ minLength: 1, maxLength: 128 }),
     path: Path,
+    less_paths: Type.Optional(
+      Type.Array(Path, {
+        maxItems: LESS_PATHS_MAX,
+        description:
+          'Quantities that `path` includes and other charge items report: subtracted, where the event has them.',
+      }),
+    ),
     type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')]),
     unit: Type.Optional(Type.String({ maxLength: 64 })),
     currency: Type.Optional(Type.String({ minLength: 2, maxLength: 12 })),

@@ -4,13 +4,14 @@ import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';
 import { compileSubject, type ReadSubject } from './subject.js';
 
-/** Which version of which rule set an extractor is; empty and 0 for one that was never saved. */
+/** Which version of which rule set is compiled. */
 export interface RuleOrigin {
   readonly ruleSetId: string;
   readonly version: number;
 }
 
-const UNSAVED: RuleOrigin = { ruleSetId: '', version: 0 };
+/** Of rules that were never saved. */
+export const UNSAVED: RuleOrigin = { ruleSetId: '', version: 0 };
 
 /** An extractor rule set, ready to read and rate events. Immutable, and free of any state between events. */
 export interface CompiledExtractor {

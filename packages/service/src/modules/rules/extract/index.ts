@@ -1,5 +1,13 @@
-export { type PriceExpression, type RecordedDecimal, recorded } from './attached-pricing.js';
 export type { CompiledChargeItem } from './charge-item.js';
-export { type CompiledExtractor, compileExtractor, type RuleOrigin } from './compile-extractor.js';
+export { checkCurrency, checkMetric } from './checks.js';
+export { type CompiledExtractor, compileExtractor, type RuleOrigin, UNSAVED } from './compile-extractor.js';
 export { RatingFailure } from './failure.js';
-export type { Issue } from './issues.js';
+export { type Issue, Issues } from './issues.js';
+export {
+  CURRENCY_DEFAULT,
+  compileItemPricing,
+  type ItemPricing,
+  type PriceExpression,
+  type RecordedDecimal,
+  recorded,
+} from './item-pricing.js';

@@ -1,4 +1,3 @@
-import type { ChargeItemExtractor } from '@tollgate/contract';
 import {
   type Decimal,
   FRACTION_DIGITS_MAX,
@@ -9,12 +8,14 @@ import {
 import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../expression/index.js';
 import type { Issues } from './issues.js';
 
-/** What a charge item costs, as its extractor says. */
-export interface AttachedPricing {
+/** How the price of a charge item is computed: what its extractor carries, or a rule of a pricing rule set. */
+export interface ItemPricing {
   readonly currency: string;
   readonly unitPrice: PriceExpression | undefined;
   /** Undefined: quantity × unit price. One of the two is there. */
   readonly amount: PriceExpression | undefined;
+  /** The entry in the rule set, e.g. `charge_item_extractors[0]` or `rules[3]`. */
+  readonly path: string;
 }
 
 /** An expression that yields money. */
@@ -42,14 +43,21 @@ export function recorded(value: Decimal): RecordedDecimal | undefined {
 }
 
 /** Currency of pricing that names none. */
-const CURRENCY_DEFAULT = 'USD';
+export const CURRENCY_DEFAULT = 'USD';
 
-/** Undefined when the extractor has no pricing of its own. */
-export function compileAttachedPricing(
-  config: ChargeItemExtractor,
+/** The pricing part of a configuration. */
+export interface ItemPricingConfig {
+  readonly currency?: string | undefined;
+  readonly unit_price_expr?: string | undefined;
+  readonly amount_expr?: string | undefined;
+}
+
+/** Undefined when the configuration has neither expression. */
+export function compileItemPricing(
+  config: ItemPricingConfig,
   path: string,
   issues: Issues,
-): AttachedPricing | undefined {
+): ItemPricing | undefined {
   const { unit_price_expr: unitPriceSource, amount_expr: amountSource } = config;
   if (unitPriceSource === undefined && amountSource === undefined) return undefined;
   const compile = (source: string | undefined, kind: 'unit_price' | 'amount') =>
@@ -65,6 +73,7 @@ export function compileAttachedPricing(
     currency: config.currency ?? CURRENCY_DEFAULT,
     unitPrice: compile(unitPriceSource, 'unit_price'),
     amount: compile(amountSource, 'amount'),
+    path,
   };
 }
 
