@@ -17,7 +17,6 @@ export interface CompiledChargeItem {
   readonly path: string;
 }
 
-
 export function compileChargeItems(
   configs: readonly ChargeItemExtractor[],
   issues: Issues,
