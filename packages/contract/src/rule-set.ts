@@ -1,24 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
-import {
-  EXPRESSION_BYTES_MAX,
-  LESS_PATHS_MAX,
-  NAME_CHARS_MAX,
-  RULE_SET_DIMENSIONS_MAX,
-  RULE_SET_EXTRACTORS_MAX,
-} from './limits.js';
-
-const Path = Type.String({
-  minLength: 1,
-  maxLength: 1_024,
-  description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.',
-});
-const Expression = Type.String({
-  minLength: 1,
-  maxLength: EXPRESSION_BYTES_MAX,
-  description: 'CEL expression.',
-});
-const Name = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
+import { LESS_PATHS_MAX, RULE_SET_DIMENSIONS_MAX, RULE_SET_EXTRACTORS_MAX } from './limits.js';
+import { CurrencyCode, EntryName, Expression, MetricName, Path, RuleSetName } from './rule-parts.js';
+import { versionChangeFields } from './rule-set-change.js';
 
 export const SubjectConfig = Type.Object(
   {
@@ -43,8 +27,8 @@ export const DimensionConfig = Type.Object(
 
 export const ChargeItemExtractor = Type.Object(
   {
-    name: Type.Optional(Name),
-    metric: Type.String({ minLength: 1, maxLength: 128 }),
+    name: Type.Optional(EntryName),
+    metric: MetricName,
     path: Path,
     less_paths: Type.Optional(
       Type.Array(Path, {
@@ -55,7 +39,7 @@ export const ChargeItemExtractor = Type.Object(
     ),
     type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')]),
     unit: Type.Optional(Type.String({ maxLength: 64 })),
-    currency: Type.Optional(Type.String({ minLength: 2, maxLength: 12 })),
+    currency: Type.Optional(CurrencyCode),
     unit_price_expr: Type.Optional(Expression),
     amount_expr: Type.Optional(Expression),
   },
@@ -83,7 +67,7 @@ export const RuleSetStatus = Type.Enum([...RULE_SET_STATUSES], {
 /** Body of create and of update: a version as a whole. */
 export const ExtractorRuleSetInput = Type.Object(
   {
-    name: Type.Optional(Type.String({ maxLength: NAME_CHARS_MAX, description: 'Display name.' })),
+    name: Type.Optional(RuleSetName),
     template_id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 64, description: 'Extractor template to expand.' }),
     ),
@@ -102,6 +86,11 @@ export const ExtractorRuleSet = Type.Object({
   tenant_id: Type.String(),
   project_id: Type.String(),
   name: Type.String(),
+  template_id: Type.Optional(
+    Type.String({
+      description: 'The template that was expanded into this version; what is shown is the outcome.',
+    }),
+  ),
   version: Type.Integer({ minimum: 1 }),
   status: RuleSetStatus,
   effective_from: UnixSeconds,
@@ -118,6 +107,11 @@ export const ExtractorRuleSetPage = Type.Object({
   ...pageFields,
 });
 
+export const ExtractorRuleSetVersion = Type.Object({
+  ...ExtractorRuleSet.properties,
+  ...versionChangeFields,
+});
+
 /** Versions of one rule set, newest first. */
 export const ExtractorRuleSetVersionPage = Type.Object({
   versions: Type.Array(ExtractorRuleSet),
@@ -129,7 +123,7 @@ export const ExtractorRuleSetListQuery = Type.Object(
   closed,
 );
 
-export const ExtractorRuleSetReadQuery = Type.Object(
+export const RuleSetReadQuery = Type.Object(
   { version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })) },
   closed,
 );
@@ -137,7 +131,10 @@ export const ExtractorRuleSetReadQuery = Type.Object(
 export type ExtractorRuleSetInput = Static<typeof ExtractorRuleSetInput>;
 export type ExtractorRuleSet = Static<typeof ExtractorRuleSet>;
 export type ExtractorRuleSetPage = Static<typeof ExtractorRuleSetPage>;
+export type ExtractorRuleSetVersion = Static<typeof ExtractorRuleSetVersion>;
 export type ExtractorRuleSetVersionPage = Static<typeof ExtractorRuleSetVersionPage>;
+export type ExtractorRuleSetListQuery = Static<typeof ExtractorRuleSetListQuery>;
+export type RuleSetReadQuery = Static<typeof RuleSetReadQuery>;
 export type SubjectConfig = Static<typeof SubjectConfig>;
 export type DimensionConfig = Static<typeof DimensionConfig>;
 export type ChargeItemExtractor = Static<typeof ChargeItemExtractor>;

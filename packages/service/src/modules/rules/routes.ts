@@ -4,9 +4,9 @@ import {
   ExtractorRuleSetInput,
   ExtractorRuleSetListQuery,
   ExtractorRuleSetPage,
-  ExtractorRuleSetReadQuery,
   ExtractorRuleSetVersionPage,
   PageQuery,
+  RuleSetReadQuery,
   type RuleSetStatus,
 } from '@tollgate/contract';
 import type { FastifyRequest } from 'fastify';
@@ -67,7 +67,7 @@ function registerReads(app: App, { service }: RuleSetRoutesDeps): void {
       description: 'The newest version, be it a draft or published; or the one that `version` names.',
       operationId: 'getExtractorRuleSet',
       params: RuleSetParams,
-      querystring: ExtractorRuleSetReadQuery,
+      querystring: RuleSetReadQuery,
       response: { 200: ExtractorRuleSet },
     },
     handler: async ({ project, params, query }) =>

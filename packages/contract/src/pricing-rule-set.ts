@@ -1,0 +1,114 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { PRICING_RULES_MAX } from './limits.js';
+import { EntryName, Expression, MetricName, RuleSetName } from './rule-parts.js';
+import { RuleSetStatus } from './rule-set.js';
+import { versionChangeFields } from './rule-set-change.js';
+
+/** Pricing rule sets, archived ones not counted, that can be bound to one extractor rule set. */
+export const PRICING_RULE_SETS_BOUND_MAX = 100;
+
+export const PRICING_CURRENCY_DEFAULT = 'USD';
+export const PRICING_PRIORITY_DEFAULT = 0;
+
+const ExtractorRuleSetId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'The extractor rule set that it is bound to, for good.',
+});
+
+/** Prices the charge items of a metric that `match_expr` is true for; of many rules the first in order does. */
+export const PricingRule = Type.Object(
+  {
+    name: Type.Optional(EntryName),
+    priority: Type.Optional(
+      Type.Integer({
+        minimum: -2_147_483_648,
+        maximum: 2_147_483_647,
+        default: PRICING_PRIORITY_DEFAULT,
+        description:
+          'Rules are tried in ascending order of it; those of equal priority in the order as sent.',
+      }),
+    ),
+    metric: MetricName,
+    match_expr: Type.Optional(Expression),
+    unit_price_expr: Type.Optional(Expression),
+    amount_expr: Type.Optional(Expression),
+  },
+  { ...closed, description: 'One or both of `unit_price_expr` and `amount_expr` are needed.' },
+);
+
+/** The part of a pricing rule set that decides what charge items cost. */
+export const PricingConfig = Type.Object(
+  {
+    currency: Type.Optional(
+      Type.String({
+        minLength: 2,
+        maxLength: 12,
+        default: PRICING_CURRENCY_DEFAULT,
+        description: 'Currency of the prices.',
+      }),
+    ),
+    rules: Type.Optional(Type.Array(PricingRule, { maxItems: PRICING_RULES_MAX })),
+  },
+  closed,
+);
+
+/** Body of create and of update: a version as a whole. */
+export const PricingRuleSetInput = Type.Object(
+  {
+    extractor_rule_set_id: ExtractorRuleSetId,
+    name: Type.Optional(RuleSetName),
+    effective_from: Type.Optional(UnixSeconds),
+    ...PricingConfig.properties,
+  },
+  closed,
+);
+
+/** One version of a pricing rule set; its rules are sorted by priority. Times are those of an extractor rule set. */
+export const PricingRuleSet = Type.Object({
+  id: Type.String(),
+  tenant_id: Type.String(),
+  project_id: Type.String(),
+  extractor_rule_set_id: ExtractorRuleSetId,
+  name: Type.String(),
+  version: Type.Integer({ minimum: 1 }),
+  status: RuleSetStatus,
+  currency: Type.String(),
+  effective_from: UnixSeconds,
+  rules: Type.Array(PricingRule),
+  created_at: UnixSeconds,
+  published_at: Nullable(UnixSeconds),
+});
+
+/** Pricing rule sets, newest first; each shown by one of its versions. */
+export const PricingRuleSetPage = Type.Object({
+  pricing_rule_sets: Type.Array(PricingRuleSet),
+  ...pageFields,
+});
+
+export const PricingRuleSetVersion = Type.Object({ ...PricingRuleSet.properties, ...versionChangeFields });
+
+/** Versions of one pricing rule set, newest first. */
+export const PricingRuleSetVersionPage = Type.Object({
+  versions: Type.Array(PricingRuleSetVersion),
+  ...pageFields,
+});
+
+export const PricingRuleSetListQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    status: Type.Optional(RuleSetStatus),
+    extractor_rule_set_id: Type.Optional(ExtractorRuleSetId),
+  },
+  closed,
+);
+
+export type PricingRule = Static<typeof PricingRule>;
+export type PricingConfig = Static<typeof PricingConfig>;
+export type PricingRuleSetInput = Static<typeof PricingRuleSetInput>;
+export type PricingRuleSet = Static<typeof PricingRuleSet>;
+export type PricingRuleSetPage = Static<typeof PricingRuleSetPage>;
+export type PricingRuleSetVersion = Static<typeof PricingRuleSetVersion>;
+export type PricingRuleSetVersionPage = Static<typeof PricingRuleSetVersionPage>;
+export type PricingRuleSetListQuery = Static<typeof PricingRuleSetListQuery>;

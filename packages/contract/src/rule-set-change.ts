@@ -1,0 +1,47 @@
+import { type Static, Type } from 'typebox';
+import { Nullable } from './common.js';
+
+/** Changes of one version that are shown or logged, and how long their JSON is at most; what is left out is counted. */
+export const RULE_SET_CHANGES_MAX = 100;
+export const RULE_SET_CHANGES_BYTES_MAX = 32_768;
+
+const CHANGE_KINDS = ['added', 'removed', 'changed', 'moved'] as const;
+
+/** One difference between two versions of a rule set. */
+export const RuleSetChange = Type.Object(
+  {
+    path: Type.String({
+      description:
+        'What has changed: a field, an entry of a list by its name (else by its metric), or a field of that entry, ' +
+        'e.g. `rules[output tokens].unit_price_expr`.',
+    }),
+    change: Type.Enum([...CHANGE_KINDS], {
+      description: '`moved`: an entry that stands elsewhere among those that both versions have.',
+    }),
+    before: Type.Optional(Type.Unknown({ description: 'The value that was; none for what was added.' })),
+    after: Type.Optional(Type.Unknown({ description: 'The value that is; none for what was removed.' })),
+    position: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Of an entry that was added or moved: its place in the list as it is now, from 0.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What every version of a list of versions has beside its own fields. */
+export const versionChangeFields = {
+  changes: Nullable(
+    Type.Array(RuleSetChange, {
+      maxItems: RULE_SET_CHANGES_MAX,
+      description: 'What differs from the version before it; null for the first version.',
+    }),
+  ),
+  changes_omitted: Type.Integer({
+    minimum: 0,
+    description: `Changes left out of \`changes\`, which holds at most ${RULE_SET_CHANGES_MAX} and ${RULE_SET_CHANGES_BYTES_MAX} bytes.`,
+  }),
+};
+
+export type RuleSetChange = Static<typeof RuleSetChange>;
