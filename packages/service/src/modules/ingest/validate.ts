@@ -8,7 +8,7 @@ import {
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json.js';
 import { isUsableText } from '../../platform/http/index.js';
-import { checkBilling } from './billing.js';
+import { checkBilling } from '../rules/index.js';
 import { Findings } from './findings.js';
 
 /** How far `occurred_at` may lie from now. */
@@ -33,6 +33,8 @@ export class EventCheck {
   private readonly mayHoldUnusableText: boolean;
   private readonly mayHoldLargeMetadata: boolean;
   private lossless: unknown;
+  private readonly report = (path: string, message: string): void =>
+    this.findings.add('invalid_request', path, message);
 
   /** @param rawBody the bytes that `body` was parsed from */
   constructor(
@@ -82,7 +84,7 @@ export class EventCheck {
     }
     if (event['x-billing'] !== undefined) {
       const billing = this.exact(index)['x-billing'] as XBilling;
-      checkBilling(billing, `${placeOf(index)}x-billing`, this.findings);
+      checkBilling(billing, `${placeOf(index)}x-billing`, this.report);
     }
     if (this.mayHoldLargeMetadata && event.metadata !== undefined) this.checkMetadata(index);
   }

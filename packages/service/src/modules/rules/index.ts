@@ -6,6 +6,7 @@ import { RuleSetPublications } from './publications.js';
 import { compileRuleVersion, type RuleVersion } from './rule-version.js';
 import { RuleSetService } from './service.js';
 
+export { checkBilling } from './billing-check.js';
 export type { RuleCatalog } from './catalog.js';
 export type { RuleSetRef } from './catalog-store.js';
 export { compileExtractor, RatingFailure } from './extract/index.js';

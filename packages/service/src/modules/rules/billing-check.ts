@@ -1,0 +1,85 @@
+import { type DiscountHint, METRIC_PATTERN, type PricingHint, type XBilling } from '@tollgate/contract';
+import { compare, type Decimal, decimalFromBigInt, sign } from '../../kernel/decimal.js';
+import { decimalFromJson, type NumericText } from '../../kernel/json.js';
+import { isUsableText } from '../../platform/http/index.js';
+
+const METRIC = new RegExp(METRIC_PATTERN);
+const HUNDRED = decimalFromBigInt(100n);
+
+/** Hears of each place that is wrong, and what was expected there. */
+export type ReportFinding = (path: string, message: string) => void;
+
+/**
+ * Checks what the schema cannot say of an `x-billing`: decimals, bounds, metrics as keys.
+ *
+ * @param billing of a body that was parsed losslessly, so that 100.0000000000000001 is not 100
+ */
+export function checkBilling(billing: XBilling, path: string, report: ReportFinding): void {
+  billing.items?.forEach((item, index) => {
+    const at = `${path}.items[${index}]`;
+    // A negative quantity is the event's failure, not the request's: it is kept, and listed.
+    checkDecimal(item.quantity, `${at}.quantity`, report);
+    if (item.unit !== undefined && !isUsableText(item.unit)) {
+      report(`${at}.unit`, 'text must not hold NUL or a lone surrogate');
+    }
+  });
+  checkHints(billing.pricing_hints, `${path}.pricing_hints`, report, checkPricingHint);
+  checkHints(billing.discount_hints, `${path}.discount_hints`, report, checkDiscountHint);
+}
+
+function checkHints<Hint>(
+  hints: Readonly<Record<string, Hint>> | undefined,
+  path: string,
+  report: ReportFinding,
+  check: (hint: Hint, path: string, report: ReportFinding) => void,
+): void {
+  if (hints === undefined) return;
+  for (const [metric, hint] of Object.entries(hints)) {
+    if (METRIC.test(metric)) {
+      check(hint, `${path}.${metric}`, report);
+    } else {
+      report(path, `every key must be a metric, matching ${METRIC_PATTERN}`);
+    }
+  }
+}
+
+function checkPricingHint(hint: PricingHint, path: string, report: ReportFinding): void {
+  const price = checkDecimal(hint.unit_price, `${path}.unit_price`, report);
+  if (price !== undefined && sign(price) < 0) {
+    report(`${path}.unit_price`, 'must not be negative');
+  }
+  if (hint.pricing_unit === undefined) return;
+  const unit = checkDecimal(hint.pricing_unit, `${path}.pricing_unit`, report);
+  if (unit !== undefined && sign(unit) <= 0) {
+    report(`${path}.pricing_unit`, 'must be above 0');
+  }
+}
+
+function checkDiscountHint(hint: DiscountHint, path: string, report: ReportFinding): void {
+  if ((hint.percent === undefined) === (hint.amount === undefined)) {
+    report(path, 'must have exactly one of percent and amount');
+    return;
+  }
+  if (hint.percent !== undefined) {
+    const percent = checkDecimal(hint.percent, `${path}.percent`, report);
+    if (percent !== undefined && (sign(percent) < 0 || compare(percent, HUNDRED) > 0)) {
+      report(`${path}.percent`, 'must lie between 0 and 100');
+    }
+  }
+  if (hint.amount !== undefined) {
+    const amount = checkDecimal(hint.amount, `${path}.amount`, report);
+    if (amount !== undefined && sign(amount) < 0) {
+      report(`${path}.amount`, 'must not be negative');
+    }
+  }
+}
+
+function checkDecimal(
+  value: number | string | NumericText,
+  path: string,
+  report: ReportFinding,
+): Decimal | undefined {
+  const decimal = decimalFromJson(value);
+  if (decimal === undefined) report(path, 'must be a decimal within the supported range');
+  return decimal;
+}
