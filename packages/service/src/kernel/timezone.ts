@@ -4,6 +4,7 @@
  */
 
 export const DAY_S = 86_400;
+const HOUR_S = 3_600;
 
 /** A stretch of time with one offset; `untilS` is exclusive. */
 interface Segment {
@@ -100,6 +101,28 @@ export class Zone {
   }
 
   /**
+   * The hour of the local clock that the instant belongs to. A clock that is set by whole hours leaves every hour as long as it
+   * is; by half an hour, the change ends one hour early and begins the next.
+   */
+  hourAt(atS: number): { readonly startS: number; readonly endS: number } {
+    const { fromS, untilS, offsetS } = this.#segmentAt(atS);
+    const startS = Math.floor((atS + offsetS) / HOUR_S) * HOUR_S - offsetS;
+    const isCutAtStart = startS < fromS && mod(this.#segmentAt(fromS - 1).offsetS - offsetS, HOUR_S) !== 0;
+    const endS = startS + HOUR_S;
+    const isCutAtEnd = endS > untilS && mod(this.#segmentAt(untilS).offsetS - offsetS, HOUR_S) !== 0;
+    return { startS: isCutAtStart ? fromS : startS, endS: isCutAtEnd ? untilS : endS };
+  }
+
+  /**
+   * The instant at which the local clock shows `wallS`: the first where it shows it twice; where it skips it, as much after the
+   * change as `wallS` is after the time that was skipped to. So do RFC 5545 and java.time.
+   */
+  instantShowing(wallS: number): number {
+    const instant = this.instantOf(wallS);
+    return this.wallTime(instant) === wallS ? instant : wallS - this.#segmentAt(instant - 1).offsetS;
+  }
+
+  /**
    * The start of the local day that the instant belongs to, which is its midnight or what takes its place. When the
    * clock is set back over midnight the new day goes on: days never overlap.
    */
@@ -192,4 +215,8 @@ export class Zone {
     const magnitudeS = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
     return sign === '-' ? -magnitudeS : magnitudeS;
   }
+}
+
+function mod(value: number, size: number): number {
+  return ((value % size) + size) % size;
 }

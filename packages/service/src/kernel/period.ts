@@ -1,0 +1,175 @@
+import { DAY_S, type Zone, zoneOf } from './timezone.js';
+
+/** How long a usage limit counts before it starts anew. */
+export type Period =
+  | { readonly kind: 'lifetime' }
+  /** A step of the calendar, as the local clock shows it. */
+  | { readonly kind: 'calendar'; readonly unit: CalendarUnit }
+  /** A duration, counted from the anchor. */
+  | { readonly kind: 'anchored'; readonly unit: CalendarUnit; readonly count: number };
+
+export type CalendarUnit = 'hour' | 'day' | 'week' | 'month';
+
+/** Of a route: where its windows lie. */
+export interface WindowSettings {
+  /** IANA name. */
+  readonly timezone: string;
+  readonly weekStart: Weekday;
+  /** Unix seconds at which an anchored window starts. */
+  readonly anchorS: number;
+}
+
+/** Unix seconds; `endS` is exclusive, and undefined for a lifetime. */
+export interface TimeWindow {
+  readonly startS: number;
+  readonly endS: number | undefined;
+}
+
+export const WEEKDAYS = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const;
+export type Weekday = (typeof WEEKDAYS)[number];
+
+const HOUR_S = 3_600;
+const WEEK_S = 7 * DAY_S;
+/** 1970-01-05, in wall time. */
+const FIRST_MONDAY_S = 4 * DAY_S;
+/** A lifetime counts from the beginning. */
+const LIFETIME: TimeWindow = { startS: 0, endS: undefined };
+
+/** About ten years of each: a longer window is a lifetime. */
+export const PERIOD_COUNT_MAX = { hour: 87_600, day: 3_650, week: 520, month: 120 } as const;
+
+const UNITS: Readonly<Record<string, CalendarUnit>> = {
+  h: 'hour',
+  hour: 'hour',
+  hours: 'hour',
+  d: 'day',
+  day: 'day',
+  days: 'day',
+  w: 'week',
+  week: 'week',
+  weeks: 'week',
+  month: 'month',
+  months: 'month',
+};
+
+/**
+ * Reads `hour`, `day`, `week`, `month`, `lifetime`, or a duration such as `7d`, `5h`, `5 day`, `2 week`, `5 month`.
+ * Undefined for anything else; there is no `m`, which could be minutes.
+ */
+export function parsePeriod(text: string): Period | undefined {
+  if (text === 'lifetime') return { kind: 'lifetime' };
+  if (text === 'hour' || text === 'day' || text === 'week' || text === 'month') {
+    return { kind: 'calendar', unit: text };
+  }
+  const [, digits, name] = /^([1-9]\d{0,5}) ?([a-z]{1,6})$/.exec(text) ?? [];
+  if (digits === undefined || name === undefined || !Object.hasOwn(UNITS, name)) return undefined;
+  const unit = UNITS[name] as CalendarUnit;
+  const count = Number(digits);
+  return count > PERIOD_COUNT_MAX[unit] ? undefined : { kind: 'anchored', unit, count };
+}
+
+/**
+ * The window that an instant (Unix seconds) lies in. The windows of a period tile time, before the anchor too: no
+ * instant lies in two or in none, whatever the clocks do.
+ * @throws RangeError unless the timezone is one of IANA's
+ */
+export function windowAt(period: Period, settings: WindowSettings, atS: number): TimeWindow {
+  if (period.kind === 'lifetime') return LIFETIME;
+  const zone = zoneOf(settings.timezone);
+  return period.kind === 'calendar'
+    ? calendarWindow(period.unit, zone, settings, atS)
+    : anchoredWindow(period, zone, settings.anchorS, atS);
+}
+
+function calendarWindow(
+  unit: CalendarUnit,
+  zone: Zone,
+  { weekStart }: WindowSettings,
+  atS: number,
+): TimeWindow {
+  switch (unit) {
+    case 'hour':
+      return zone.hourAt(atS);
+    case 'day':
+      return { startS: zone.dayStart(atS), endS: zone.nextDayStart(atS) };
+    case 'week': {
+      const anchorS = FIRST_MONDAY_S + WEEKDAYS.indexOf(weekStart) * DAY_S;
+      return {
+        startS: zone.periodStart(atS, WEEK_S, anchorS),
+        endS: zone.nextPeriodStart(atS, WEEK_S, anchorS),
+      };
+    }
+    case 'month':
+      return stepAt((index) => zone.instantOf(monthsLater(0, index)), monthOf(zone.wallTime(atS)), atS);
+  }
+}
+
+/** Days, weeks and months are steps of the anchor's local clock; hours are as long as they are. */
+function anchoredWindow(
+  { unit, count }: Extract<Period, { kind: 'anchored' }>,
+  zone: Zone,
+  anchorS: number,
+  atS: number,
+): TimeWindow {
+  if (unit === 'hour') {
+    const sizeS = count * HOUR_S;
+    const startS = anchorS + Math.floor((atS - anchorS) / sizeS) * sizeS;
+    return { startS, endS: startS + sizeS };
+  }
+  const anchorWallS = zone.wallTime(anchorS);
+  // A local time that is shown twice would move the anchor itself to the first.
+  const boundary = (wallOf: (index: number) => number) => (index: number) =>
+    index === 0 ? anchorS : zone.instantShowing(wallOf(index));
+  const wallS = zone.wallTime(atS);
+  if (unit === 'month') {
+    const guess = Math.floor((monthOf(wallS) - monthOf(anchorWallS)) / count);
+    return stepAt(
+      boundary((index) => monthsLater(anchorWallS, index * count)),
+      guess,
+      atS,
+    );
+  }
+  const sizeS = count * (unit === 'week' ? WEEK_S : DAY_S);
+  return stepAt(
+    boundary((index) => anchorWallS + index * sizeS),
+    Math.floor((wallS - anchorWallS) / sizeS),
+    atS,
+  );
+}
+
+/** The step that holds the instant, of steps that begin at rising boundaries; looked for around a guess. */
+function stepAt(boundary: (index: number) => number, guess: number, atS: number): TimeWindow {
+  let index = guess;
+  while (boundary(index) > atS) index--;
+  let startS = boundary(index);
+  for (;;) {
+    const endS = boundary(index + 1);
+    if (endS > atS) return { startS, endS };
+    startS = endS;
+    index++;
+  }
+}
+
+/** Months since January 1970 of a wall time. */
+function monthOf(wallS: number): number {
+  const date = new Date(wallS * 1_000);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+}
+
+/** The same day and time of day `months` later or, where that month is shorter, its last day. */
+function monthsLater(wallS: number, months: number): number {
+  const date = new Date(wallS * 1_000);
+  const month = date.getUTCMonth() + months;
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
+  const day = Math.min(date.getUTCDate(), lastDay);
+  const midnightS = Date.UTC(date.getUTCFullYear(), month, day) / 1_000;
+  return midnightS + (((wallS % DAY_S) + DAY_S) % DAY_S);
+}
