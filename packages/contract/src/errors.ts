@@ -17,6 +17,7 @@ export const ERRORS = {
   permission_denied: { status: 403, message: 'This API key lacks the permission that the operation needs.' },
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
+  backtest_running: { status: 409, message: 'A backtest of this project is still running.' },
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },

@@ -7,6 +7,7 @@ export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './rule-set.js';
 export * from './rule-set-change.js';
+export * from './rules-trial.js';
 export * from './tenancy.js';
 export * from './usage.js';
 export * from './verify.js';

@@ -31,6 +31,27 @@ create table audit_log (
   constraint audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 );
 
+create table backtests (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  status text not null,
+  request json not null,
+  result json,
+  failure_code text,
+  failure_message text,
+  events_done bigint not null default 0,
+  events_total bigint not null,
+  alive_at_ms bigint not null,
+  created_at bigint not null,
+  finished_at bigint,
+  constraint backtests_pkey PRIMARY KEY (project_id, id),
+  constraint backtests_status_check CHECK ((status = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint backtests_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+CREATE INDEX backtests_by_age ON public.backtests USING btree (created_at);
+CREATE UNIQUE INDEX backtests_one_running ON public.backtests USING btree (project_id) WHERE (status = 'running'::text);
+
 create table failed_events (
   tenant_id text not null,
   project_id text not null,

@@ -5,6 +5,7 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 export interface Database {
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;
+  backtests: BacktestsTable;
   failed_events: FailedEventsTable;
   ingest_totals: IngestTotalsTable;
   projects: ProjectsTable;
@@ -42,6 +43,22 @@ export interface AuditLogTable {
   change: ColumnType<unknown, string | null | undefined, string | null>;
   request_id: string;
   created_at: number;
+}
+
+export interface BacktestsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  status: string;
+  request: ColumnType<unknown, string, string>;
+  result: ColumnType<unknown, string | null | undefined, string | null>;
+  failure_code: string | null;
+  failure_message: string | null;
+  events_done: Generated<number>;
+  events_total: number;
+  alive_at_ms: number;
+  created_at: number;
+  finished_at: number | null;
 }
 
 export interface FailedEventsTable {

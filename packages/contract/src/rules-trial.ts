@@ -1,0 +1,242 @@
+import { type Static, Type } from 'typebox';
+import { ANALYSIS_TIME_MAX, AnalysisTimeRange } from './analysis.js';
+import { closed, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
+import { IngestEvent } from './ingest.js';
+import { PricingRuleSetInput } from './pricing-rule-set.js';
+import { ExtractorRuleSetInput } from './rule-set.js';
+import { UsageChargeItem, UsageEventFailure, UsageItemExplanation } from './usage.js';
+
+/** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
+export const BACKTEST_EVENTS_MAX = 1_000_000;
+export const BACKTEST_SECONDS_MAX = 600;
+/** Totals it tells apart: metrics × units × currencies. */
+export const BACKTEST_TOTALS_MAX = 1_000;
+/** Examples per currency, currencies with examples, and charge items that one side of an example shows. */
+export const BACKTEST_EXAMPLES_MAX = 20;
+export const BACKTEST_EXAMPLE_CURRENCIES_MAX = 10;
+export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
+/** What is answered at once, and not by a job. */
+export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
+export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
+/** A backtest is kept this long; of one project, the latest so many. */
+export const BACKTEST_KEPT_DAYS = 7;
+export const BACKTESTS_KEPT_MAX = 100;
+/** Smallest share of events that a backtest takes. */
+const BACKTEST_SAMPLE_MIN = 0.000_001;
+
+const Count = Type.Integer({ minimum: 0 });
+const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
+const RuleSetId = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
+const Version = (of: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: `Of \`${of}\`; default: its newest version, be it a draft.`,
+  });
+
+/** A pricing rule set that need not say what it would be bound to. */
+const TrialPricing = Type.Object(
+  {
+    ...PricingRuleSetInput.properties,
+    extractor_rule_set_id: Type.Optional(PricingRuleSetInput.properties.extractor_rule_set_id),
+  },
+  {
+    ...closed,
+    description:
+      'A pricing rule set as create takes it. What it is bound to, its name and `effective_from` do not matter here.',
+  },
+);
+
+const TrialExtractor = Type.Object(ExtractorRuleSetInput.properties, {
+  ...closed,
+  description:
+    'An extractor rule set as create takes it, `template_id` included. Its name and `effective_from` do not matter here.',
+});
+
+/** Which rules are tried: exactly what is named. */
+const trialRulesFields = {
+  extractor: Type.Optional(TrialExtractor),
+  version: Type.Optional(Version('extractor_rule_set_id')),
+  pricing: Type.Optional(TrialPricing),
+  pricing_rule_set_id: Type.Optional(
+    RuleSetId('A saved pricing rule set, in place of `pricing`; with neither, no pricing rule set applies.'),
+  ),
+  pricing_version: Type.Optional(Version('pricing_rule_set_id')),
+};
+
+/** An event as ingest takes it, without what only production needs. */
+export const TrialEvent = Type.Object(
+  {
+    raw_json: IngestEvent.properties.raw_json,
+    occurred_at: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: ANALYSIS_TIME_MAX,
+        description: 'Unix seconds; default: now. It may lie outside the window of ingest.',
+      }),
+    ),
+    subject_type: IngestEvent.properties.subject_type,
+    subject_id: IngestEvent.properties.subject_id,
+    'x-billing': IngestEvent.properties['x-billing'],
+  },
+  closed,
+);
+
+export const RulesTestRequest = Type.Object(
+  {
+    extractor_rule_set_id: Type.Optional(RuleSetId('A saved extractor rule set, in place of `extractor`.')),
+    ...trialRulesFields,
+    event: TrialEvent,
+  },
+  { ...closed, description: 'Exactly one of `extractor` and `extractor_rule_set_id`.' },
+);
+
+const TrialSubject = Nullable(Type.Object({ type: Type.String(), id: Type.String() }, closed));
+const Dimensions = mapOf(Type.String(), {
+  description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
+});
+
+export const RulesTestResult = Type.Object(
+  {
+    subject: TrialSubject,
+    dimensions: Dimensions,
+    charge_items: Type.Array(UsageChargeItem, {
+      description: 'As the event would show them. Rules that were sent have no id and no version.',
+    }),
+    errors: Type.Array(UsageEventFailure, {
+      description: 'What fails the event, with what was resolved before; empty when it would be processed.',
+    }),
+    explanation: Type.Array(UsageItemExplanation, {
+      description: 'How each number came about, in the order of `charge_items`.',
+    }),
+  },
+  closed,
+);
+
+export const BacktestRequest = Type.Object(
+  {
+    extractor_rule_set_id: RuleSetId(
+      'The events are those of this extractor rule set; its rules are tried unless `extractor` is given.',
+    ),
+    ...trialRulesFields,
+    time_range: AnalysisTimeRange,
+    sample: Type.Optional(
+      Type.Number({
+        minimum: BACKTEST_SAMPLE_MIN,
+        maximum: 1,
+        description:
+          'Share of the events that is rated, default 1. Chosen by `raw_event_id`: the same every time, and a smaller ' +
+          'share is a part of a larger one.',
+      }),
+    ),
+  },
+  closed,
+);
+
+const BacktestStatus = Type.Enum(['running', 'succeeded', 'failed', 'cancelled']);
+
+const Sums = Type.Object({ item_count: Count, quantity: DecimalText, amount: DecimalText }, closed);
+
+export const BacktestTotal = Type.Object(
+  {
+    metric: Type.String(),
+    unit: Nullable(Type.String()),
+    currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
+    before: Sums,
+    after: Sums,
+  },
+  closed,
+);
+
+const codeCounts = (description: string) =>
+  Type.Array(Type.Object({ code: Type.String(), count: Count }, closed), { description });
+
+const BacktestSide = Type.Object(
+  {
+    charge_items: Type.Array(UsageChargeItem, {
+      description: `The first ${BACKTEST_EXAMPLE_ITEMS_MAX}; none of an event that fails.`,
+    }),
+    charge_item_count: Count,
+    failure: Nullable(UsageEventFailure),
+  },
+  closed,
+);
+
+export const BacktestExample = Type.Object(
+  {
+    raw_event_id: Type.String(),
+    occurred_at: UnixSeconds,
+    currency: Nullable(Type.String({ description: 'Null when no amount differs, but something else does.' })),
+    amount_difference: Type.String({ description: 'After less before, in that currency; exact.' }),
+    before: BacktestSide,
+    after: BacktestSide,
+  },
+  closed,
+);
+
+export const BacktestResult = Type.Object(
+  {
+    from: Type.Integer({ description: 'Of the range that was asked, inclusive.' }),
+    to: Type.Integer({ description: 'Exclusive.' }),
+    event_count: Type.Integer({ minimum: 0, description: 'Events that were rated.' }),
+    changed_count: Type.Integer({
+      minimum: 0,
+      description: 'Those whose charge items, or whether and why they fail, differ.',
+    }),
+    newly_failed: codeCounts('Events that were processed and would fail, by the code they would fail with.'),
+    newly_succeeded: codeCounts('Events that failed and would be processed, by the code they failed with.'),
+    totals: Type.Array(BacktestTotal, { description: 'By metric, unit and currency.' }),
+    examples: Type.Array(BacktestExample, {
+      description: `By currency, up to ${BACKTEST_EXAMPLES_MAX} events whose amount in it differs most.`,
+    }),
+    cut_by: Type.Array(Type.Enum(['events', 'time', 'totals']), {
+      description:
+        'Bounds that were met. `events`, `time`: later events of the range were left out; `totals`: totals beyond ' +
+        `${BACKTEST_TOTALS_MAX} were.`,
+    }),
+  },
+  closed,
+);
+
+export const Backtest = Type.Object(
+  {
+    id: Type.String(),
+    status: BacktestStatus,
+    request: Type.Unknown({ description: 'As sent.' }),
+    progress: Type.Object({ events_done: Count, events_total: Count }, closed),
+    result: Nullable(BacktestResult),
+    failure: Nullable(
+      Type.Object(
+        {
+          code: Type.Enum(['interrupted', 'store_unavailable', 'internal_error'], {
+            description: '`interrupted`: the node that ran it has ended. Ask again.',
+          }),
+          message: Type.String(),
+        },
+        closed,
+      ),
+    ),
+    created_at: UnixSeconds,
+    finished_at: Nullable(UnixSeconds),
+  },
+  closed,
+);
+
+const { request: _request, result: _result, ...listedFields } = Backtest.properties;
+
+export const BacktestPage = Type.Object({
+  backtests: Type.Array(Type.Object(listedFields, closed), {
+    description: 'Newest first, without `request` and `result`.',
+  }),
+  ...pageFields,
+});
+
+export type TrialEvent = Static<typeof TrialEvent>;
+export type RulesTestRequest = Static<typeof RulesTestRequest>;
+export type RulesTestResult = Static<typeof RulesTestResult>;
+export type BacktestRequest = Static<typeof BacktestRequest>;
+export type BacktestTotal = Static<typeof BacktestTotal>;
+export type BacktestExample = Static<typeof BacktestExample>;
+export type BacktestResult = Static<typeof BacktestResult>;
+export type Backtest = Static<typeof Backtest>;
+export type BacktestPage = Static<typeof BacktestPage>;
