@@ -1,4 +1,5 @@
 export { compileExpression, type ExpressionKind } from './compile-expression.js';
+export type { TextCondition } from './conjuncts.js';
 export { FUNCTIONS } from './functions/index.js';
 export {
   type DimensionValue,

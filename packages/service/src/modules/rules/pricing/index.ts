@@ -1,0 +1,2 @@
+export { type CompiledPricing, type CompiledPricingRule, compilePricing } from './compile-pricing.js';
+export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';

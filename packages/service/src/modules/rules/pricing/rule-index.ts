@@ -1,0 +1,93 @@
+import type { DimensionValue, ExpressionEnv, TextCondition } from '../expression/index.js';
+import type { CompiledPricingRule } from './compile-pricing.js';
+
+export interface RankedRule {
+  /** Place in the order in which rules are tried. */
+  readonly rank: number;
+  readonly rule: CompiledPricingRule;
+}
+
+/**
+ * The rules of one metric. Those that ask for the same dimensions to be certain texts are found by these texts; rules that
+ * ask for no text are one group more. Every group keeps its rules in order, and the first match of all groups counts.
+ */
+export class RuleIndex {
+  readonly #groups: readonly RuleGroup[];
+
+  /** @param rules in order */
+  constructor(rules: readonly RankedRule[]) {
+    const groups = new Map<string, RuleGroup>();
+    for (const ranked of rules) {
+      const dimensions = ranked.rule.textConditions.toSorted(byDimension).map(({ dimension }) => dimension);
+      const key = JSON.stringify(dimensions);
+      let group = groups.get(key);
+      if (group === undefined) {
+        group = new RuleGroup(dimensions);
+        groups.set(key, group);
+      }
+      group.add(ranked);
+    }
+    // The more is asked for, the fewer rules are left to try, and the first match bounds the search in the next group.
+    this.#groups = [...groups.values()].toSorted((a, b) => b.dimensions.length - a.dimensions.length);
+  }
+
+  first(env: ExpressionEnv): CompiledPricingRule | undefined {
+    let best: RankedRule | undefined;
+    for (const group of this.#groups) {
+      for (const ranked of group.candidates(env.dimensions)) {
+        if (best !== undefined && ranked.rank > best.rank) break;
+        if (ranked.rule.matches(env)) {
+          best = ranked;
+          break;
+        }
+      }
+    }
+    return best?.rule;
+  }
+}
+
+/** Rules by the texts of dimensions, one level for each. */
+class TextNode {
+  readonly rules: RankedRule[] = [];
+  readonly children = new Map<string, TextNode>();
+
+  childOf(text: string): TextNode {
+    let child = this.children.get(text);
+    if (child === undefined) {
+      child = new TextNode();
+      this.children.set(text, child);
+    }
+    return child;
+  }
+}
+
+const NONE: readonly RankedRule[] = [];
+
+/** Rules that ask for texts of the same dimensions. */
+class RuleGroup {
+  readonly #root = new TextNode();
+
+  /** @param dimensions sorted by name */
+  constructor(readonly dimensions: readonly string[]) {}
+
+  add(ranked: RankedRule): void {
+    const conditions = ranked.rule.textConditions.toSorted(byDimension);
+    conditions.reduce((node, { text }) => node.childOf(text), this.#root).rules.push(ranked);
+  }
+
+  /** The rules whose texts these dimensions have, in order. */
+  candidates(dimensions: ReadonlyMap<string, DimensionValue>): readonly RankedRule[] {
+    let node: TextNode | undefined = this.#root;
+    for (const dimension of this.dimensions) {
+      const value = dimensions.get(dimension);
+      if (typeof value !== 'string') return NONE;
+      node = node.children.get(value);
+      if (node === undefined) return NONE;
+    }
+    return node.rules;
+  }
+}
+
+function byDimension(a: TextCondition, b: TextCondition): number {
+  return a.dimension < b.dimension ? -1 : 1;
+}

@@ -1,0 +1,16 @@
+import type { PricingRule } from '@tollgate/contract';
+
+/**
+ * What charge items record as the name of the rule that priced them: the name that was given, or else the metric or,
+ * where that does not tell the rules of the rule set apart, its place, e.g. `rules[3]`.
+ */
+export function pricingRuleNames(rules: readonly Pick<PricingRule, 'name' | 'metric'>[]): string[] {
+  const uses = new Map<string, number>();
+  for (const { name, metric } of rules) {
+    const wanted = name ?? metric;
+    uses.set(wanted, (uses.get(wanted) ?? 0) + 1);
+  }
+  return rules.map(({ name, metric }, position) => {
+    return name ?? (uses.get(metric) === 1 ? metric : `rules[${position}]`);
+  });
+}
