@@ -88,7 +88,10 @@ async function makeTenant() {
     bound: await keyWith({ permissions: all, project_id: first.id }),
     keyWithout: (access: Access) =>
       keyWith({
-        permissions: 'permission' in access ? all.filter((name) => !permits([name], access.permission)) : all,
+        permissions:
+          'permission' in access
+            ? all.filter((name) => ![access.permission].flat().every((needed) => permits([name], needed)))
+            : all,
       }),
   };
 }

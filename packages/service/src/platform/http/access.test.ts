@@ -33,6 +33,7 @@ const PRINCIPALS: Record<string, Principal> = {
   admin: keyOf(['tenant:admin']),
   boundAdmin: keyOf(['tenant:admin'], 'mine'),
   other: keyOf(['usage:ingest']),
+  both: keyOf(['rules:write', 'usage:read']),
 };
 
 const ROUTES: Record<string, Access> = {
@@ -41,6 +42,7 @@ const ROUTES: Record<string, Access> = {
   '/service/:id': { kind: 'service' },
   '/read/:project_id': { kind: 'project', permission: 'rules:read' },
   '/write/:project_id': { kind: 'project', permission: 'rules:write' },
+  '/both/:project_id': { kind: 'project', permission: ['rules:read', 'usage:read'] },
   '/tenant/:tenant_id': { kind: 'tenant', permission: 'tenant:admin' },
 };
 
@@ -98,6 +100,12 @@ describe.each([
     ['/read/mine', 'Bearer other', 403],
     ['/write/mine', 'Bearer reader', 403],
     ['/write/mine', 'Bearer writer', 200],
+    ['/both/mine', 'Bearer reader', 403],
+    ['/both/mine', 'Bearer other', 403],
+    ['/both/mine', 'Bearer both', 200],
+    ['/both/mine', 'Bearer admin', 200],
+    ['/both/mine', 'Bearer service', 200],
+    ['/both/foreign', 'Bearer both', 404],
     ['/read/sibling', 'Bearer reader', 200],
     ['/read/sibling', 'Bearer bound', 404],
     ['/read/foreign', 'Bearer reader', 404],

@@ -85,7 +85,10 @@ function errorAnswer(status: number): object {
 function needed(access: Access): string {
   switch (access.kind) {
     case 'project':
-      return `Needs \`${access.permission}\`.`;
+      return `Needs ${[access.permission]
+        .flat()
+        .map((permission) => `\`${permission}\``)
+        .join(' and ')}.`;
     case 'tenant':
       return 'Needs the service key, or a key of this tenant with `tenant:admin`.';
     case 'service':

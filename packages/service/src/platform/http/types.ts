@@ -16,14 +16,15 @@ export type App = FastifyInstance<
  * Who may call a route. Every route declares one; a route without it is refused at start.
  * - `public`: no key.
  * - `any-key`: any valid key, the service key included.
- * - `project`: the path has `:project_id`; the key can see that project and holds the permission. Sets `request.project`.
+ * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of several. Sets
+ *   `request.project`.
  * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant.
  * - `service`: the service key only.
  */
 export type Access =
   | { readonly kind: 'public' }
   | { readonly kind: 'any-key' }
-  | { readonly kind: 'project'; readonly permission: Permission }
+  | { readonly kind: 'project'; readonly permission: Permission | readonly Permission[] }
   | { readonly kind: 'tenant'; readonly permission: 'tenant:admin' }
   | { readonly kind: 'service' };
 
@@ -67,9 +68,11 @@ export interface ProjectResolver {
   resolveProject(projectId: string): MaybePromise<ProjectRef | undefined>;
 }
 
-/** Whether the principal may do `needed` within the tenants and projects it can see. */
-export function principalPermits(principal: Principal, needed: Permission): boolean {
-  return principal.kind === 'service' || permits(principal.permissions, needed);
+/** Whether the principal may do all that is `needed` within the tenants and projects it can see. */
+export function principalPermits(principal: Principal, needed: Permission | readonly Permission[]): boolean {
+  if (principal.kind === 'service') return true;
+  if (typeof needed === 'string') return permits(principal.permissions, needed);
+  return needed.every((permission) => permits(principal.permissions, permission));
 }
 
 /** What the principal was granted. */
