@@ -47,7 +47,9 @@ export function rankOf(part: string): number | undefined {
 
 /** Kernel and rule evaluation: a function of its arguments, so that a replay gives the same numbers. */
 export function isPure(place: Place): boolean {
-  return place.part === 'kernel' || /^modules\/rules\/(extract|expression|pricing)\//.test(place.path);
+  return (
+    place.part === 'kernel' || /^modules\/rules\/(extract|expression|price-table|pricing)\//.test(place.path)
+  );
 }
 
 export function isTest(path: string): boolean {

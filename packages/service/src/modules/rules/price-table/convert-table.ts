@@ -1,0 +1,120 @@
+import { NAME_CHARS_MAX, type PricingRule } from '@tollgate/contract';
+import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
+import { type ModelSelection, matchesGlob } from './model-selection.js';
+
+/** The table cannot be imported as asked; the message is one sentence about why. */
+export class PriceTableError extends Error {
+  override readonly name = 'PriceTableError';
+}
+
+export interface ConversionOptions extends ModelSelection {
+  /** Number dimension with the size of the whole prompt in tokens; see {@link convertRow}. */
+  readonly promptTokensDimension?: string | undefined;
+}
+
+/** Models by what they have in common, in the order of the table. */
+export type ModelsBy = ReadonlyMap<string, readonly string[]>;
+
+/** The rules of the chosen models, and everything about them that the rules do not say. */
+export interface ConvertedTable {
+  readonly rules: readonly PricingRule[];
+  /** Models that have at least one rule. */
+  readonly priced: readonly string[];
+  /** Models that nothing is charged for by token. */
+  readonly withoutTokenPrice: readonly string[];
+  /** By metric: models for which the price of a wider metric stands in, e.g. that of input for cached input. */
+  readonly fallbacks: ModelsBy;
+  /** By key of the table. */
+  readonly leftOut: ModelsBy;
+  /** By what is wrong, e.g. `input_cost_per_token is negative`. */
+  readonly refused: ModelsBy;
+  /** By key: prices with more digits than are recorded. */
+  readonly rounded: ModelsBy;
+}
+
+/** Describes the fields of the others; its name is part of the format. */
+const SAMPLE_ROW = 'sample_spec';
+const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
+
+/**
+ * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with their prices in
+ * USD per token. The format is that of `model_prices_and_context_window.json` in github.com/BerriAI/litellm.
+ * @throws PriceTableError when it is no such table or has nothing of what was asked for
+ */
+export function convertPriceTable(table: unknown, options: ConversionOptions): ConvertedTable {
+  if (!isObject(table)) throw new PriceTableError('is not a JSON object of models and their prices');
+  const rows = Object.entries(table).filter(([model]) => model !== SAMPLE_ROW);
+  const chosen = chooseRows(rows, options);
+  const gathered = new Conversion();
+  for (const [model, row] of chosen) gathered.add(model, row, options.promptTokensDimension);
+  return gathered;
+}
+
+function isObject(value: unknown): value is PriceRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type Row = readonly [model: string, row: unknown];
+
+/** @throws PriceTableError for a pattern or a provider that chooses nothing: it is misspelt */
+function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection): readonly Row[] {
+  const providerOf = ([, row]: Row) => (isObject(row) ? row.litellm_provider : undefined);
+  const isNamed = (pattern: string) => rows.some(([model]) => matchesGlob(pattern, model));
+  const unnamed = models.filter((pattern) => !isNamed(pattern));
+  if (unnamed.length > 0) throw new PriceTableError(`has no model ${unnamed.map(quoted).join(', ')}`);
+  const absent = providers.filter((provider) => !rows.some((row) => providerOf(row) === provider));
+  if (absent.length > 0) throw new PriceTableError(`has no provider ${absent.map(quoted).join(', ')}`);
+  const chosen = rows.filter(
+    (row) =>
+      (models.length === 0 || models.some((pattern) => matchesGlob(pattern, row[0]))) &&
+      (providers.length === 0 || providers.some((provider) => providerOf(row) === provider)),
+  );
+  if (chosen.length === 0) throw new PriceTableError('has no model that was asked for');
+  return chosen;
+}
+
+const quoted = (text: string): string => `"${text}"`;
+
+/** Gathers what became of each row. */
+class Conversion implements ConvertedTable {
+  readonly rules: PricingRule[] = [];
+  readonly priced: string[] = [];
+  readonly withoutTokenPrice: string[] = [];
+  readonly fallbacks = new Map<string, string[]>();
+  readonly leftOut = new Map<string, string[]>();
+  readonly refused = new Map<string, string[]>();
+  readonly rounded = new Map<string, string[]>();
+
+  add(model: string, row: unknown, promptTokensDimension: string | undefined): void {
+    const fault = nameFault(model);
+    if (fault !== undefined) note(this.refused, fault, model);
+    else if (!isObject(row)) note(this.refused, 'the entry is not an object', model);
+    else this.#addRow(model, convertRow(model, row, promptTokensDimension));
+  }
+
+  #addRow(model: string, converted: ConvertedRow): void {
+    this.rules.push(...converted.rules);
+    (converted.rules.length > 0 ? this.priced : this.withoutTokenPrice).push(model);
+    for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
+    for (const key of converted.leftOut) note(this.leftOut, key, model);
+    for (const { key, reason } of converted.refused) note(this.refused, `${key} ${reason}`, model);
+    for (const key of converted.rounded) note(this.rounded, key, model);
+  }
+}
+
+function note(models: Map<string, string[]>, what: string, model: string): void {
+  const noted = models.get(what);
+  if (noted === undefined) models.set(what, [model]);
+  else noted.push(model);
+}
+
+/** Room for the metric behind it, since every name of a rule begins with that of the model. */
+const MODEL_CHARS_MAX = NAME_CHARS_MAX - 60;
+
+function nameFault(model: string): string | undefined {
+  if (model === '') return 'the name of the model is empty';
+  if (NOT_IN_NAMES.test(model)) return 'the name of the model has control characters';
+  return model.length > MODEL_CHARS_MAX
+    ? `the name of the model has more than ${MODEL_CHARS_MAX} characters`
+    : undefined;
+}

@@ -1,0 +1,29 @@
+import {
+  type Decimal,
+  FRACTION_DIGITS_MAX,
+  INTEGER_DIGITS_MAX,
+  round,
+  sign,
+  toStored,
+} from '../../../kernel/decimal.js';
+import { decimalFromJson, NumericText } from '../../../kernel/json.js';
+
+/** A price as the table says it, or why that is none. */
+export type ReadPrice =
+  | { readonly ok: true; readonly price: Decimal; readonly isRounded: boolean }
+  | { readonly ok: false; readonly reason: string };
+
+/** The exact value of a parsed price, with every digit that the table wrote; rounded half-even past what is recorded. */
+export function readPrice(value: unknown): ReadPrice {
+  if (typeof value !== 'number' && !(value instanceof NumericText)) return refused('is not a number');
+  const written = decimalFromJson(value);
+  if (written === undefined) return refused('is out of range');
+  if (sign(written) < 0) return refused('is negative');
+  const price = round(written, FRACTION_DIGITS_MAX);
+  if (toStored(price) === undefined) return refused(`has more than ${INTEGER_DIGITS_MAX} integer digits`);
+  return { ok: true, price, isRounded: price !== written };
+}
+
+function refused(reason: string): ReadPrice {
+  return { ok: false, reason };
+}
