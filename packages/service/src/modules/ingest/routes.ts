@@ -7,16 +7,14 @@ import {
   IngestEvent,
   SINGLE_BODY_BYTES_MAX,
 } from '@tollgate/contract';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { App } from '../../platform/http/index.js';
+import { type App, registerExpressRoute } from '../../platform/http/index.js';
 import type { IngestService } from './service.js';
 
 export interface IngestRoutesDeps {
   readonly service: Pick<IngestService, 'acceptSingle' | 'acceptBatch'>;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 /** `arbitraryText`: raw_json is the client's own. The texts that we use ourselves are checked by the service. */
 const config = {
   access: { kind: 'project', permission: 'usage:ingest' },
@@ -25,8 +23,7 @@ const config = {
 
 /** The ingest operations. Their answers are written by hand: an id needs no escaping. */
 export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): void {
-  app.route({
-    method: 'POST',
+  registerExpressRoute(app, {
     url: '/v1/projects/:project_id/extractor-rule-sets/:id/events/ingest',
     config,
     bodyLimit: SINGLE_BODY_BYTES_MAX,
@@ -39,16 +36,13 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: IngestEvent,
       response: { 202: IngestAccepted, 409: ErrorBodySchema },
     },
-    handler: async (request, reply) => {
-      const { project, params, body } = request;
-      const id = await service.acceptSingle(project, params.id, body, bytesOf(request));
-      reply.code(202).header('content-type', JSON_TYPE);
-      return reply.send(`{"raw_event_id":"evt_${id}","status":"received"}` as never);
+    async answer({ project, params, body, rawBody }) {
+      const id = await service.acceptSingle(project, params.id, body, rawBody);
+      return `{"raw_event_id":"evt_${id}","status":"received"}`;
     },
   });
 
-  app.route({
-    method: 'POST',
+  registerExpressRoute(app, {
     url: '/v1/projects/:project_id/events/batch-ingest',
     config,
     bodyLimit: BATCH_BODY_BYTES_MAX,
@@ -61,16 +55,10 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: BatchIngest,
       response: { 202: BatchIngestAccepted },
     },
-    handler: async (request, reply) => {
-      const ids = await service.acceptBatch(request.project, request.body, bytesOf(request));
-      reply.code(202).header('content-type', JSON_TYPE);
+    async answer({ project, body, rawBody }) {
+      const ids = await service.acceptBatch(project, body, rawBody);
       const list = `"evt_${ids.join('","evt_')}"`;
-      return reply.send(`{"status":"received","count":${ids.length},"raw_event_ids":[${list}]}` as never);
+      return `{"status":"received","count":${ids.length},"raw_event_ids":[${list}]}`;
     },
   });
-}
-
-function bytesOf(request: Pick<FastifyRequest, 'rawBody'>): Buffer {
-  if (request.rawBody === undefined) throw new Error('a validated body without its bytes');
-  return request.rawBody;
 }

@@ -1,3 +1,4 @@
+import type { Permission } from '@tollgate/contract';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { ApiError } from './errors.js';
 import {
@@ -78,6 +79,31 @@ export function accessHook(access: Access, ports: AccessPorts) {
     if (outcome instanceof Promise) outcome.then(done, done);
     else done(outcome);
   };
+}
+
+/**
+ * The project, if a caller is let into it and nothing needs to be looked up to say so. Otherwise undefined: the
+ * access hook then finds out, and says, what is wrong.
+ */
+export function projectAtOnce(
+  ports: AccessPorts,
+  needed: Permission | readonly Permission[],
+  authorization: string | undefined,
+  projectId: string,
+): ProjectRef | undefined {
+  const token = bearerToken(authorization);
+  if (token === undefined) return undefined;
+  const principal = settled(ports.authenticator.authenticate(token));
+  if (principal === undefined || !principalPermits(principal, needed)) return undefined;
+  const project = settled(ports.projects.resolveProject(projectId));
+  return project !== undefined && principalSees(principal, project) ? project : undefined;
+}
+
+/** A look-up that is under way is left to the hook, which asks again and waits for it; so its failure is told there. */
+function settled<T>(found: T | Promise<T>): T | undefined {
+  if (!(found instanceof Promise)) return found;
+  found.catch(() => {});
+  return undefined;
 }
 
 function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {

@@ -4,8 +4,8 @@ import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../log/index.js';
 import { createMetrics, type Metrics } from '../metrics/index.js';
-import { PATH_PARAMETER_CHARS_MAX } from './app.js';
 import { ApiError, type App, createApp, Readiness } from './index.js';
+import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
 
 let app: App;
 let metrics: Metrics;

@@ -1,21 +1,29 @@
+import type { IncomingMessage } from 'node:http';
 import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
-import { fastify, LogController, type onRequestHookHandler } from 'fastify';
+import {
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+  type onRequestHookHandler,
+} from 'fastify';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ApiError } from './errors.js';
+import { ExpressLane } from './express-lane.js';
 import { FailureLog } from './failure-log.js';
 import { answerUnparsable, sendError } from './failures.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
 import { Readiness } from './readiness.js';
 import { requestIds } from './request-id.js';
-import { RequestObserver } from './requests.js';
+import { type ObserveRequest, RequestObserver } from './requests.js';
 import { responseChecker, serializeResponse } from './responses.js';
 import { completeSchema } from './route-schema.js';
-import { RouteTable } from './routing.js';
+import { PATH_PARAMETER_CHARS_MAX, RouteTable } from './routing.js';
 import type { App } from './types.js';
 import { validatorCompiler } from './validation.js';
 
@@ -24,8 +32,6 @@ const REQUEST_MS_MAX = 60_000;
 const HEADERS_MS_MAX = 15_000;
 const KEEP_ALIVE_MS = 72_000;
 const HEADER_BYTES_MAX = 16_384;
-/** Longest value of a path parameter; nothing that has an id is longer. */
-export const PATH_PARAMETER_CHARS_MAX = 512;
 
 export interface AppOptions extends AccessPorts {
   readonly log: Logger;
@@ -46,14 +52,19 @@ export interface AppOptions extends AccessPorts {
 export async function createApp(options: AppOptions): Promise<App> {
   const readiness = options.readiness ?? new Readiness();
   const failures = new FailureLog(options.log);
-  const app = bareApp(options, failures);
+  const requestId = requestIds();
+  const app = bareApp(options, failures, requestId);
   const routes = new RouteTable(app);
   app.decorate('routeTable', routes);
   decorateAccess(app);
   installBodyParser(app);
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
   app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
-  guardRoutes(app, options, readiness);
+  const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
+  const lane = new ExpressLane({ ...options, readiness, budget, failures, requestId });
+  guardRoutes(app, options, { readiness, budget, lane });
+  app.addHook('onReady', async () => lane.open(app.server));
+  app.addHook('preClose', async () => lane.close());
   app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     reply.header('x-request-id', request.id);
@@ -68,13 +79,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-function bareApp({ log }: AppOptions, failures: FailureLog): App {
+function bareApp(
+  { log }: AppOptions,
+  failures: FailureLog,
+  requestId: (request: IncomingMessage) => string,
+): App {
   return fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request costs more than the request's own work; entries name the request id themselves.
     childLoggerFactory: (parent) => parent,
-    genReqId: requestIds(),
+    genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: SINGLE_BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,
@@ -89,13 +104,18 @@ function bareApp({ log }: AppOptions, failures: FailureLog): App {
   }) as unknown as App;
 }
 
+interface Guards {
+  readonly readiness: Readiness;
+  readonly budget: BodyBudget;
+  readonly lane: ExpressLane;
+}
+
 /**
  * The hooks of each route. They are merged into one per phase and know their route beforehand, because Fastify's way of
  * asking a request for its route builds an object each time.
  */
-function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void {
+function guardRoutes(app: App, options: AppOptions, { readiness, budget, lane }: Guards): void {
   const observer = new RequestObserver(options.metrics, options.log);
-  const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
@@ -118,13 +138,22 @@ function guardRoutes(app: App, options: AppOptions, readiness: Readiness): void 
     if (route.schema?.body === undefined) {
       route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
     }
-    route.onResponse = [observer.hook(String(route.method), route.url), ...[route.onResponse ?? []].flat()];
+    const observe = observer.ofRoute(String(route.method), route.url);
+    route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
+    if (route.config?.express !== undefined) lane.add(route, observe);
   });
-  const observeUnrouted = observer.hook('any', 'none');
+  const observeUnrouted = observingHook(observer.ofRoute('any', 'none'));
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) observeUnrouted(request, reply, done);
     else done();
   });
+}
+
+function observingHook(observe: ObserveRequest) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    observe(request.id, reply.statusCode, reply.elapsedTime);
+    done();
+  };
 }
 
 declare module 'fastify' {

@@ -15,13 +15,22 @@ export class BodyBudget {
 
   constructor(private readonly bytesMax: number) {}
 
+  /** Counts bytes that arrived, and says whether there was room for them. They count until they are released. */
+  add(bytes: number): boolean {
+    this.#bytes += bytes;
+    return this.#bytes <= this.bytesMax;
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
   /** Counts what arrives, not what was announced: a client that sends nothing holds nothing. */
   readonly hook: preParsingHookHandler = (_request, reply, payload, done) => {
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
-      this.#bytes += chunk.length;
-      if (this.#bytes <= this.bytesMax) return;
+      if (this.add(chunk.length)) return;
       payload.off('data', count);
       // Whoever reads the body ends with this error; where nobody does, it means nothing.
       payload
@@ -29,9 +38,7 @@ export class BodyBudget {
         .emit('error', new ApiError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
-    reply.raw.once('close', () => {
-      this.#bytes -= bytes;
-    });
+    reply.raw.once('close', () => this.release(bytes));
     done(null, payload);
   };
 }

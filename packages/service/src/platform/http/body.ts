@@ -46,6 +46,16 @@ export const refuseFields: preValidationHookHandler = ({ body }, _reply, done) =
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   request.rawBody = bytes;
+  return readJson(bytes, request.arbitraryText);
+}
+
+/**
+ * The value that a body holds.
+ *
+ * @param arbitraryText as in a route's config
+ * @throws ApiError for what is no JSON, or costs too much to read
+ */
+export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   if (!isUtf8(bytes)) {
     throw new ApiError('invalid_json', { message: 'The body is not valid JSON: it is not UTF-8.' });
   }
@@ -57,7 +67,7 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
   } catch {
     throw new ApiError('invalid_json', { message: describeSyntaxError(text) });
   }
-  if (!request.arbitraryText) refuseUnusableText(bytes, value);
+  if (!arbitraryText) refuseUnusableText(bytes, value);
   return value;
 }
 

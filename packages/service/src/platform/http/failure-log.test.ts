@@ -1,9 +1,13 @@
-import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
 import { ApiError } from './errors.js';
 import { FailureLog } from './failure-log.js';
 
-const request = { id: 'req-1', method: 'POST', routeOptions: { url: '/x' } } as unknown as FastifyRequest;
+const request = {
+  id: 'req-1',
+  method: 'POST',
+  routeOptions: { url: '/x', bodyLimit: 1 },
+  raw: { destroyed: false },
+};
 
 test('an outage is one line a second, with the number of requests that are not shown', () => {
   const lines: unknown[] = [];

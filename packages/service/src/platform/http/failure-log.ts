@@ -1,8 +1,15 @@
-import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../log/index.js';
 import type { ApiError } from './errors.js';
 
 const OUTAGE_LOG_INTERVAL_MS = 1_000;
+
+/** What is asked of a request that failed. A Fastify request can tell it. */
+export interface FailedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly routeOptions: { readonly url?: string | undefined; readonly bodyLimit: number };
+  readonly raw: { readonly destroyed: boolean };
+}
 
 /** Writes down the failures that are ours. */
 export class FailureLog {
@@ -16,12 +23,12 @@ export class FailureLog {
   ) {}
 
   /** Nobody foresaw it. */
-  defect(err: unknown, request: FastifyRequest): void {
+  defect(err: unknown, request: FailedRequest): void {
     this.log.error({ ...placeOf(request), err }, 'internal_error');
   }
 
   /** While a store is away every request fails for the same reason: one line a second tells it, and of how many more. */
-  outage({ code, cause }: ApiError, request: FastifyRequest): void {
+  outage({ code, cause }: ApiError, request: FailedRequest): void {
     const nowMs = this.monotonicMs();
     if (nowMs < this.#nextOutageMs) {
       this.#unlogged += 1;
@@ -34,6 +41,6 @@ export class FailureLog {
   }
 }
 
-function placeOf(request: FastifyRequest) {
+function placeOf(request: FailedRequest) {
   return { requestId: request.id, method: request.method, route: request.routeOptions.url };
 }

@@ -4,10 +4,19 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
 import { isUnavailable } from '../postgres/index.js';
 import { ApiError } from './errors.js';
-import type { FailureLog } from './failure-log.js';
+import type { FailedRequest, FailureLog } from './failure-log.js';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What goes out for a failure. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
 
 /** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
-function toApiError(error: unknown, request: FastifyRequest): ApiError {
+function toApiError(error: unknown, request: FailedRequest): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
   switch (code) {
@@ -39,23 +48,30 @@ function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return new ApiError('internal_error', { cause: error });
 }
 
-/** Sends the answer of an error, and logs those that are ours. */
+/** The answer to whatever was thrown; failures that are ours are logged. */
+export function answerTo(error: unknown, request: FailedRequest, log: FailureLog): ErrorAnswer {
+  const answer = toApiError(error, request);
+  if (answer.statusCode === 500) log.defect(error, request);
+  else if (answer.statusCode > 500 && !isRefusal(answer)) log.outage(answer, request);
+  const headers: [string, string][] = [['x-request-id', request.id]];
+  if (answer.retryAfterS !== undefined) headers.push(['retry-after', String(answer.retryAfterS)]);
+  if (answer.statusCode === 401) headers.push(['www-authenticate', 'Bearer']);
+  headers.push(['content-type', JSON_TYPE]);
+  return { status: answer.statusCode, headers, body: JSON.stringify(answer.toBody()) };
+}
+
+/** Sends the answer of an error. */
 export function sendError(
   log: FailureLog,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const answer = toApiError(error, request);
-  if (answer.statusCode === 500) log.defect(error, request);
-  else if (answer.statusCode > 500 && !isRefusal(answer)) log.outage(answer, request);
-  reply.header('x-request-id', request.id);
-  if (answer.retryAfterS !== undefined) reply.header('retry-after', String(answer.retryAfterS));
-  if (answer.statusCode === 401) reply.header('www-authenticate', 'Bearer');
+  const { status, headers, body } = answerTo(error, request, log);
   // The body was read to its end, so the connection can serve the next request.
-  if (request.rawBody !== undefined) reply.removeHeader('connection');
-  reply.code(answer.statusCode).header('content-type', 'application/json; charset=utf-8');
-  reply.send(JSON.stringify(answer.toBody()));
+  if (request.rawBody !== undefined && reply.hasHeader('connection')) reply.removeHeader('connection');
+  for (const [name, value] of headers) reply.header(name, value);
+  reply.code(status).send(body);
 }
 
 /** A 503 of our own choice, under load or in shutdown: counted, but not logged a thousand times a second. */
@@ -73,7 +89,7 @@ export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): 
   const body = JSON.stringify(answer.toBody());
   socket.end(
     `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode]}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
   );
 }

@@ -1,5 +1,6 @@
 export { createApp } from './app.js';
 export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
+export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { type Page, pageOf } from './page.js';
 export { Readiness } from './readiness.js';
 export { closeGracefully } from './shutdown.js';

@@ -1,6 +1,8 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { Logger } from '../log/index.js';
 import { DurationHistogram, type DurationSeries, type Metrics } from '../metrics/index.js';
+
+/** Counts one request, when its answer has gone out. */
+export type ObserveRequest = (requestId: string, status: number, durationMs: number) => void;
 
 /** A request that takes longer is logged. */
 const SLOW_REQUEST_MS = 2_000;
@@ -22,22 +24,19 @@ export class RequestObserver {
     });
   }
 
-  /** The onResponse hook of one route. */
-  hook(method: string, route: string) {
+  /** Observes the requests of one route; call it once per route. */
+  ofRoute(method: string, route: string): ObserveRequest {
     const byStatus = new Map<number, DurationSeries>();
-    return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-      const status = reply.statusCode;
+    return (requestId, status, durationMs) => {
       let series = byStatus.get(status);
       if (series === undefined) {
         series = this.#durations.series({ method, route, status: String(status) });
         byStatus.set(status, series);
       }
-      const durationMs = reply.elapsedTime;
       series.observe(durationMs);
       if (durationMs > SLOW_REQUEST_MS) {
-        this.#log.warn({ requestId: request.id, method, route, status, durationMs }, 'slow request');
+        this.#log.warn({ requestId, method, route, status, durationMs }, 'slow request');
       }
-      done();
     };
   }
 }

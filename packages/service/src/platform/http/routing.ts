@@ -1,6 +1,9 @@
 import type { RouteOptions } from 'fastify';
 import type { App } from './types.js';
 
+/** Longest value of a path parameter; nothing that has an id is longer. */
+export const PATH_PARAMETER_CHARS_MAX = 512;
+
 interface KnownPath {
   readonly pattern: RegExp;
   readonly methods: Set<string>;

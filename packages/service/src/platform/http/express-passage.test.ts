@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Wire } from '../../testing/both-ways.js';
+import { ExpressFixture } from '../../testing/express-fixture.js';
+import { waitFor } from '../../testing/index.js';
+
+const { BODY_LIMIT, BODIES_BYTES_MAX } = ExpressFixture;
+const LARGEST = `{"reading":"${'x'.repeat(BODY_LIMIT - 14)}"}`;
+
+let fixture: ExpressFixture;
+beforeEach(async () => {
+  fixture = await ExpressFixture.start();
+});
+afterEach(() => fixture.stop());
+
+/** A request whose last byte is missing. */
+const incomplete = () => fixture.post(LARGEST).subarray(0, -1);
+
+/** Holds the operation back until the returned function is called. */
+function holdAnswer(): () => void {
+  let release = () => {};
+  const held = new Promise<string>((resolve) => {
+    release = () => resolve('{"held":true}');
+  });
+  fixture.answer = () => held;
+  return () => release();
+}
+
+function connections(): Promise<number> {
+  return new Promise((resolve) => fixture.app.server.getConnections((_error, count) => resolve(count)));
+}
+
+async function hangUp(wire: Wire): Promise<void> {
+  wire.socket.end();
+  await wire.closed();
+}
+
+test.each([
+  ['{"reading":"ü"}', 202],
+  ['{"reading":"ü}', 400],
+])('a body in many packets is one body: %s', async (body, status) => {
+  let received = 0;
+  fixture.app.server.prependListener('request', (request) => {
+    request.prependListener('data', (bytes: Buffer) => {
+      received += bytes.length;
+    });
+  });
+  const wire = await Wire.open(fixture.ways.express);
+  const bytes = fixture.post(body);
+  const headBytes = bytes.length - Buffer.byteLength(body);
+  await wire.write(bytes.subarray(0, headBytes));
+  for (let at = headBytes; at < bytes.length; at += 1) {
+    await wire.write(bytes.subarray(at, at + 1));
+    await waitFor(() => received >= at + 1 - headBytes);
+  }
+  expect((await wire.answer())?.status).toBe(status);
+  expect(fixture.answered.map(({ rawBody }) => rawBody.toString())).toEqual(status === 202 ? [body] : []);
+  wire.socket.destroy();
+});
+
+test('requests that are sent ahead are answered in their order, whoever answers them', async () => {
+  const release = holdAnswer();
+  const wire = await Wire.open(fixture.ways.express);
+  const requests = [fixture.post(), fixture.post('{'), fixture.post(), fixture.post()];
+  await wire.write(Buffer.concat(requests));
+  await waitFor(() => fixture.answered.length === 3);
+  release();
+  const statuses: (number | undefined)[] = [];
+  for (const _ of requests) statuses.push((await wire.answer())?.status);
+  expect(statuses).toEqual([202, 400, 202, 202]);
+  wire.socket.destroy();
+});
+
+test('a connection goes on after a request that was handed back and refused unread', async () => {
+  let looks = 0;
+  // The key is revoked between the two looks at the request.
+  fixture.authenticate = () => {
+    looks += 1;
+    return looks === 2 ? undefined : { kind: 'service' };
+  };
+  const wire = await Wire.open(fixture.ways.express);
+  await wire.write(fixture.post(LARGEST.replace('}', ']')));
+  expect((await wire.answer())?.status).toBe(401);
+  await wire.write(fixture.post());
+  expect((await wire.answer())?.status).toBe(202);
+  wire.socket.destroy();
+});
+
+test.each<[string, (wire: Wire) => unknown]>([
+  ['ends', hangUp],
+  ['breaks off', ({ socket }) => socket.resetAndDestroy()],
+])(
+  'a client that %s within a body gives back its share, and nothing is done for it',
+  async (_how, goAway) => {
+    for (let sent = 0; sent < 2 * BODIES_BYTES_MAX; sent += BODY_LIMIT) {
+      const wire = await Wire.open(fixture.ways.express);
+      await wire.write(incomplete());
+      await goAway(wire);
+    }
+    await waitFor(async () => (await connections()) === 0);
+    expect(await fixture.compare(fixture.post(LARGEST))).toMatchObject({ status: 202, by: 'lane' });
+    expect(fixture.answered).toHaveLength(2);
+  },
+);
+
+test('bodies that have no room beside each other are refused by Fastify, and later ones find room', async () => {
+  const holders = [await Wire.open(fixture.ways.express), await Wire.open(fixture.ways.fastify)];
+  for (const wire of holders) await wire.write(incomplete());
+  await waitFor(async () => {
+    const { status } = await Wire.exchange(fixture.ways.express, fixture.post(LARGEST));
+    return status === 503;
+  });
+  const refused = await fixture.compare(fixture.post(LARGEST));
+  expect([refused.by, JSON.parse(refused.body).code]).toEqual(['fastify', 'server_busy']);
+  for (const wire of holders) await hangUp(wire);
+  expect(await fixture.compare(fixture.post(LARGEST))).toMatchObject({ status: 202, by: 'lane' });
+});
+
+test('a client that goes away before its answer harms nobody', async () => {
+  const release = holdAnswer();
+  const wire = await Wire.open(fixture.ways.express);
+  await wire.write(fixture.post(LARGEST));
+  await waitFor(() => fixture.answered.length === 1);
+  wire.socket.destroy();
+  release();
+  for (let sent = 0; sent < BODIES_BYTES_MAX; sent += BODY_LIMIT) {
+    expect((await fixture.compare(fixture.post(LARGEST))).status).toBe(202);
+  }
+});
+
+test('what was let in before a shutdown is answered, and the connection then closed', async () => {
+  const release = holdAnswer();
+  const wire = await Wire.open(fixture.ways.express);
+  await wire.write(fixture.post());
+  await waitFor(() => fixture.answered.length === 1);
+  fixture.readiness.beginShutdown();
+  const closed = fixture.app.close();
+  release();
+  expect((await wire.answer())?.status).toBe(202);
+  await closed;
+  await wire.closed();
+});

@@ -1,0 +1,92 @@
+import { Type } from 'typebox';
+import {
+  type App,
+  createApp,
+  type ExpressRequest,
+  type ProjectRef,
+  Readiness,
+  registerExpressRoute,
+} from '../platform/http/index.js';
+import { createLog } from '../platform/log/index.js';
+import { createMetrics, type Metrics } from '../platform/metrics/index.js';
+import { type BothWays, listenBothWays, postBytes, sameAnswer, type WireAnswer } from './both-ways.js';
+
+const PROJECT: ProjectRef = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, kind: 'release' };
+const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
+
+/** An application with one route that the express lane serves, without any store; it listens both ways. */
+export class ExpressFixture {
+  static readonly PATH = '/v1/projects/prj_1/meters/m-1/readings';
+  static readonly BODY_LIMIT = 20_000;
+  static readonly BODIES_BYTES_MAX = 50_000;
+  static readonly GOOD = '{"reading":1}';
+
+  readonly readiness = new Readiness();
+  readonly metrics: Metrics = createMetrics();
+  /** The requests that the operation was called with. */
+  readonly answered: ExpressRequest[] = [];
+  app!: App;
+  ways!: BothWays;
+  /** How many requests Fastify got to see. */
+  seenByFastify = 0;
+  /** What the operation does. */
+  answer: () => Promise<string> = async () => '{"taken":true}';
+  /** Who the key `service` speaks for. */
+  authenticate: () => { kind: 'service' } | undefined | Promise<undefined> = () => ({ kind: 'service' });
+
+  static async start(): Promise<ExpressFixture> {
+    const fixture = new ExpressFixture();
+    const app = await createApp({
+      log: createLog({ level: 'silent' }),
+      metrics: fixture.metrics,
+      readiness: fixture.readiness,
+      bodiesBytesMax: ExpressFixture.BODIES_BYTES_MAX,
+      authenticator: {
+        authenticate: (token) => (token === 'service' ? fixture.authenticate() : undefined),
+      },
+      projects: { resolveProject: (id) => (id === PROJECT.projectId ? PROJECT : undefined) },
+    });
+    app.addHook('onRequest', (_request, _reply, done) => {
+      fixture.seenByFastify += 1;
+      done();
+    });
+    registerExpressRoute(app, {
+      url: '/v1/projects/:project_id/meters/:id/readings',
+      config: { access: { kind: 'project', permission: 'usage:ingest' }, arbitraryText: true },
+      bodyLimit: ExpressFixture.BODY_LIMIT,
+      schema: {
+        hide: true,
+        params: Type.Object({ project_id: Type.String(), id: Type.String() }),
+        body: Type.Object({ reading: Type.Unknown() }, { additionalProperties: false }),
+      },
+      answer(request) {
+        fixture.answered.push(request);
+        return fixture.answer();
+      },
+    });
+    fixture.app = app;
+    fixture.ways = await listenBothWays(app);
+    return fixture;
+  }
+
+  /** A request to the route, good unless told otherwise; a header that is undefined is left out. */
+  post(
+    body: string | Buffer = ExpressFixture.GOOD,
+    headers: Readonly<Record<string, string | undefined>> = {},
+    path = ExpressFixture.PATH,
+  ): Buffer {
+    return postBytes(path, { ...HEADERS, ...headers }, body);
+  }
+
+  /** As `sameAnswer`; says too who gave the answer on the application's own port. */
+  async compare(bytes: Buffer): Promise<WireAnswer & { by: 'lane' | 'fastify' }> {
+    const before = this.seenByFastify;
+    const answer = await sameAnswer(this.ways, bytes);
+    return { ...answer, by: this.seenByFastify === before + 1 ? 'lane' : 'fastify' };
+  }
+
+  async stop(): Promise<void> {
+    await this.ways.close();
+    await this.app.close();
+  }
+}
