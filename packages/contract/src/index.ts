@@ -1,6 +1,7 @@
 export * from './analysis.js';
 export * from './common.js';
 export * from './errors.js';
+export * from './extractor-template.js';
 export * from './ingest.js';
 export * from './limits.js';
 export * from './permissions.js';

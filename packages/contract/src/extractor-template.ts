@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox';
+import { closed, mapOf, Nullable } from './common.js';
+import { ChargeItemExtractor, DimensionConfig, SubjectConfig } from './rule-set.js';
+
+export const ExtractorTemplateSample = Type.Object(
+  {
+    title: Type.String({ description: 'What the sample shows.' }),
+    raw_json: Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: true,
+      description: 'What a client sends as `raw_json`.',
+    }),
+    subject: Nullable(Type.Object({ type: Type.String(), id: Type.String() }, closed)),
+    dimensions: mapOf(Type.String(), { description: 'Dimensions read from the sample, by name.' }),
+    charge_items: Type.Array(
+      Type.Object(
+        {
+          metric: Type.String(),
+          unit: Type.String(),
+          quantity: Type.String({ description: 'Decimal.' }),
+        },
+        closed,
+      ),
+      { description: 'Charge items read from the sample, in the order of the extractors.' },
+    ),
+  },
+  { ...closed, description: 'A payload, and what the template makes of it.' },
+);
+
+export const ExtractorTemplate = Type.Object(
+  {
+    id: Type.String({ description: 'What a rule set names as `template_id`.' }),
+    title: Type.String(),
+    description: Type.String({ description: 'What is charged, and how it adds up.' }),
+    payload: Type.String({ description: 'What to send as `raw_json`, of a stream too.' }),
+    documentation_url: Type.String({ description: 'Where the shape of the payload is documented.' }),
+    subject: SubjectConfig,
+    dimensions: Type.Array(DimensionConfig),
+    charge_item_extractors: Type.Array(ChargeItemExtractor),
+    samples: Type.Array(ExtractorTemplateSample),
+  },
+  { ...closed, description: 'Extraction that is ready for a well-known payload.' },
+);
+
+/** All templates; there are few, and they change with the release only. */
+export const ExtractorTemplateList = Type.Object({ templates: Type.Array(ExtractorTemplate) });
+
+export type ExtractorTemplate = Static<typeof ExtractorTemplate>;
+export type ExtractorTemplateSample = Static<typeof ExtractorTemplateSample>;
+export type ExtractorTemplateList = Static<typeof ExtractorTemplateList>;

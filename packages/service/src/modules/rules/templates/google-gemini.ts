@@ -1,0 +1,98 @@
+import type { ExtractorTemplate } from '@tollgate/contract';
+import { tokenItems, tokens } from './tokens.js';
+
+const USAGE = 'usageMetadata';
+
+/**
+ * `promptTokenCount` includes the cached tokens; tool use, candidates and thoughts are counted beside it and each
+ * other. Modalities are counted in lists of no promised order, which no path to one value can search, so that the
+ * sender picks them out.
+ */
+export const googleGemini: ExtractorTemplate = {
+  id: 'google_gemini',
+  title: 'Google Gemini generateContent',
+  description:
+    'Input tokens (results of tools included), cached input, output and thought tokens. Their sum is totalTokenCount. Audio and images are charged apart where the gateway names their tokens.',
+  payload:
+    'The GenerateContentResponse, of the Gemini API or of Vertex AI. Of a stream, the last chunk. Where audio or images have prices of their own, the gateway adds, from the lists of usageMetadata: gateway.input_audio_tokens (AUDIO of promptTokensDetails less AUDIO of cacheTokensDetails), gateway.output_audio_tokens and gateway.output_image_tokens (AUDIO and IMAGE of candidatesTokensDetails). Copy labels of a Vertex AI request for its user_id, or send subject_type and subject_id with the event.',
+  documentation_url: 'https://ai.google.dev/api/generate-content#UsageMetadata',
+  subject: { default_type: 'user', id_path: 'labels.user_id' },
+  dimensions: [
+    { name: 'model', path: 'modelVersion', type: 'string', required: true },
+    { name: 'traffic_type', path: `${USAGE}.trafficType`, type: 'string' },
+  ],
+  charge_item_extractors: [
+    tokens('Input tokens', 'llm.input_tokens', `${USAGE}.promptTokenCount`, [
+      `${USAGE}.cachedContentTokenCount`,
+      'gateway.input_audio_tokens',
+    ]),
+    tokens('Tool use input tokens', 'llm.input_tokens', `${USAGE}.toolUsePromptTokenCount`),
+    tokens('Cached input tokens', 'llm.cached_input_tokens', `${USAGE}.cachedContentTokenCount`),
+    tokens('Audio input tokens', 'llm.input_audio_tokens', 'gateway.input_audio_tokens'),
+    tokens('Output tokens', 'llm.output_tokens', `${USAGE}.candidatesTokenCount`, [
+      'gateway.output_audio_tokens',
+      'gateway.output_image_tokens',
+    ]),
+    tokens('Thought tokens', 'llm.reasoning_tokens', `${USAGE}.thoughtsTokenCount`),
+    tokens('Audio output tokens', 'llm.output_audio_tokens', 'gateway.output_audio_tokens'),
+    tokens('Image output tokens', 'llm.output_image_tokens', 'gateway.output_image_tokens'),
+  ],
+  samples: [
+    {
+      title: 'A response with cached input, thoughts, tool use and audio that the gateway picked out',
+      raw_json: {
+        candidates: [
+          {
+            content: { parts: [{ text: 'The recording says…' }], role: 'model' },
+            finishReason: 'STOP',
+            index: 0,
+          },
+        ],
+        usageMetadata: {
+          promptTokenCount: 3200,
+          cachedContentTokenCount: 2048,
+          candidatesTokenCount: 230,
+          toolUsePromptTokenCount: 128,
+          thoughtsTokenCount: 410,
+          totalTokenCount: 3968,
+          promptTokensDetails: [
+            { modality: 'TEXT', tokenCount: 2560 },
+            { modality: 'AUDIO', tokenCount: 640 },
+          ],
+          cacheTokensDetails: [{ modality: 'TEXT', tokenCount: 2048 }],
+        },
+        modelVersion: 'gemini-2.5-flash',
+        responseId: 'mAitaLmkHPPlz7IPvtfUqQ4',
+        gateway: { input_audio_tokens: 640 },
+        labels: { user_id: 'team-red' },
+      },
+      subject: { type: 'user', id: 'team-red' },
+      dimensions: { model: 'gemini-2.5-flash' },
+      charge_items: tokenItems(
+        ['llm.input_tokens', '512'],
+        ['llm.input_tokens', '128'],
+        ['llm.cached_input_tokens', '2048'],
+        ['llm.input_audio_tokens', '640'],
+        ['llm.output_tokens', '230'],
+        ['llm.reasoning_tokens', '410'],
+      ),
+    },
+    {
+      title: 'The last chunk of a stream',
+      raw_json: {
+        candidates: [{ content: { parts: [{ text: '.' }], role: 'model' }, finishReason: 'STOP', index: 0 }],
+        usageMetadata: {
+          promptTokenCount: 8,
+          candidatesTokenCount: 24,
+          totalTokenCount: 32,
+          trafficType: 'ON_DEMAND',
+          promptTokensDetails: [{ modality: 'TEXT', tokenCount: 8 }],
+        },
+        modelVersion: 'gemini-2.5-flash-lite',
+      },
+      subject: null,
+      dimensions: { model: 'gemini-2.5-flash-lite', traffic_type: 'ON_DEMAND' },
+      charge_items: tokenItems(['llm.input_tokens', '8'], ['llm.output_tokens', '24']),
+    },
+  ],
+};

@@ -1,0 +1,51 @@
+import type { ExtractorConfig, ExtractorRuleSetInput, ExtractorTemplate } from '@tollgate/contract';
+import { ApiError } from '../../../platform/http/index.js';
+import { anthropicMessages } from './anthropic-messages.js';
+import { awsBedrockConverse } from './aws-bedrock-converse.js';
+import { computeSeconds } from './compute-seconds.js';
+import { googleGemini } from './google-gemini.js';
+import { httpRequests } from './http-requests.js';
+import { objectStorage } from './object-storage.js';
+import { openaiChatCompletions } from './openai-chat-completions.js';
+import { openaiResponses } from './openai-responses.js';
+
+/** Extraction that is ready for well-known payloads. It carries no prices: those differ by model, and change. */
+export const TEMPLATES: readonly ExtractorTemplate[] = [
+  openaiChatCompletions,
+  openaiResponses,
+  anthropicMessages,
+  googleGemini,
+  awsBedrockConverse,
+  httpRequests,
+  objectStorage,
+  computeSeconds,
+];
+
+/**
+ * The rules of an input, with what its template says about each field that the input itself does not have. A field is
+ * taken as a whole: dimensions of the input stand instead of the template's, not beside them.
+ *
+ * @throws ApiError `invalid_request` for a template that does not exist, naming those that do.
+ */
+export function expandTemplate(input: ExtractorRuleSetInput): ExtractorConfig {
+  const template = input.template_id === undefined ? undefined : templateOf(input.template_id);
+  const subject = input.subject ?? template?.subject;
+  const dimensions = input.dimensions ?? template?.dimensions;
+  const chargeItems = input.charge_item_extractors ?? template?.charge_item_extractors;
+  return {
+    ...(subject === undefined ? {} : { subject }),
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(chargeItems === undefined ? {} : { charge_item_extractors: chargeItems }),
+  };
+}
+
+function templateOf(id: string): ExtractorTemplate {
+  const template = TEMPLATES.find((candidate) => candidate.id === id);
+  if (template !== undefined) return template;
+  const known = TEMPLATES.map((candidate) => candidate.id).join(', ');
+  const detail = { path: 'template_id', message: `expected one of ${known}` };
+  throw new ApiError('invalid_request', {
+    message: `The request is not valid: ${detail.path}: ${detail.message}.`,
+    details: [detail],
+  });
+}
