@@ -56,7 +56,7 @@ export interface StoredEventDetail extends StoredEvent {
 const DATE_TIME_MAX = 0xffff_ffff;
 
 // Aliases differ from the columns they are made of: ClickHouse would take the alias wherever a condition names both.
-const COLUMNS = `
+export const EVENT_COLUMNS = `
   lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
   account_id, budget_lease_id, extractor_rule_set_id, extractor_version,
   toUnixTimestamp(occurred_at) AS occurred_at_s, toUnixTimestamp(received_at) AS received_at_s,
@@ -66,7 +66,7 @@ const COLUMNS = `
   item.amount AS item_amount, item.source AS item_source, item.pricing_source AS item_pricing_source,
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name`;
 
-const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';
+export const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';
 
 const CONDITIONS = {
   from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",
@@ -130,7 +130,7 @@ export function eventsById(
   ids: readonly string[],
 ): Promise<StoredEvent[]> {
   return clickhouse.query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM usage_events
+    `SELECT ${EVENT_COLUMNS} FROM usage_events
      WHERE ${IN_SCOPE} AND (occurred_at, raw_event_id) IN (
        SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
        FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))
@@ -146,7 +146,7 @@ export async function eventDetail(
   id: string,
 ): Promise<StoredEventDetail | undefined> {
   const rows = await clickhouse.query<StoredEventDetail>(
-    `SELECT ${COLUMNS}, raw_json, metadata, x_billing FROM usage_events
+    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing FROM usage_events
      WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
        AND raw_event_id = toFixedString(unhex({id:String}), 16)
      ORDER BY attempt DESC LIMIT 1`,
@@ -155,11 +155,11 @@ export async function eventDetail(
   return rows[0];
 }
 
-function scopeParams({ tenantId, projectId }: UsageScope) {
+export function scopeParams({ tenantId, projectId }: UsageScope) {
   return { tenant: tenantId, project: projectId };
 }
 
 /** An id begins with its `occurred_at`: the key of its row is known without a look-up. */
-function secondsOfId(id: string): number {
+export function secondsOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8), 16);
 }

@@ -1,7 +1,8 @@
 import type { UsageChargeItem, UsageEvent } from '@tollgate/contract';
-import { parseDecimal, toText } from '../../kernel/decimal.js';
+import { fromStored, parseDecimal, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import type { StoredEvent } from './event-store.js';
+import type { UsageItemRow } from './row.js';
 
 /** The event as the API shows it: null where the store has an empty text. */
 export function toUsageEvent(event: StoredEvent): UsageEvent {
@@ -31,6 +32,24 @@ export function toUsageEvent(event: StoredEvent): UsageEvent {
             path: textOrNull(event.failure_path),
           }
         : null,
+  };
+}
+
+/** An item as it was rated, in the shape in which its event will show it. */
+export function toUsageChargeItem(item: UsageItemRow): UsageChargeItem {
+  return {
+    extractor_name: textOrNull(item.extractorName),
+    metric: item.metric,
+    unit: textOrNull(item.unit),
+    quantity: toText(fromStored(item.quantity)),
+    unit_price: item.unitPrice === null ? null : toText(fromStored(item.unitPrice)),
+    amount: toText(fromStored(item.amount)),
+    currency: textOrNull(item.currency),
+    source: item.source,
+    pricing_source: item.pricingSource,
+    rule_set_id: textOrNull(item.ruleSetId),
+    rule_set_version: item.ruleSetVersion || null,
+    rule_name: textOrNull(item.ruleName),
   };
 }
 

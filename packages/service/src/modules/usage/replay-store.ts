@@ -1,0 +1,115 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import {
+  EVENT_COLUMNS,
+  IN_SCOPE,
+  type StoredEvent,
+  scopeParams,
+  secondsOfId,
+  type UsageScope,
+} from './event-store.js';
+
+/** Which stored events are read again. Times are Unix seconds. */
+export interface ReplaySelection {
+  readonly extractorRuleSetId: string;
+  /** Inclusive. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  /** Above 0, at most 1: the share of the events that is read, chosen by their ids. */
+  readonly share: number;
+}
+
+/** An event with everything that decides how it is rated. */
+export interface StoredInput extends StoredEvent {
+  /** As sent: JSON text; empty where the body could not be read, or nothing was sent. */
+  readonly raw_json: string;
+  readonly x_billing: string;
+  readonly subject_is_sent: boolean;
+}
+
+/** How much of an answer is read at a time. The last event may exceed the bytes. */
+export interface PageBounds {
+  readonly eventsMax: number;
+  readonly bytesMax: number;
+}
+
+/** About what a charge item takes beside the event's texts. */
+const ITEM_BYTES = 512;
+const BYTES = `length(raw_json) + length(x_billing) + ${ITEM_BYTES} * length(item.metric)`;
+const SELECTED = `${IN_SCOPE} AND extractor_rule_set_id = {rule_set:String}
+  AND occurred_at >= toDateTime({from:UInt32}, 'UTC') AND occurred_at < toDateTime({to:UInt32}, 'UTC')
+  AND reinterpretAsUInt32(reverse(substring(raw_event_id, 5, 4))) < {share_end:UInt64}`;
+/** Behind its time, an id consists of digits of a hash, or of random ones: the first 32 bits choose the sample. */
+const SAMPLE_SPACE = 2 ** 32;
+
+/** Events of the selection, counted up to `eventsMax`. */
+export async function countInputs(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  selection: ReplaySelection,
+  eventsMax: number,
+): Promise<number> {
+  const [row] = await clickhouse.query<{ events: string }>(
+    `SELECT uniqExact(id) AS events FROM (
+       SELECT raw_event_id AS id FROM usage_events WHERE ${SELECTED}
+       ORDER BY occurred_at, raw_event_id LIMIT {limit:UInt32})`,
+    { ...paramsOf(scope, selection), limit: eventsMax },
+  );
+  return Number(row?.events ?? 0);
+}
+
+/** About what the events of the selection take together. Reads all that was sent: for few events. */
+export async function inputBytes(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  selection: ReplaySelection,
+): Promise<number> {
+  const [row] = await clickhouse.query<{ bytes: string }>(
+    `SELECT sum(${BYTES}) AS bytes FROM usage_events WHERE ${SELECTED}`,
+    paramsOf(scope, selection),
+  );
+  return Number(row?.bytes ?? 0);
+}
+
+/**
+ * The next events of the selection after the one named, each as its last attempt left it, oldest first; none at the
+ * end. Reads no further than the page: rows of one event lie together, so the older ones are dropped here.
+ */
+export async function readInputs(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  scope: UsageScope,
+  selection: ReplaySelection,
+  after: string | undefined,
+  { eventsMax, bytesMax }: PageBounds,
+  signal: AbortSignal,
+): Promise<StoredInput[]> {
+  const isAfter =
+    after === undefined
+      ? ''
+      : `AND occurred_at >= toDateTime({after_s:UInt32}, 'UTC')
+         AND (occurred_at, raw_event_id) > (toDateTime({after_s:UInt32}, 'UTC'), toFixedString(unhex({after:String}), 16))`;
+  const rows = await clickhouse.query<StoredInput>(
+    `SELECT * EXCEPT (bytes, attempt_no, bytes_before) FROM (
+       SELECT *, sum(bytes) OVER (ORDER BY occurred_at_s, id, attempt_no DESC
+         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+       FROM (
+         SELECT ${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent, attempt AS attempt_no, ${BYTES} AS bytes
+         FROM usage_events WHERE ${SELECTED} ${isAfter}
+         ORDER BY occurred_at, raw_event_id, attempt DESC LIMIT {limit:UInt32}))
+     WHERE bytes_before < {bytes_max:UInt64}
+     ORDER BY occurred_at_s, id, attempt_no DESC`,
+    {
+      ...paramsOf(scope, selection),
+      ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
+      limit: eventsMax,
+      bytes_max: bytesMax,
+    },
+    { signal },
+  );
+  return rows.filter((row, index) => row.id !== rows[index - 1]?.id);
+}
+
+function paramsOf(scope: UsageScope, { extractorRuleSetId, from, to, share }: ReplaySelection) {
+  const shareEnd = Math.ceil(share * SAMPLE_SPACE);
+  return { ...scopeParams(scope), rule_set: extractorRuleSetId, from, to, share_end: shareEnd };
+}
