@@ -1,5 +1,5 @@
 import { Decimal, decimalFromBigInt, decimalFromNumber } from '../../../kernel/decimal.js';
-import { STRING_CHARS_MAX } from './limits.js';
+import { STEP_CHARS, STRING_CHARS_MAX } from './limits.js';
 import type { Site } from './site.js';
 import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
@@ -55,17 +55,17 @@ export function toDecimal(value: Value): Decimal | undefined {
 
 export const TEXT_TOO_LONG = `expected a string of at most ${STRING_CHARS_MAX} characters`;
 
+/** The text itself, if it is short enough to compute with. */
+export function boundedText(text: string, site: Site): string {
+  if (text.length > STRING_CHARS_MAX) return site.fail(TEXT_TOO_LONG);
+  if (text.length >= STEP_CHARS) site.spend(Math.floor(text.length / STEP_CHARS));
+  return text;
+}
+
 export function asText(code: Code): Code<string> {
   const text = narrowed(code, 'string', (value) => (typeof value === 'string' ? value : undefined));
   const { run, site } = text;
-  if (text.constant !== undefined) return text;
-  return {
-    ...text,
-    run: (env) => {
-      const value = run(env);
-      return value.length <= STRING_CHARS_MAX ? value : site.fail(TEXT_TOO_LONG);
-    },
-  };
+  return text.constant === undefined ? { ...text, run: (env) => boundedText(run(env), site) } : text;
 }
 
 export function asInt(code: Code): Code<bigint> {

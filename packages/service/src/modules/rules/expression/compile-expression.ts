@@ -6,6 +6,7 @@ import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
 import { assertPermitted } from './permit.js';
+import { Steps } from './steps.js';
 import { type Node, nodeOf, refuse } from './syntax.js';
 import type { ExpressionEnv, Run } from './value.js';
 
@@ -63,7 +64,8 @@ export function compileExpression<Kind extends ExpressionKind>(
   const hasUnitPrice = options.hasUnitPrice ?? options.kind === 'amount';
   try {
     const root = checkedTree(source, hasUnitPrice);
-    const code = generate(root, { source, hasUnitPrice });
+    const steps = new Steps();
+    const code = generate(root, { source, hasUnitPrice, steps });
     const expected = RESULT_TYPES[options.kind];
     if (code.type !== expected) {
       const hint = code.type === 'dyn' ? `; ${UNKNOWN_TYPE_HINTS[expected]}` : '';
@@ -71,7 +73,7 @@ export function compileExpression<Kind extends ExpressionKind>(
     }
     return {
       ok: true,
-      evaluate: proved(code, expected) as (env: ExpressionEnv) => ResultOf[Kind],
+      evaluate: proved(code, expected, steps) as (env: ExpressionEnv) => ResultOf[Kind],
       constant: code.constant as ResultOf[Kind] | undefined,
       textConditions: expected === 'bool' ? textConditions(root) : [],
     };
@@ -81,14 +83,16 @@ export function compileExpression<Kind extends ExpressionKind>(
 }
 
 /** Money is at stake: what the type check has proved is looked at once more. */
-function proved({ run, site }: Code, expected: 'Decimal' | 'bool'): Run {
+function proved({ run, site }: Code, expected: 'Decimal' | 'bool', steps: Steps): Run {
   const unproved = `expected ${expected}, although the type check found no mistake`;
   return expected === 'bool'
     ? (env) => {
+        steps.begin();
         const result = run(env);
         return typeof result === 'boolean' ? result : site.fail(unproved);
       }
     : (env) => {
+        steps.begin();
         const result = run(env);
         return result instanceof Decimal ? result : site.fail(unproved);
       };

@@ -1,6 +1,6 @@
 import { compare, Decimal, equals } from '../../../kernel/decimal.js';
-import { TEXT_TOO_LONG, toDecimal } from './code.js';
-import { STRING_CHARS_MAX } from './limits.js';
+import { boundedText, toDecimal } from './code.js';
+import { ELEMENT_STEPS } from './limits.js';
 import type { Site } from './site.js';
 import type { Value } from './value.js';
 
@@ -11,7 +11,7 @@ import type { Value } from './value.js';
 export function equalValues(a: Value, b: Value, site: Site): boolean {
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length !== b.length) return false;
-    return a.length <= STRING_CHARS_MAX ? a === b : site.fail(TEXT_TOO_LONG);
+    return boundedText(a, site) === b;
   }
   if (a === b) return true;
   if (isNumeric(a) && isNumeric(b)) return equalNumbers(a, b);
@@ -25,7 +25,7 @@ export function equalValues(a: Value, b: Value, site: Site): boolean {
  */
 export function orderValues(a: Value, b: Value, site: Site): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') {
-    if (Math.min(a.length, b.length) > STRING_CHARS_MAX) return site.fail(TEXT_TOO_LONG);
+    boundedText(a.length < b.length ? a : b, site);
     return a < b ? -1 : Number(a > b);
   }
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
@@ -63,11 +63,14 @@ function orderWithNonFinite(a: Numeric, b: Numeric): number | undefined {
 }
 
 function equalLists(a: readonly Value[], b: readonly Value[], site: Site): boolean {
-  return a.length === b.length && a.every((value, at) => equalValues(value, b[at] as Value, site));
+  if (a.length !== b.length) return false;
+  site.spend(a.length * ELEMENT_STEPS);
+  return a.every((value, at) => equalValues(value, b[at] as Value, site));
 }
 
 function equalMaps(a: ReadonlyMap<Value, Value>, b: ReadonlyMap<Value, Value>, site: Site): boolean {
   if (a.size !== b.size) return false;
+  site.spend(a.size * ELEMENT_STEPS);
   for (const [key, value] of a) {
     const other = b.get(key);
     if (other === undefined || !equalValues(value, other, site)) return false;

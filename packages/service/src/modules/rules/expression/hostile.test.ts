@@ -66,7 +66,7 @@ describe('bounded when it is evaluated', () => {
     const list = `[${'1,'.repeat(400)}1]`;
     expect(matchOf(`${list}.all(x, x == 1)`)).toBe('true');
     const work = Array.from({ length: 60 }, () => 'x>0').join('&&');
-    expect(matchOf(`${list}.all(x, ${work})`)).toContain('the macro takes more than 10000 steps');
+    expect(matchOf(`${list}.all(x, ${work})`)).toContain('the expression takes more than 10000 steps');
   });
 
   it('decimals that grow with every multiplication', () => {

@@ -4,10 +4,20 @@ export const PARSER_DEPTH_MAX = 64;
 export const TREE_DEPTH_MAX = 250;
 /** Nesting of list and map literals: a list of tiers takes two. */
 export const LITERAL_DEPTH_MAX = 3;
-/** Nodes that one macro may evaluate over all elements. */
-export const MACRO_STEPS_MAX = 10_000;
+/** Steps that one evaluation may take: see the constants below, and `steps.ts`. */
+export const STEPS_MAX = 10_000;
+/** Steps of an operator or a function inside a macro, for each element; any other node is one. */
+export const OPERATION_STEPS = 10;
+/** Steps of looking at one element of a list or map, to find or to compare it. */
+export const ELEMENT_STEPS = 4;
+/** Steps of reading one tier from a list that is known only at run time. */
+export const TIER_STEPS = 20;
+/** Characters of text that are computed with in one step. */
+export const STEP_CHARS = 64;
 /** Longest text that an expression computes with. */
 export const STRING_CHARS_MAX = 4_096;
+/** Longest text that contains() looks for. */
+export const SEARCHED_CHARS_MAX = 256;
 /** Fraction digits that may be asked of dec_div, dec_round, dec_floor and dec_ceil. */
 export const SCALE_ARGUMENT_MAX = 38;
 

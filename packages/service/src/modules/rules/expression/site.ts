@@ -1,5 +1,9 @@
 import { DecimalRangeError, DivisionByZeroError } from '../../../kernel/decimal.js';
+import { STEPS_MAX } from './limits.js';
+import type { Steps } from './steps.js';
 import { ExpressionError, type ExpressionErrorCode, positionAt } from './value.js';
+
+const TOO_MANY_STEPS = `the expression takes more than ${STEPS_MAX} steps`;
 
 /**
  * A place in an expression that can fail. Its errors are made at the first failure and thrown again after it, because an
@@ -11,7 +15,13 @@ export class Site {
   constructor(
     private readonly source: string,
     private readonly offset: number,
+    private readonly steps: Steps,
   ) {}
+
+  /** Counts work that the length of the source does not bound; fails when there is too much of it. */
+  spend(steps: number): void {
+    if (!this.steps.take(steps)) this.fail(TOO_MANY_STEPS);
+  }
 
   /** `reason` must not depend on the event: one error is kept for each. */
   fail(reason: string, code: ExpressionErrorCode = 'expression_failed'): never {

@@ -1,8 +1,8 @@
 import { add, compare, Decimal, equals, mul, neg, sub } from '../../../../kernel/decimal.js';
-import { type Code, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
+import { boundedText, type Code, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
 import { equalValues, orderValues } from '../equality.js';
 import { decimalOperation } from '../functions/index.js';
-import { INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
+import { ELEMENT_STEPS, INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
 import type { Site } from '../site.js';
 import { type Node, refuse } from '../syntax.js';
 import type { Run, Value } from '../value.js';
@@ -86,6 +86,7 @@ function equality(left: Code, right: Code, wanted: boolean, site: Site): Run<boo
 function isMember(value: Value, container: Value, site: Site): boolean {
   if (container instanceof Map) return container.has(value);
   if (!Array.isArray(container)) return site.fail('expected a list or map after in');
+  site.spend(container.length * ELEMENT_STEPS);
   return container.some((element: Value) => equalValues(value, element, site));
 }
 
@@ -156,12 +157,17 @@ function doubleArithmetic(operator: string, a: number, b: number, site: Site): n
   }
 }
 
-/** `+` of strings and of lists. A list cannot outgrow the source: macros, which repeat, are bounded. */
+/** `+` of strings and of lists. */
 function join(a: Value, b: Value, site: Site): Value {
   if (typeof a === 'string' && typeof b === 'string') {
-    return a.length + b.length <= STRING_CHARS_MAX ? a + b : site.fail(TEXT_TOO_LONG);
+    // Before they are joined: text may double with every addition.
+    if (a.length + b.length > STRING_CHARS_MAX) return site.fail(TEXT_TOO_LONG);
+    return boundedText(a + b, site);
   }
-  if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b];
+  if (Array.isArray(a) && Array.isArray(b)) {
+    site.spend(a.length + b.length);
+    return [...a, ...b];
+  }
   return site.fail('expected two numbers, strings or lists of one type for +');
 }
 

@@ -1,11 +1,9 @@
 import { asBool, type Code } from '../code.js';
-import { MACRO_STEPS_MAX } from '../limits.js';
+import { OPERATION_STEPS } from '../limits.js';
 import type { Site } from '../site.js';
 import { type Node, operands, refuse } from '../syntax.js';
 import { ExpressionError, type Frame, type Run, type Value } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
-
-const TOO_MANY_STEPS = `the macro takes more than ${MACRO_STEPS_MAX} steps`;
 
 /** `range.exists(variable, predicate)` and its kin; the range is a list, or the keys of a map. */
 export function generateMacro(node: Node, scope: Scope, generate: Generate): Code {
@@ -15,7 +13,7 @@ export function generateMacro(node: Node, scope: Scope, generate: Generate): Cod
   const [first, second] = bodies.map((body) => generate(body, inner));
   if (first === undefined) return refuse(node, `${name}() expects a variable and an expression`);
   const code = codeOf(node, scope);
-  const stepsEach = bodies.reduce((sum, body) => sum + sizeOf(body), 0);
+  const stepsEach = bodies.reduce((sum, body) => sum + stepsOf(body), 0);
   const elements = (env: Frame) => elementsOf(runRange(env), stepsEach, code.site);
   switch (name) {
     case 'exists':
@@ -37,15 +35,18 @@ export function generateMacro(node: Node, scope: Scope, generate: Generate): Cod
 
 type Elements = (env: Frame) => readonly Value[];
 
-/** Nodes below this one, itself included: what one round evaluates at most. */
-function sizeOf(node: Node): number {
-  return operands(node).reduce((sum, operand) => sum + sizeOf(operand), 1);
+const PLAIN: ReadonlySet<string> = new Set(['value', 'id', '.', '[]', 'list', 'map']);
+
+/** What one round takes at most: this node and those below it. */
+function stepsOf(node: Node): number {
+  const own = PLAIN.has(node.op) ? 1 : OPERATION_STEPS;
+  return operands(node).reduce((sum, operand) => sum + stepsOf(operand), own);
 }
 
 function elementsOf(range: Value, stepsEach: number, site: Site): readonly Value[] {
   const elements = range instanceof Map ? [...range.keys()] : range;
   if (!Array.isArray(elements)) return site.fail('expected a list or map to go through');
-  if (elements.length * stepsEach > MACRO_STEPS_MAX) return site.fail(TOO_MANY_STEPS);
+  site.spend(elements.length * stepsEach);
   return elements;
 }
 

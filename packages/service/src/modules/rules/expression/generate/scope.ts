@@ -1,11 +1,14 @@
 import type { Code } from '../code.js';
 import { Site } from '../site.js';
+import type { Steps } from '../steps.js';
 import { type Node, refuse, staticType } from '../syntax.js';
 
 /** What names mean where a node stands, and how to compile what is below it. */
 export interface Scope {
   readonly source: string;
   readonly hasUnitPrice: boolean;
+  /** The counter of the whole expression. */
+  readonly steps: Steps;
   /** The variable of the macro around the node, if there is one. */
   readonly element?: string;
 }
@@ -19,5 +22,5 @@ export function codeOf(node: Node, scope: Scope): Omit<Code, 'run' | 'constant'>
   if (type === undefined) {
     refuse(node, `expected a value to compute with, found ${node.checkedType?.name}`);
   }
-  return { node, type, site: new Site(scope.source, node.pos) };
+  return { node, type, site: new Site(scope.source, node.pos, scope.steps) };
 }

@@ -20,20 +20,14 @@ function convert(value: Value): Decimal | undefined {
   }
 }
 
-export const DECIMAL_CONSTRUCTION: readonly FunctionDefinition[] = [
-  {
-    name: 'dec',
-    signatures: [
-      'dec(string): Decimal',
-      'dec(int): Decimal',
-      'dec(double): Decimal',
-      'dec(Decimal): Decimal',
-    ],
-    usage: 'dec(string | int | double | Decimal)',
-    compile: (args, { site }) => {
-      const { run, type, node } = argument(args, 0);
-      if (!CONVERTIBLE.includes(type)) refuse(node, `dec() expects a string, int or double, found ${type}`);
-      return (env) => convert(run(env)) ?? site.fail('dec() expects a number such as "0.25"');
-    },
+/** The one way into decimals. Text is read in the grammar of JSON's numbers. */
+export const dec: FunctionDefinition = {
+  name: 'dec',
+  signatures: ['dec(string): Decimal', 'dec(int): Decimal', 'dec(double): Decimal', 'dec(Decimal): Decimal'],
+  usage: 'dec(string | int | double | Decimal)',
+  compile: (args, { site }) => {
+    const { run, type, node } = argument(args, 0);
+    if (!CONVERTIBLE.includes(type)) refuse(node, `dec() expects a string, int or double, found ${type}`);
+    return (env) => convert(run(env)) ?? site.fail('dec() expects a number such as "0.25"');
   },
-];
+};

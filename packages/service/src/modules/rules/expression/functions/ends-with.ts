@@ -1,0 +1,3 @@
+import { textTest } from './text-function.js';
+
+export const endsWith = textTest('endsWith', (text, part) => text.endsWith(part));

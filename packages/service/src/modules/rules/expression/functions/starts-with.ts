@@ -1,0 +1,3 @@
+import { textTest } from './text-function.js';
+
+export const startsWith = textTest('startsWith', (text, part) => text.startsWith(part));

@@ -1,0 +1,41 @@
+import { Decimal, decimalFromBigInt, parseDecimal, sign } from '../../../../kernel/decimal.js';
+import { asDecimal, type Code, fold } from '../code.js';
+import type { Site } from '../site.js';
+import { refuse } from '../syntax.js';
+import type { Run, Value } from '../value.js';
+
+export const TIER_NUMBER = 'expected an int, a decimal string or a decimal';
+
+const NUMBER_TYPES: readonly string[] = ['int', 'string', 'Decimal', 'dyn'];
+
+/** A bound, size or price as price lists write them. A double is none of them: its digits may not be those meant. */
+export function tierNumber(value: Value, site: Site): Decimal {
+  if (value instanceof Decimal) return value;
+  if (typeof value === 'bigint') return decimalFromBigInt(value);
+  const number = typeof value === 'string' ? parseDecimal(value) : undefined;
+  return number ?? site.fail(TIER_NUMBER);
+}
+
+/** An argument that is such a number; one that is written out is checked at once. */
+export function tierNumberOf(
+  code: Code,
+  isPermitted: (value: Decimal) => boolean,
+  expectation: string,
+): Run<Decimal> {
+  const { run, site, node, type } = code;
+  if (!NUMBER_TYPES.includes(type)) refuse(node, TIER_NUMBER);
+  const read: Run<Decimal> = (env) => {
+    const number = tierNumber(run(env), site);
+    return isPermitted(number) ? number : site.fail(expectation);
+  };
+  return fold({ ...code, type: 'Decimal', run: read }, [code], 'refuse').run as Run<Decimal>;
+}
+
+/** The quantity that is priced: no price list says what less than nothing costs. */
+export function tierQuantityOf(code: Code): Run<Decimal> {
+  const { run, site } = asDecimal(code);
+  return (env) => {
+    const quantity = run(env);
+    return sign(quantity) < 0 ? site.fail('expected a quantity of 0 or more') : quantity;
+  };
+}
