@@ -114,7 +114,7 @@ export const ExtractorRuleSetVersion = Type.Object({
 
 /** Versions of one rule set, newest first. */
 export const ExtractorRuleSetVersionPage = Type.Object({
-  versions: Type.Array(ExtractorRuleSet),
+  versions: Type.Array(ExtractorRuleSetVersion),
   ...pageFields,
 });
 

@@ -2,7 +2,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
-import { createExtractorRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
@@ -56,7 +56,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): In
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
-  const ruleSets = createExtractorRuleSets({ postgres, clock });
+  const ruleSets = createRuleSets({ postgres, clock });
   const queue = new NotifyingQueue(postgres, () => parts.pipeline.notify());
   const ingest = new IngestService({
     queue,
@@ -67,9 +67,9 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): In
   });
   measureBacklog(metrics, ingest);
   registerTenancyRoutes(app, { service: tenancy });
-  registerRuleSetRoutes(app, { service: ruleSets.service });
+  registerRuleSetRoutes(app, ruleSets);
   registerIngestRoutes(app, { service: ingest });
-  registerUsageRoutes(app, { clickhouse, postgres, queue, clock, extractorVersions: ruleSets.service });
+  registerUsageRoutes(app, { clickhouse, postgres, queue, clock, extractorVersions: ruleSets.extractors });
   registerAnalysisRoutes(app, { clickhouse, clock });
   registerVerifyRoutes(app, { postgres, clickhouse, log });
   return ingest;

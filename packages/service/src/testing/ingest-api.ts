@@ -1,5 +1,5 @@
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
-import { createExtractorRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { transaction } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
 import { type Answer, createTestApi, TEST_NOW_S, type TestApi } from './api.js';
@@ -27,7 +27,7 @@ export async function createTestIngest(
 ): Promise<TestIngest> {
   let ingest: IngestService | undefined;
   const api = await createTestApi((app, stores) => {
-    const ruleSets = createExtractorRuleSets(stores);
+    const ruleSets = createRuleSets(stores);
     ingest = new IngestService({
       queue: decorate(new PostgresSegmentQueue(stores.postgres)),
       publications: ruleSets.publications,

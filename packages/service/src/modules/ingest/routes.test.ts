@@ -7,7 +7,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_NOW_S } from '../../testing/api.js';
 import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
-import { createExtractorRuleSets, PUBLISHED_FRESH_MS } from '../rules/index.js';
+import { createRuleSets, PUBLISHED_FRESH_MS } from '../rules/index.js';
 
 let api: TestIngest;
 let draftId: string;
@@ -119,7 +119,7 @@ describe('single ingest', () => {
   it('follows an archive on another node within a second', async () => {
     const id = await api.makeRuleSet(api.projectId, 'publish');
     expect((await api.sendSingle(api.event, id)).status).toBe(202);
-    await createExtractorRuleSets(api).service.archive(
+    await createRuleSets(api).extractors.archive(
       {
         project: { tenantId: api.tenantId, projectId: api.projectId, projectNo: 1, kind: 'release' },
         principal: { kind: 'service' },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { type CatalogSource, RuleCatalog } from './catalog.js';
 import type { PublishedVersion, RuleSetRef } from './catalog-store.js';
-import { createExtractorRuleSets, createRuleVersions, registerRuleSetRoutes } from './index.js';
+import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from './index.js';
 
 const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
 
@@ -102,7 +102,7 @@ describe('over PostgreSQL', () => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createExtractorRuleSets(stores)));
+    api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createRuleSets(stores)));
     url = `/v1/projects/${api.projectId}/extractor-rule-sets`;
   });
   afterAll(() => api.close());

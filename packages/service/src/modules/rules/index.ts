@@ -2,9 +2,10 @@ import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { RuleCatalog } from './catalog.js';
 import { readPublications, readPublishedVersions, readRevisions } from './catalog-store.js';
+import { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 import { RuleSetPublications } from './publications.js';
 import { compileRuleVersion, type RuleVersion } from './rule-version.js';
-import { RuleSetService } from './service.js';
+import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
 
 export { checkBilling } from './billing-check.js';
 export type { RuleCatalog } from './catalog.js';
@@ -15,25 +16,31 @@ export { type BilledItem, type RatedEvent, type RatingInput, rateEvent } from '.
 export { registerRuleSetRoutes } from './routes.js';
 export type { RuleVersion } from './rule-version.js';
 
-/** Extractor rule sets of one process. */
-export interface ExtractorRuleSets {
-  readonly service: RuleSetService;
+/** Rule sets of one process. */
+export interface RuleSets {
+  readonly extractors: ExtractorRuleSetService;
+  readonly pricings: PricingRuleSetService;
   /** What ingest asks; the writes of this process tell it what they changed. */
   readonly publications: RuleSetPublications;
 }
 
-export function createExtractorRuleSets({
+export function createRuleSets({
   postgres,
   clock,
 }: {
   readonly postgres: Postgres;
   readonly clock: Clock;
-}): ExtractorRuleSets {
+}): RuleSets {
   const publications = new RuleSetPublications(
     (owner, ids) => readPublications(postgres.db, owner, ids),
     clock,
   );
-  return { publications, service: new RuleSetService({ postgres, clock, publications }) };
+  const deps = { postgres, clock, publications };
+  return {
+    publications,
+    extractors: new RuleSetService(EXTRACTOR_KIND, deps),
+    pricings: new RuleSetService(PRICING_KIND, deps),
+  };
 }
 
 /** What a worker rates by. */

@@ -1,7 +1,7 @@
 import type { ExtractorRuleSet } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
-import { createExtractorRuleSets, registerRuleSetRoutes } from './index.js';
+import { createRuleSets, registerRuleSetRoutes } from './index.js';
 
 let api: TestApi;
 let url: string;
@@ -10,7 +10,7 @@ let published: string;
 let reopened: string;
 
 beforeAll(async () => {
-  api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createExtractorRuleSets(stores)));
+  api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createRuleSets(stores)));
   url = `/v1/projects/${api.projectId}/extractor-rule-sets`;
   await make({ name: 'draft' });
   published = await make({ name: 'published' }, 'publish');
@@ -140,9 +140,17 @@ describe('audit', () => {
     const by = { actor: 'service', project_id: api.projectId };
     expect(rows).toEqual([
       { action: 'extractor_rule_set.create', change: { version: 1, name: 'audited' }, ...by },
-      { action: 'extractor_rule_set.publish', change: { version: 1 }, ...by },
+      {
+        action: 'extractor_rule_set.publish',
+        change: { version: 1, previous_version: null, changes: null, changes_omitted: 0 },
+        ...by,
+      },
       { action: 'extractor_rule_set.update', change: { version: 2, name: 'next' }, ...by },
-      { action: 'extractor_rule_set.archive', change: { version: 2 }, ...by },
+      {
+        action: 'extractor_rule_set.archive',
+        change: { version: 2, published_version: 1, pricing_rule_set_ids: [] },
+        ...by,
+      },
     ]);
   });
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
-import { createExtractorRuleSets, registerRuleSetRoutes } from './index.js';
+import { createRuleSets, registerRuleSetRoutes } from './index.js';
 
 let api: TestApi;
 let url: string;
 beforeAll(async () => {
-  api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createExtractorRuleSets(stores)));
+  api = await createTestApi((app, stores) => registerRuleSetRoutes(app, createRuleSets(stores)));
   url = `/v1/projects/${api.projectId}/extractor-rule-sets`;
 });
 afterAll(() => api.close());

@@ -1,196 +1,216 @@
 import {
   ErrorBodySchema,
-  ExtractorRuleSet,
-  ExtractorRuleSetInput,
-  ExtractorRuleSetListQuery,
-  ExtractorRuleSetPage,
-  ExtractorRuleSetVersionPage,
   PageQuery,
+  type PricingRuleSetListQuery,
   RuleSetReadQuery,
-  type RuleSetStatus,
 } from '@tollgate/contract';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../platform/http/index.js';
-import type { ChangeContext, RuleSetService } from './service.js';
-import type { StoredVersion } from './store.js';
+import type { VersionInput } from './kinds.js';
+import { answerOf, EXTRACTOR_RESOURCE, PRICING_RESOURCE, type RuleSetResource } from './rule-set-resource.js';
+import type {
+  ChangeContext,
+  ExtractorRuleSetService,
+  PricingRuleSetService,
+  RuleSetService,
+} from './service.js';
 
 export interface RuleSetRoutesDeps {
-  readonly service: RuleSetService;
+  readonly extractors: ExtractorRuleSetService;
+  readonly pricings: PricingRuleSetService;
 }
 
-const LIST_URL = '/v1/projects/:project_id/extractor-rule-sets';
-const ITEM_URL = `${LIST_URL}/:id`;
 const ProjectParams = Type.Object({ project_id: Type.String() });
 const RuleSetParams = Type.Object({ project_id: Type.String(), id: Type.String() });
 
 const toRead = { access: { kind: 'project', permission: 'rules:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'rules:write' } } as const;
-const tags = ['Extractor rule sets'];
 
-/** The operations on extractor rule sets. */
-export function registerRuleSetRoutes(app: App, deps: RuleSetRoutesDeps): void {
-  registerReads(app, deps);
-  registerSaves(app, deps);
-  registerTransitions(app, deps);
+/** The operations on rule sets of both kinds. */
+export function registerRuleSetRoutes(app: App, { extractors, pricings }: RuleSetRoutesDeps): void {
+  registerResource(app, EXTRACTOR_RESOURCE, extractors);
+  registerResource(app, PRICING_RESOURCE, pricings);
 }
 
-function registerReads(app: App, { service }: RuleSetRoutesDeps): void {
+function registerResource<Input extends VersionInput, Config extends object>(
+  app: App,
+  resource: RuleSetResource<Input, Config>,
+  service: RuleSetService<Input, Config>,
+): void {
+  registerList(app, resource, service);
+  registerReads(app, resource, service);
+  registerSaves(app, resource, service);
+  registerTransitions(app, resource, service);
+}
+
+const listUrl = ({ segment }: { readonly segment: string }) => `/v1/projects/:project_id/${segment}`;
+const itemUrl = (resource: { readonly segment: string }) => `${listUrl(resource)}/:id`;
+
+function registerList<Input extends VersionInput, Config extends object>(
+  app: App,
+  resource: RuleSetResource<Input, Config>,
+  service: RuleSetService<Input, Config>,
+): void {
+  const { kind, schemas, noun, operation } = resource;
+  const tags = [resource.tag];
   app.route({
     method: 'GET',
-    url: LIST_URL,
+    url: listUrl(resource),
     config: toRead,
     schema: {
       tags,
-      summary: 'List extractor rule sets',
+      summary: `List ${noun.replace(/^an? /, '')}s`,
       description:
         'Newest first, each shown by its newest version; with `status`, by its newest version of that status.',
-      operationId: 'listExtractorRuleSets',
+      operationId: `list${operation}s`,
       params: ProjectParams,
-      querystring: ExtractorRuleSetListQuery,
-      response: { 200: ExtractorRuleSetPage },
+      querystring: schemas.listQuery,
+      response: { 200: schemas.page },
     },
     handler: async ({ project, query }) => {
-      const page = pageOf(query);
-      const { rows, totalCount } = await service.list(project, { ...page, status: query.status });
-      return { extractor_rule_sets: rows.map(answerOf), total_count: totalCount, ...page };
+      const {
+        status,
+        extractor_rule_set_id: extractorRuleSetId,
+        ...range
+      } = query as PricingRuleSetListQuery;
+      const page = pageOf(range);
+      const { rows, totalCount } = await service.list(project, { ...page, status, extractorRuleSetId });
+      const answers = rows.map((version) => answerOf(kind, version));
+      return { [resource.listField]: answers, total_count: totalCount, ...page };
     },
   });
+}
 
+function registerReads<Input extends VersionInput, Config extends object>(
+  app: App,
+  resource: RuleSetResource<Input, Config>,
+  service: RuleSetService<Input, Config>,
+): void {
+  const { kind, schemas, noun, operation } = resource;
+  const tags = [resource.tag];
   app.route({
     method: 'GET',
-    url: ITEM_URL,
+    url: itemUrl(resource),
     config: toRead,
     schema: {
       tags,
-      summary: 'Read an extractor rule set',
+      summary: `Read ${noun}`,
       description: 'The newest version, be it a draft or published; or the one that `version` names.',
-      operationId: 'getExtractorRuleSet',
+      operationId: `get${operation}`,
       params: RuleSetParams,
       querystring: RuleSetReadQuery,
-      response: { 200: ExtractorRuleSet },
+      response: { 200: schemas.answer },
     },
     handler: async ({ project, params, query }) =>
-      answerOf(await service.read(project, params.id, query.version)),
+      answerOf(kind, await service.read(project, params.id, query.version)),
   });
 
   app.route({
     method: 'GET',
-    url: `${ITEM_URL}/versions`,
+    url: `${itemUrl(resource)}/versions`,
     config: toRead,
     schema: {
       tags,
-      summary: 'List the versions of an extractor rule set',
-      description: 'Newest first.',
-      operationId: 'listExtractorRuleSetVersions',
+      summary: `List the versions of ${noun}`,
+      description: 'Newest first, each with what differs from the version before it.',
+      operationId: `list${operation}Versions`,
       params: RuleSetParams,
       querystring: PageQuery,
-      response: { 200: ExtractorRuleSetVersionPage },
+      response: { 200: schemas.versionPage },
     },
     handler: async ({ project, params, query }) => {
       const page = pageOf(query);
       const { rows, totalCount } = await service.listVersions(project, params.id, page);
-      return { versions: rows.map(answerOf), total_count: totalCount, ...page };
+      const versions = rows.map(({ version, changes }) => ({ ...answerOf(kind, version), ...changes }));
+      return { versions, total_count: totalCount, ...page };
     },
   });
 }
 
-function registerSaves(app: App, { service }: RuleSetRoutesDeps): void {
+function registerSaves<Input extends VersionInput, Config extends object>(
+  app: App,
+  resource: RuleSetResource<Input, Config>,
+  service: RuleSetService<Input, Config>,
+): void {
+  const { kind, schemas, noun, operation, descriptions } = resource;
+  const tags = [resource.tag];
   app.route({
     method: 'POST',
-    url: LIST_URL,
+    url: listUrl(resource),
     config: toWrite,
     schema: {
       tags,
-      summary: 'Create an extractor rule set',
-      description:
-        'Version 1, as a draft. Everything is checked now; ingest is possible once it is published.',
-      operationId: 'createExtractorRuleSet',
+      summary: `Create ${noun}`,
+      description: descriptions.create,
+      operationId: `create${operation}`,
       params: ProjectParams,
-      body: ExtractorRuleSetInput,
-      response: { 201: ExtractorRuleSet },
+      body: schemas.input,
+      response: { 201: schemas.answer, ...(kind.name === 'pricing' ? { 409: ErrorBodySchema } : {}) },
     },
     handler: async (request, reply) => {
       reply.code(201);
-      return answerOf(await service.create(contextOf(request), request.body));
+      return answerOf(kind, await service.create(contextOf(request), request.body as Input));
     },
   });
 
   app.route({
     method: 'PUT',
-    url: ITEM_URL,
+    url: itemUrl(resource),
     config: toWrite,
     schema: {
       tags,
-      summary: 'Replace the draft of an extractor rule set',
+      summary: `Replace the draft of ${noun}`,
       description:
         'When the newest version is published, it stays in force and a draft of the next version is opened.',
-      operationId: 'updateExtractorRuleSet',
+      operationId: `update${operation}`,
       params: RuleSetParams,
-      body: ExtractorRuleSetInput,
-      response: { 200: ExtractorRuleSet, 409: ErrorBodySchema },
+      body: schemas.input,
+      response: { 200: schemas.answer, 409: ErrorBodySchema },
     },
     handler: async (request) =>
-      answerOf(await service.update(contextOf(request), request.params.id, request.body)),
+      answerOf(kind, await service.update(contextOf(request), request.params.id, request.body as Input)),
   });
 }
 
-function registerTransitions(app: App, { service }: RuleSetRoutesDeps): void {
+function registerTransitions<Input extends VersionInput, Config extends object>(
+  app: App,
+  resource: RuleSetResource<Input, Config>,
+  service: RuleSetService<Input, Config>,
+): void {
+  const { kind, schemas, noun, operation, descriptions } = resource;
+  const tags = [resource.tag];
   app.route({
     method: 'POST',
-    url: `${ITEM_URL}/publish`,
+    url: `${itemUrl(resource)}/publish`,
     config: toWrite,
     schema: {
       tags,
-      summary: 'Publish the draft',
-      description: 'The version becomes immutable, and effective for the very next event.',
-      operationId: 'publishExtractorRuleSet',
+      summary: `Publish the draft of ${noun}`,
+      description: descriptions.publish,
+      operationId: `publish${operation}`,
       params: RuleSetParams,
-      response: { 200: ExtractorRuleSet, 409: ErrorBodySchema },
+      response: { 200: schemas.answer, 409: ErrorBodySchema },
     },
-    handler: async (request) => answerOf(await service.publish(contextOf(request), request.params.id)),
+    handler: async (request) => answerOf(kind, await service.publish(contextOf(request), request.params.id)),
   });
 
   app.route({
     method: 'POST',
-    url: `${ITEM_URL}/archive`,
+    url: `${itemUrl(resource)}/archive`,
     config: toWrite,
     schema: {
       tags,
-      summary: 'Archive an extractor rule set',
-      description: 'It takes no more events, for good. What was accepted before is still rated.',
-      operationId: 'archiveExtractorRuleSet',
+      summary: `Archive ${noun}`,
+      description: descriptions.archive,
+      operationId: `archive${operation}`,
       params: RuleSetParams,
-      response: { 200: ExtractorRuleSet },
+      response: { 200: schemas.answer },
     },
-    handler: async (request) => answerOf(await service.archive(contextOf(request), request.params.id)),
+    handler: async (request) => answerOf(kind, await service.archive(contextOf(request), request.params.id)),
   });
 }
 
 function contextOf(request: Pick<FastifyRequest, 'project' | 'principal' | 'id'>): ChangeContext {
   return { project: request.project, principal: request.principal, requestId: request.id };
-}
-
-/** What was not configured is shown as empty, so that an answer can be sent back as an update. */
-function answerOf(version: StoredVersion): ExtractorRuleSet {
-  const { config } = version;
-  return {
-    id: version.id,
-    tenant_id: version.tenant_id,
-    project_id: version.project_id,
-    name: version.name ?? '',
-    version: version.version,
-    status: statusOf(version),
-    effective_from: version.effective_from,
-    subject: config.subject ?? {},
-    dimensions: config.dimensions ?? [],
-    charge_item_extractors: config.charge_item_extractors ?? [],
-    created_at: version.created_at,
-    published_at: version.published_at,
-  };
-}
-
-function statusOf({ archived_at, published_at }: StoredVersion): RuleSetStatus {
-  if (archived_at !== null) return 'archived';
-  return published_at === null ? 'draft' : 'published';
 }

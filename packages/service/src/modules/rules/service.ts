@@ -1,12 +1,25 @@
-import type { ErrorDetail, ExtractorConfig, ExtractorRuleSetInput, RuleSetStatus } from '@tollgate/contract';
+import {
+  type ExtractorConfig,
+  type ExtractorRuleSetInput,
+  PRICING_RULE_SETS_BOUND_MAX,
+  type PricingConfig,
+  type PricingRuleSetInput,
+} from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type Page, type Principal, type ProjectRef } from '../../platform/http/index.js';
+import {
+  ApiError,
+  invalidRequest,
+  type Page,
+  type Principal,
+  type ProjectRef,
+} from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
-import { compileExtractor } from './extract/index.js';
+import type { RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
 import * as store from './store.js';
+import { type VersionChanges, versionChanges } from './version-changes.js';
 
 /** Who asks for a change, where, and in which request. */
 export interface ChangeContext {
@@ -21,20 +34,33 @@ export interface RuleSetServiceDeps {
   readonly publications: Pick<RuleSetPublications, 'forget'>;
 }
 
+/** A version, and what differs from the one before it. */
+export interface ComparedVersion<Config> {
+  readonly version: store.StoredVersion<Config>;
+  readonly changes: VersionChanges;
+}
+
 type Action = 'create' | 'update' | 'publish' | 'archive';
 
-/** Extractor rule sets: one id, many versions, of which only the newest can be a draft. See README.md. */
-export class RuleSetService {
-  constructor(private readonly deps: RuleSetServiceDeps) {}
+/** Rule sets of one kind: one id, many versions, of which only the newest can be a draft. See README.md. */
+export class RuleSetService<Input extends VersionInput, Config extends object> {
+  constructor(
+    private readonly kind: RuleSetKind<Input, Config>,
+    private readonly deps: RuleSetServiceDeps,
+  ) {}
 
-  /** @throws ApiError `invalid_request` with every place that does not compile. */
-  async create(context: ChangeContext, input: ExtractorRuleSetInput): Promise<store.StoredVersion> {
-    const config = checkedConfig(input);
-    const ruleSetId = newId('ers', this.deps.clock);
-    return this.change(context, ruleSetId, 'create', async (tx, now) => {
-      const draft = draftOf(input, config, 1, now);
-      await store.insertRuleSet(tx, context.project, ruleSetId, now);
-      await store.insertDraft(tx, context.project, ruleSetId, draft);
+  /**
+   * @throws ApiError `invalid_request` with every place that does not compile; `rule_set_not_found` (400) and
+   *   `rule_set_archived` about the extractor rule set that it is to be bound to.
+   */
+  async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
+    const config = this.kind.checkedConfig(input);
+    const ruleSetId = newId(this.kind.idPrefix, this.deps.clock);
+    const extractorRuleSetId = input.extractor_rule_set_id ?? null;
+    return this.change(context, ruleSetId, 'create', async (tx, scope, now) => {
+      if (extractorRuleSetId !== null) await lockBindable(tx, context.project, extractorRuleSetId);
+      await store.insertRuleSet(tx, scope, { id: ruleSetId, extractorRuleSetId, createdAt: now });
+      await store.insertDraft(tx, scope, ruleSetId, draftOf(input, config, 1, now));
       return input;
     });
   }
@@ -47,62 +73,89 @@ export class RuleSetService {
   async update(
     context: ChangeContext,
     ruleSetId: string,
-    input: ExtractorRuleSetInput,
-  ): Promise<store.StoredVersion> {
-    const config = checkedConfig(input);
-    return this.change(context, ruleSetId, 'update', async (tx, now) => {
-      const newest = await lockUnarchived(tx, context.project, ruleSetId);
+    input: Input,
+  ): Promise<store.StoredVersion<Config>> {
+    const config = this.kind.checkedConfig(input);
+    return this.change(context, ruleSetId, 'update', async (tx, scope, now) => {
+      const newest = await this.lockUnarchived(tx, scope, ruleSetId);
+      if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {
+        throw invalidRequest('extractor_rule_set_id', `expected ${newest.extractor_rule_set_id}, for good`);
+      }
       if (newest.published_at === null) {
         const draft = draftOf(input, config, newest.version, newest.created_at);
-        await store.replaceDraft(tx, context.project, ruleSetId, draft);
+        await store.replaceDraft(tx, scope, ruleSetId, draft);
       } else {
         const draft = draftOf(input, config, newest.version + 1, now);
-        await store.insertDraft(tx, context.project, ruleSetId, draft);
+        await store.insertDraft(tx, scope, ruleSetId, draft);
       }
       return input;
     });
   }
 
   /** @throws ApiError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`. */
-  async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion> {
-    return this.change(context, ruleSetId, 'publish', async (tx, now) => {
-      const newest = await lockUnarchived(tx, context.project, ruleSetId);
+  async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
+    return this.change(context, ruleSetId, 'publish', async (tx, scope, now) => {
+      const newest = await this.lockUnarchived(tx, scope, ruleSetId);
       if (newest.published_at !== null) throw new ApiError('nothing_to_publish');
-      await store.markPublished(tx, context.project, ruleSetId, newest.version, now);
-      return undefined;
+      await store.markPublished(tx, scope, ruleSetId, newest.version, now);
+      // Only the newest version can be a draft, so the one before it is the newest that was published.
+      const previous = await store.readVersion<Config>(tx, scope, ruleSetId, newest.version - 1);
+      return { previous_version: previous?.version ?? null, ...versionChanges(this.kind, previous, newest) };
     });
   }
 
   /**
-   * Ends ingest into the rule set for good; what was accepted before is still rated. Archiving an archived one
-   * changes nothing.
+   * Ends ingest into an extractor rule set for good; what was accepted before is still rated. Ends a pricing rule set
+   * for events from now on. Archiving an archived one changes nothing.
    *
    * @throws ApiError `rule_set_not_found`.
    */
-  async archive(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion> {
-    return this.change(context, ruleSetId, 'archive', async (tx, now) => {
-      const newest = await lockNewest(tx, context.project, ruleSetId);
+  async archive(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
+    return this.change(context, ruleSetId, 'archive', async (tx, scope, now) => {
+      const newest = await this.lockNewest(tx, scope, ruleSetId);
       if (newest.archived_at !== null) return UNCHANGED;
-      await store.markArchived(tx, context.project, ruleSetId, now);
-      return undefined;
+      await store.markArchived(tx, scope, ruleSetId, now);
+      const publishedVersion = newest.published_at === null ? newest.version - 1 : newest.version;
+      const ended = { published_version: publishedVersion === 0 ? null : publishedVersion };
+      if (scope.kind === 'pricing') return { ...ended, extractor_rule_set_id: newest.extractor_rule_set_id };
+      return { ...ended, pricing_rule_set_ids: await store.listBound(tx, scope, ruleSetId) };
     });
   }
 
   /** @throws ApiError `rule_set_not_found`, for an unknown version too. */
-  async read(owner: store.RuleSetOwner, ruleSetId: string, version?: number): Promise<store.StoredVersion> {
-    return found(await store.readVersion(this.deps.postgres.db, owner, ruleSetId, version));
+  async read(
+    owner: store.RuleSetOwner,
+    ruleSetId: string,
+    version?: number,
+  ): Promise<store.StoredVersion<Config>> {
+    return found(
+      await store.readVersion<Config>(this.deps.postgres.db, this.scopeOf(owner), ruleSetId, version),
+    );
   }
 
-  async list(owner: store.RuleSetOwner, page: Page & { readonly status: RuleSetStatus | undefined }) {
-    return store.listRuleSets(this.deps.postgres.db, owner, page);
+  async list(owner: store.RuleSetOwner, page: Page & store.ListFilter) {
+    return store.listRuleSets<Config>(this.deps.postgres.db, this.scopeOf(owner), page);
   }
 
   /** @throws ApiError `rule_set_not_found`. */
-  async listVersions(owner: store.RuleSetOwner, ruleSetId: string, page: Page) {
-    const listed = await store.listVersions(this.deps.postgres.db, owner, ruleSetId, page);
+  async listVersions(
+    owner: store.RuleSetOwner,
+    ruleSetId: string,
+    page: Page,
+  ): Promise<{ rows: ComparedVersion<Config>[]; totalCount: number }> {
+    // One more than is asked for: the last one shown is compared with it.
+    const { rows, totalCount } = await store.listVersions<Config>(
+      this.deps.postgres.db,
+      this.scopeOf(owner),
+      ruleSetId,
+      { limit: page.limit + 1, offset: page.offset },
+    );
     // Every rule set has a version.
-    if (listed.totalCount === 0) throw new ApiError('rule_set_not_found');
-    return listed;
+    if (totalCount === 0) throw new ApiError('rule_set_not_found');
+    const compared = rows
+      .slice(0, page.limit)
+      .map((version, index) => ({ version, changes: versionChanges(this.kind, rows[index + 1], version) }));
+    return { rows: compared, totalCount };
   }
 
   /** One change, its revision and its audit entry, together or not at all; answers the newest version. */
@@ -110,20 +163,21 @@ export class RuleSetService {
     { project, principal, requestId }: ChangeContext,
     ruleSetId: string,
     action: Action,
-    work: (tx: Tx, now: number) => Promise<object | undefined | typeof UNCHANGED>,
-  ): Promise<store.StoredVersion> {
+    work: (tx: Tx, scope: store.RuleSetScope, now: number) => Promise<object | typeof UNCHANGED>,
+  ): Promise<store.StoredVersion<Config>> {
+    const scope = this.scopeOf(project);
     const now = unixSeconds(this.deps.clock);
     const version = await transaction(this.deps.postgres, async (tx) => {
-      const details = await work(tx, now);
-      const after = found(await store.readVersion(tx, project, ruleSetId, undefined));
+      const details = await work(tx, scope, now);
+      const after = found(await store.readVersion<Config>(tx, scope, ruleSetId, undefined));
       if (details === UNCHANGED) return after;
-      if (action !== 'create') await store.bumpRevision(tx, project, ruleSetId);
+      await store.bumpRevision(tx, scope, extractorOf(after));
       await audit(tx, {
         tenantId: project.tenantId,
         projectId: project.projectId,
         principal,
-        action: `extractor_rule_set.${action}`,
-        resourceType: 'extractor_rule_set',
+        action: `${this.kind.resourceType}.${action}`,
+        resourceType: this.kind.resourceType,
         resourceId: ruleSetId,
         change: { version: after.version, ...details },
         requestId,
@@ -131,60 +185,79 @@ export class RuleSetService {
       });
       return after;
     });
-    this.deps.publications.forget(project, ruleSetId);
+    this.deps.publications.forget(project, extractorOf(version));
     return version;
+  }
+
+  private async lockNewest(
+    tx: Tx,
+    scope: store.RuleSetScope,
+    ruleSetId: string,
+  ): Promise<store.StoredVersion<Config>> {
+    return found(await store.lockNewestVersion<Config>(tx, scope, ruleSetId));
+  }
+
+  private async lockUnarchived(
+    tx: Tx,
+    scope: store.RuleSetScope,
+    ruleSetId: string,
+  ): Promise<store.StoredVersion<Config>> {
+    const newest = await this.lockNewest(tx, scope, ruleSetId);
+    if (newest.archived_at !== null) throw new ApiError('rule_set_archived');
+    return newest;
+  }
+
+  private scopeOf({ tenantId, projectId }: store.RuleSetOwner): store.RuleSetScope {
+    return { tenantId, projectId, kind: this.kind.name };
   }
 }
 
+export type ExtractorRuleSetService = RuleSetService<ExtractorRuleSetInput, ExtractorConfig>;
+export type PricingRuleSetService = RuleSetService<PricingRuleSetInput, PricingConfig>;
+
 const UNCHANGED = Symbol('unchanged');
 
-function found(version: store.StoredVersion | undefined): store.StoredVersion {
+function found<Version>(version: Version | undefined): Version {
   if (version === undefined) throw new ApiError('rule_set_not_found');
   return version;
 }
 
-async function lockNewest(
-  tx: Tx,
-  owner: store.RuleSetOwner,
-  ruleSetId: string,
-): Promise<store.StoredVersion> {
-  return found(await store.lockNewestVersion(tx, owner, ruleSetId));
+/** The extractor rule set that a rule set is, or is bound to. */
+function extractorOf({ id, extractor_rule_set_id: boundTo }: store.StoredVersion<object>): string {
+  return boundTo ?? id;
 }
 
-async function lockUnarchived(
-  tx: Tx,
-  owner: store.RuleSetOwner,
-  ruleSetId: string,
-): Promise<store.StoredVersion> {
-  const newest = await lockNewest(tx, owner, ruleSetId);
-  if (newest.archived_at !== null) throw new ApiError('rule_set_archived');
-  return newest;
+/** Holds an extractor rule set that a pricing rule set is about to be bound to. */
+async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
+  const path = 'extractor_rule_set_id';
+  const scope = { ...owner, kind: 'extractor' } as const;
+  const extractor = await store.lockNewestVersion(tx, scope, extractorRuleSetId);
+  if (extractor === undefined) {
+    const details = [{ path, message: 'expected an extractor rule set of this project' }];
+    throw new ApiError('rule_set_not_found', { inBatch: true, details });
+  }
+  if (extractor.archived_at !== null) {
+    const details = [{ path, message: 'expected one that is not archived' }];
+    throw new ApiError('rule_set_archived', { details });
+  }
+  const bound = await store.listBound(tx, owner, extractorRuleSetId);
+  if (bound.length >= PRICING_RULE_SETS_BOUND_MAX) {
+    throw invalidRequest(path, `it has ${PRICING_RULE_SETS_BOUND_MAX} pricing rule sets already, the most`);
+  }
 }
 
-function draftOf(
-  input: ExtractorRuleSetInput,
-  config: ExtractorConfig,
+function draftOf<Config>(
+  input: VersionInput,
+  config: Config,
   version: number,
   createdAt: number,
-): store.DraftValues {
+): store.DraftValues<Config> {
   return {
     version,
     name: input.name ?? null,
+    templateId: input.template_id ?? null,
     effectiveFrom: input.effective_from ?? createdAt,
     config,
     createdAt,
   };
-}
-
-/** The rating part of an input, once it is known to compile. */
-function checkedConfig(input: ExtractorRuleSetInput): ExtractorConfig {
-  const { name: _name, template_id: templateId, effective_from: _effectiveFrom, ...config } = input;
-  const details: ErrorDetail[] = [];
-  if (templateId !== undefined) details.push({ path: 'template_id', message: 'there is no such template' });
-  const compiled = compileExtractor(config);
-  if (!compiled.ok) details.push(...compiled.issues);
-  const first = details[0];
-  if (first === undefined) return config;
-  const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new ApiError('invalid_request', { message, details });
 }

@@ -1,0 +1,124 @@
+/** An entry of a list that is told apart from the others by its name or, without one, by its metric. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+export interface PairedEntries {
+  /** What only the list before has, in its order. */
+  readonly removed: readonly { readonly label: string; readonly entry: Entry }[];
+  /** The list as it is now. */
+  readonly present: readonly {
+    readonly label: string;
+    readonly entry: Entry;
+    /** What it was before; undefined for what was added. */
+    readonly was: Entry | undefined;
+    /** It no longer stands in order with the others that both lists have. */
+    readonly isMoved: boolean;
+  }[];
+}
+
+export function isEntryList(value: unknown): value is readonly Entry[] {
+  return Array.isArray(value) && value.every((entry) => nameOf(entry) !== undefined);
+}
+
+/**
+ * Finds for each entry what it was before. Names may repeat (rules without a name that price one metric): equal entries
+ * are paired first, the others of one name in their order.
+ */
+export function pairEntries(before: readonly Entry[], after: readonly Entry[]): PairedEntries {
+  const labels = new Labels();
+  const labelsBefore = before.map((entry) => labels.make(entry));
+  const indexesBefore = matchEntries(before, after);
+  const inOrder = longestRise(indexesBefore.filter((index) => index !== undefined));
+  const kept = new Set(indexesBefore);
+  const removed = before.flatMap((entry, index) =>
+    kept.has(index) ? [] : [{ label: labelsBefore[index] ?? '', entry }],
+  );
+  const present = after.map((entry, position) => {
+    const index = indexesBefore[position];
+    if (index === undefined) return { label: labels.make(entry), entry, was: undefined, isMoved: false };
+    const isMoved = !inOrder.has(index);
+    return { label: labelsBefore[index] ?? '', entry, was: before[index], isMoved };
+  });
+  return { removed, present };
+}
+
+/** For each entry of `after` the index of its like in `before`. */
+function matchEntries(before: readonly Entry[], after: readonly Entry[]): (number | undefined)[] {
+  const matches = matchBy(contentOf, before, after, new Array(after.length).fill(undefined));
+  return matchBy((entry) => nameOf(entry) ?? '', before, after, matches);
+}
+
+/** Pairs what has no like yet and an equal key, first with first. */
+function matchBy(
+  keyOf: (entry: Entry) => string,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  matches: readonly (number | undefined)[],
+): (number | undefined)[] {
+  const taken = new Set(matches);
+  // Last first, so that the first is popped first.
+  const free = new Map<string, number[]>();
+  for (let index = before.length - 1; index >= 0; index -= 1) {
+    const entry = before[index];
+    if (entry === undefined || taken.has(index)) continue;
+    const key = keyOf(entry);
+    const indexes = free.get(key);
+    if (indexes === undefined) free.set(key, [index]);
+    else indexes.push(index);
+  }
+  return after.map((entry, position) => matches[position] ?? free.get(keyOf(entry))?.pop());
+}
+
+/** The members of a longest subsequence that rises (patience sorting); members of `sequence` are distinct. */
+function longestRise(sequence: readonly number[]): Set<number> {
+  // The last members of the best rises found yet, by length; and what stands before each member in its rise.
+  const ends: number[] = [];
+  const previous = new Map<number, number | undefined>();
+  for (const member of sequence) {
+    let low = 0;
+    let high = ends.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ends[middle] ?? Number.POSITIVE_INFINITY) < member) low = middle + 1;
+      else high = middle;
+    }
+    previous.set(member, ends[low - 1]);
+    ends[low] = member;
+  }
+  const rise = new Set<number>();
+  for (let member = ends.at(-1); member !== undefined; member = previous.get(member)) rise.add(member);
+  return rise;
+}
+
+/** Gives each entry of a list a label of its own: its name, with a number where the name is taken. */
+class Labels {
+  private readonly taken = new Set<string>();
+  /** The number that the next entry of that name tries first. */
+  private readonly nextByName = new Map<string, number>();
+
+  make(entry: Entry): string {
+    const name = nameOf(entry) ?? '';
+    let label = name;
+    let next = this.nextByName.get(name) ?? 2;
+    while (this.taken.has(label)) {
+      label = `${name}#${next}`;
+      next += 1;
+    }
+    this.nextByName.set(name, next);
+    this.taken.add(label);
+    return PLAIN.test(label) ? label : JSON.stringify(label);
+  }
+}
+
+/** Labels that need no quotes to be told from the path around them. */
+const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_ .:/#-]*$/u;
+
+function nameOf(entry: unknown): string | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
+  const { name, metric } = entry as Entry;
+  if (typeof name === 'string') return name;
+  return typeof metric === 'string' ? metric : undefined;
+}
+
+function contentOf(entry: Entry): string {
+  return JSON.stringify(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

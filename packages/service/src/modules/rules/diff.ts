@@ -1,0 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
+import { RULE_SET_CHANGES_BYTES_MAX, RULE_SET_CHANGES_MAX, type RuleSetChange } from '@tollgate/contract';
+import { type Entry, isEntryList, pairEntries } from './diff-entries.js';
+
+/** Changes as they are shown and logged: bounded, the rest counted. */
+export interface BoundedChanges {
+  readonly changes: readonly RuleSetChange[];
+  readonly changes_omitted: number;
+}
+
+/**
+ * What makes `after` of `before`, both JSON. Fields are compared by their paths. Entries of a list of named things are
+ * paired by name, so that an entry which only stands elsewhere is not told as another one; any other list is one value.
+ *
+ * To apply a list of changes: take out what was removed or moved, then put in, by rising position, what was added or
+ * moved; then set the fields that changed.
+ */
+export function diffConfigs(before: object, after: object): RuleSetChange[] {
+  return [...diffFields(before as Fields, after as Fields, '')];
+}
+
+/** The first changes that fit the bounds. */
+export function boundChanges(changes: readonly RuleSetChange[]): BoundedChanges {
+  let bytes = 0;
+  const isOver = (change: RuleSetChange, index: number) => {
+    bytes += Buffer.byteLength(JSON.stringify(change));
+    return index >= RULE_SET_CHANGES_MAX || bytes > RULE_SET_CHANGES_BYTES_MAX;
+  };
+  const cut = changes.findIndex(isOver);
+  if (cut === -1) return { changes, changes_omitted: 0 };
+  return { changes: changes.slice(0, cut), changes_omitted: changes.length - cut };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function* diffFields(before: Fields, after: Fields, prefix: string): Generator<RuleSetChange> {
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    yield* diffValues(before[field], after[field], prefix + field);
+  }
+}
+
+function* diffValues(before: unknown, after: unknown, path: string): Generator<RuleSetChange> {
+  if (isDeepStrictEqual(before, after)) return;
+  if (isEntryList(before) && isEntryList(after)) yield* diffEntries(before, after, path);
+  else if (isObject(before) && isObject(after)) yield* diffFields(before, after, `${path}.`);
+  else if (before === undefined) yield { path, change: 'added', after };
+  else if (after === undefined) yield { path, change: 'removed', before };
+  else yield { path, change: 'changed', before, after };
+}
+
+/** What was removed comes first, then what there is now, in its order. */
+function* diffEntries(
+  before: readonly Entry[],
+  after: readonly Entry[],
+  list: string,
+): Generator<RuleSetChange> {
+  const { removed, present } = pairEntries(before, after);
+  for (const { label, entry } of removed) {
+    yield { path: `${list}[${label}]`, change: 'removed', before: entry };
+  }
+  for (const [position, { label, entry, was, isMoved }] of present.entries()) {
+    const path = `${list}[${label}]`;
+    if (was === undefined) yield { path, change: 'added', after: entry, position };
+    else {
+      if (isMoved) yield { path, change: 'moved', position };
+      yield* diffFields(was, entry, `${path}.`);
+    }
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,71 @@
+import {
+  type ExtractorConfig,
+  type ExtractorRuleSetInput,
+  PRICING_CURRENCY_DEFAULT,
+  PRICING_PRIORITY_DEFAULT,
+  type PricingConfig,
+  type PricingRuleSetInput,
+} from '@tollgate/contract';
+import { ApiError } from '../../platform/http/index.js';
+import { compileExtractor, type Issue } from './extract/index.js';
+import { compilePricing } from './pricing/index.js';
+import { expandTemplate } from './templates/index.js';
+
+/** What a version of either kind may be sent with, besides its config. */
+export interface VersionInput {
+  readonly name?: string;
+  readonly template_id?: string;
+  readonly effective_from?: number;
+  readonly extractor_rule_set_id?: string;
+}
+
+/** What tells one kind of rule set from the other; all else is the same for both. */
+export interface RuleSetKind<Input extends VersionInput, Config extends object> {
+  readonly name: 'extractor' | 'pricing';
+  readonly idPrefix: 'ers' | 'prs';
+  /** Its name in the audit log. */
+  readonly resourceType: string;
+  /**
+   * The config of the input as it is stored.
+   *
+   * @throws ApiError `invalid_request` with every place that does not compile.
+   */
+  checkedConfig(input: Input): Config;
+  /** The config as it is shown and compared: what was not configured is empty. */
+  shownConfig(config: Config): Required<Config>;
+}
+
+export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig> = {
+  name: 'extractor',
+  idPrefix: 'ers',
+  resourceType: 'extractor_rule_set',
+  checkedConfig: (input) => {
+    const config = expandTemplate(input);
+    const compiled = compileExtractor(config);
+    if (!compiled.ok) refuse(compiled.issues);
+    return config;
+  },
+  shownConfig: (config) => ({ subject: {}, dimensions: [], charge_item_extractors: [], ...config }),
+};
+
+export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
+  name: 'pricing',
+  idPrefix: 'prs',
+  resourceType: 'pricing_rule_set',
+  checkedConfig: ({ currency = PRICING_CURRENCY_DEFAULT, rules = [] }) => {
+    const compiled = compilePricing({ currency, rules });
+    if (!compiled.ok) refuse(compiled.issues);
+    // Sorted after the check: its findings name the places that were sent. The sort is stable.
+    return { currency, rules: rules.toSorted((a, b) => priorityOf(a) - priorityOf(b)) };
+  },
+  shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], ...config }),
+};
+
+const priorityOf = ({ priority = PRICING_PRIORITY_DEFAULT }: { readonly priority?: number }) => priority;
+
+function refuse(details: readonly Issue[]): void {
+  const first = details[0];
+  if (first === undefined) return;
+  const message = `The request is not valid: ${first.path}: ${first.message}.`;
+  throw new ApiError('invalid_request', { message, details });
+}

@@ -1,0 +1,116 @@
+import {
+  type ExtractorConfig,
+  ExtractorRuleSet,
+  ExtractorRuleSetInput,
+  ExtractorRuleSetListQuery,
+  ExtractorRuleSetPage,
+  ExtractorRuleSetVersionPage,
+  type PricingConfig,
+  PricingRuleSet,
+  PricingRuleSetInput,
+  PricingRuleSetListQuery,
+  PricingRuleSetPage,
+  PricingRuleSetVersionPage,
+  type RuleSetStatus,
+} from '@tollgate/contract';
+import type { TSchema } from 'typebox';
+import { EXTRACTOR_KIND, PRICING_KIND, type RuleSetKind, type VersionInput } from './kinds.js';
+import type { StoredVersion } from './store.js';
+
+/** How one kind of rule set looks on the wire. */
+export interface RuleSetResource<Input extends VersionInput, Config extends object> {
+  readonly kind: RuleSetKind<Input, Config>;
+  /** In paths: `/v1/projects/:project_id/<segment>`. */
+  readonly segment: string;
+  readonly tag: string;
+  /** In summaries, with its article. */
+  readonly noun: string;
+  /** In operation ids: `create<operation>`. */
+  readonly operation: string;
+  /** The list's field of its answer. */
+  readonly listField: string;
+  readonly schemas: {
+    /** Static type: Input. */
+    readonly input: TSchema;
+    readonly listQuery: TSchema;
+    readonly answer: TSchema;
+    readonly page: TSchema;
+    readonly versionPage: TSchema;
+  };
+  readonly descriptions: { readonly create: string; readonly publish: string; readonly archive: string };
+}
+
+export const EXTRACTOR_RESOURCE: RuleSetResource<ExtractorRuleSetInput, ExtractorConfig> = {
+  kind: EXTRACTOR_KIND,
+  segment: 'extractor-rule-sets',
+  tag: 'Extractor rule sets',
+  noun: 'an extractor rule set',
+  operation: 'ExtractorRuleSet',
+  listField: 'extractor_rule_sets',
+  schemas: {
+    input: ExtractorRuleSetInput,
+    listQuery: ExtractorRuleSetListQuery,
+    answer: ExtractorRuleSet,
+    page: ExtractorRuleSetPage,
+    versionPage: ExtractorRuleSetVersionPage,
+  },
+  descriptions: {
+    create:
+      'Version 1, as a draft. Everything is checked now; ingest is possible once it is published. With `template_id` ' +
+      'the template is expanded now, and fields that are sent stand in place of its own.',
+    publish: 'The version becomes immutable, and effective for the very next event.',
+    archive: 'It takes no more events, for good. What was accepted before is still rated.',
+  },
+};
+
+export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfig> = {
+  kind: PRICING_KIND,
+  segment: 'pricing-rule-sets',
+  tag: 'Pricing rule sets',
+  noun: 'a pricing rule set',
+  operation: 'PricingRuleSet',
+  listField: 'pricing_rule_sets',
+  schemas: {
+    input: PricingRuleSetInput,
+    listQuery: PricingRuleSetListQuery,
+    answer: PricingRuleSet,
+    page: PricingRuleSetPage,
+    versionPage: PricingRuleSetVersionPage,
+  },
+  descriptions: {
+    create:
+      'Version 1, as a draft, bound to an extractor rule set for good: it prices the charge items that the extractors ' +
+      'leave without a price. Everything is checked now, and the rules are sorted by priority.',
+    publish:
+      'The version becomes immutable, and prices events from `effective_from` on; earlier ones too when it is the first.',
+    archive: 'It prices no event that occurs from now on. What occurred before keeps the price of its time.',
+  },
+};
+
+/** A version as it is shown. What was not configured is empty, so that an answer can be sent back as an update. */
+export function answerOf<Config extends object>(
+  kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,
+  version: StoredVersion<Config>,
+) {
+  return {
+    id: version.id,
+    tenant_id: version.tenant_id,
+    project_id: version.project_id,
+    ...(version.extractor_rule_set_id === null
+      ? {}
+      : { extractor_rule_set_id: version.extractor_rule_set_id }),
+    name: version.name ?? '',
+    ...(version.template_id === null ? {} : { template_id: version.template_id }),
+    version: version.version,
+    status: statusOf(version),
+    effective_from: version.effective_from,
+    ...kind.shownConfig(version.config),
+    created_at: version.created_at,
+    published_at: version.published_at,
+  };
+}
+
+function statusOf({ archived_at, published_at }: StoredVersion<object>): RuleSetStatus {
+  if (archived_at !== null) return 'archived';
+  return published_at === null ? 'draft' : 'published';
+}

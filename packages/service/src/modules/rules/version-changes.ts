@@ -1,0 +1,26 @@
+import type { RuleSetChange } from '@tollgate/contract';
+import { boundChanges, diffConfigs } from './diff.js';
+import type { RuleSetKind } from './kinds.js';
+import type { StoredVersion } from './store.js';
+
+/** What differs from the version before; null for the first. Bounded: what is left out is counted. */
+export interface VersionChanges {
+  readonly changes: readonly RuleSetChange[] | null;
+  readonly changes_omitted: number;
+}
+
+/** Compares two versions of a rule set by what an answer shows of them. */
+export function versionChanges<Config extends object>(
+  kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,
+  before: StoredVersion<Config> | undefined,
+  after: StoredVersion<Config>,
+): VersionChanges {
+  if (before === undefined) return { changes: null, changes_omitted: 0 };
+  const shown = ({ name, template_id, effective_from, config }: StoredVersion<Config>) => ({
+    name: name ?? '',
+    ...(template_id === null ? {} : { template_id }),
+    effective_from,
+    ...kind.shownConfig(config),
+  });
+  return boundChanges(diffConfigs(shown(before), shown(after)));
+}
