@@ -30,7 +30,8 @@ it('maps every price by the token to the metric of the templates', () => {
   const row = `{"mode": "chat", "litellm_provider": "p",
     "input_cost_per_token": 1, "output_cost_per_token": 2, "output_cost_per_reasoning_token": 3,
     "cache_read_input_token_cost": 4, "cache_creation_input_token_cost": 5, "cache_creation_input_token_cost_above_1hr": 6,
-    "input_cost_per_audio_token": 7, "output_cost_per_audio_token": 8, "input_cost_per_image_token": 9}`;
+    "input_cost_per_audio_token": 7, "output_cost_per_audio_token": 8, "input_cost_per_image_token": 9,
+    "output_cost_per_image_token": 10}`;
   expect(pricesOf(convert(row))).toEqual({
     'llm.input_tokens': 'dec("1")',
     'llm.output_tokens': 'dec("2")',
@@ -41,6 +42,7 @@ it('maps every price by the token to the metric of the templates', () => {
     'llm.input_audio_tokens': 'dec("7")',
     'llm.output_audio_tokens': 'dec("8")',
     'llm.input_image_tokens': 'dec("9")',
+    'llm.output_image_tokens': 'dec("10")',
   });
   expect(convert(row)).toMatchObject({ fallbacks: [], leftOut: [], refused: [] });
 });

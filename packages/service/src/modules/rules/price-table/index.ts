@@ -1,6 +1,4 @@
-export { IMPORTED_PRIORITY } from './convert-row.js';
 export {
-  type ConversionOptions,
   type ConvertedTable,
   convertPriceTable,
   type ModelsBy,

@@ -25,6 +25,7 @@ export const PRICED_METRICS: readonly PricedMetric[] = [
   { metric: 'llm.input_audio_tokens', key: 'input_cost_per_audio_token' },
   { metric: 'llm.output_audio_tokens', key: 'output_cost_per_audio_token' },
   { metric: 'llm.input_image_tokens', key: 'input_cost_per_image_token' },
+  { metric: 'llm.output_image_tokens', key: 'output_cost_per_image_token' },
 ];
 
 /** Only models that write text cache their input and reason; elsewhere a price that stands in would be a rule for nothing. */
