@@ -28,6 +28,29 @@ describe('requests', () => {
     ['POST /extractor-rule-sets/ers_1/publish', '', (p) => p.publishRuleSet('ers_1')],
     ['POST /extractor-rule-sets/ers_1/archive', '', (p) => p.archiveRuleSet('ers_1')],
     [
+      'POST /pricing-rule-sets',
+      '{"extractor_rule_set_id":"ers_1"}',
+      (p) => p.createPricingRuleSet({ extractor_rule_set_id: 'ers_1' }),
+    ],
+    [
+      'GET /pricing-rule-sets?extractor_rule_set_id=ers_1&limit=5',
+      '',
+      (p) => p.pricingRuleSets({ extractor_rule_set_id: 'ers_1', limit: 5 }),
+    ],
+    ['GET /pricing-rule-sets/prs_1?version=2', '', (p) => p.pricingRuleSet('prs_1', 2)],
+    [
+      'GET /pricing-rule-sets/prs_1/versions?offset=20',
+      '',
+      (p) => p.pricingRuleSetVersions('prs_1', { offset: 20 }),
+    ],
+    [
+      'PUT /pricing-rule-sets/prs_1',
+      '{"extractor_rule_set_id":"ers_1"}',
+      (p) => p.updatePricingRuleSet('prs_1', { extractor_rule_set_id: 'ers_1' }),
+    ],
+    ['POST /pricing-rule-sets/prs_1/publish', '', (p) => p.publishPricingRuleSet('prs_1')],
+    ['POST /pricing-rule-sets/prs_1/archive', '', (p) => p.archivePricingRuleSet('prs_1')],
+    [
       'POST /extractor-rule-sets/ers_1/events/ingest',
       '{"source":"a","occurred_at":1,"raw_json":{}}',
       (p) => p.ingest('ers_1', { source: 'a', occurred_at: 1, raw_json: {} }),

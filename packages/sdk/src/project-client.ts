@@ -10,6 +10,10 @@ import type {
   IngestEvent,
   IngestStatus,
   MetricsResponse,
+  PricingRuleSet,
+  PricingRuleSetInput,
+  PricingRuleSetPage,
+  PricingRuleSetVersionPage,
   ReprocessRequest,
   ReprocessResponse,
   RuleSetStatus,
@@ -61,6 +65,39 @@ export class ProjectClient {
 
   archiveRuleSet(ruleSetId: string): Promise<ExtractorRuleSet> {
     return this.#post(path`/extractor-rule-sets/${ruleSetId}/archive`);
+  }
+
+  createPricingRuleSet(ruleSet: PricingRuleSetInput): Promise<PricingRuleSet> {
+    return this.#post('/pricing-rule-sets', ruleSet);
+  }
+
+  /** Pricing rule sets, each by its newest version. */
+  pricingRuleSets(
+    query: PageOptions & { readonly status?: RuleSetStatus; readonly extractor_rule_set_id?: string } = {},
+  ): Promise<PricingRuleSetPage> {
+    return this.#get('/pricing-rule-sets', { query: { ...query } });
+  }
+
+  /** One version of a pricing rule set; the newest when none is named. */
+  pricingRuleSet(ruleSetId: string, version?: number): Promise<PricingRuleSet> {
+    return this.#get(path`/pricing-rule-sets/${ruleSetId}`, { query: { version } });
+  }
+
+  pricingRuleSetVersions(ruleSetId: string, page: PageOptions = {}): Promise<PricingRuleSetVersionPage> {
+    return this.#get(path`/pricing-rule-sets/${ruleSetId}/versions`, { query: { ...page } });
+  }
+
+  /** Replaces the draft, or opens the next version as one; what is published stays in force. */
+  updatePricingRuleSet(ruleSetId: string, ruleSet: PricingRuleSetInput): Promise<PricingRuleSet> {
+    return this.#send('PUT', path`/pricing-rule-sets/${ruleSetId}`, ruleSet);
+  }
+
+  publishPricingRuleSet(ruleSetId: string): Promise<PricingRuleSet> {
+    return this.#post(path`/pricing-rule-sets/${ruleSetId}/publish`);
+  }
+
+  archivePricingRuleSet(ruleSetId: string): Promise<PricingRuleSet> {
+    return this.#post(path`/pricing-rule-sets/${ruleSetId}/archive`);
   }
 
   /** Sends one event. It is durable when this returns, and rated soon after. */
