@@ -168,6 +168,7 @@ export const MetricsResponse = Type.Object(
 );
 
 export type DimensionFilter = Static<typeof DimensionFilter>;
+export type AnalysisTimeRange = Static<typeof AnalysisTimeRange>;
 export type AnalysisQuery = Static<typeof AnalysisQuery>;
 export type AnalysisRow = Static<typeof AnalysisRow>;
 export type AnalysisResult = Static<typeof AnalysisResult>;

@@ -9,6 +9,7 @@ import {
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../platform/http/index.js';
+import { resolveTimeRange } from '../usage/index.js';
 import { type Bucketing, chooseBuckets } from './buckets.js';
 
 /** A query with every choice made. Times are Unix seconds. */
@@ -32,7 +33,7 @@ const BUCKET = 'bucket';
  * @throws ApiError `invalid_request` naming the field
  */
 export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQuery {
-  const { from, to } = timeRange(query.time_range, nowS);
+  const { from, to } = resolveTimeRange(query.time_range, nowS);
   const timezone = query.timezone ?? 'UTC';
   if (!isTimezone(timezone)) throw invalidRequest('timezone', 'must be a standard IANA timezone');
   const measures = query.measures ?? MEASURES;
@@ -47,23 +48,6 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
     filters: allFilters(query),
     limit: query.limit ?? ANALYSIS_ROWS_MAX,
   };
-}
-
-function timeRange(range: AnalysisQuery['time_range'], nowS: number): { from: number; to: number } {
-  const { from, to, last_seconds: lastSeconds } = range;
-  if (lastSeconds !== undefined) {
-    if (from !== undefined || to !== undefined) {
-      throw invalidRequest('time_range', 'must have either from and to, or last_seconds');
-    }
-    // The current second has begun: it is the last of them.
-    return { from: Math.max(0, nowS + 1 - lastSeconds), to: nowS + 1 };
-  }
-  if (from === undefined || to === undefined) {
-    const missing = from === undefined ? 'from' : 'to';
-    throw invalidRequest(`time_range.${missing}`, 'is required, unless last_seconds is given');
-  }
-  if (to <= from) throw invalidRequest('time_range.to', 'must be after from');
-  return { from, to };
 }
 
 function groupedDimensions(groupBy: readonly string[]): string[] {

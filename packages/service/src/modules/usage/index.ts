@@ -11,3 +11,4 @@ export {
 export { registerUsageRoutes } from './routes.js';
 export { encodeUsageEvent, USAGE_EVENT_COLUMNS, type UsageEventRow, type UsageItemRow } from './row.js';
 export { RowBinaryWriter } from './row-binary.js';
+export { resolveTimeRange, type TimeRange } from './time-range.js';
