@@ -94,5 +94,45 @@ export const googleGemini: ExtractorTemplate = {
       dimensions: { model: 'gemini-2.5-flash-lite', traffic_type: 'ON_DEMAND' },
       charge_items: tokenItems(['llm.input_tokens', '8'], ['llm.output_tokens', '24']),
     },
+    {
+      title: 'A response with an image that the gateway picked out',
+      raw_json: {
+        candidates: [{ content: { parts: [{ text: 'Here it is.' }], role: 'model' }, finishReason: 'STOP' }],
+        usageMetadata: {
+          promptTokenCount: 12,
+          candidatesTokenCount: 1309,
+          totalTokenCount: 1321,
+          candidatesTokensDetails: [
+            { modality: 'TEXT', tokenCount: 19 },
+            { modality: 'IMAGE', tokenCount: 1290 },
+          ],
+        },
+        modelVersion: 'gemini-2.5-flash-image',
+        gateway: { output_image_tokens: 1290 },
+      },
+      subject: null,
+      dimensions: { model: 'gemini-2.5-flash-image' },
+      charge_items: tokenItems(
+        ['llm.input_tokens', '12'],
+        ['llm.output_tokens', '19'],
+        ['llm.output_image_tokens', '1290'],
+      ),
+    },
+    {
+      title: 'Speech, all of which is audio',
+      raw_json: {
+        candidates: [{ content: { parts: [], role: 'model' }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 14, candidatesTokenCount: 171, totalTokenCount: 185 },
+        modelVersion: 'gemini-2.5-flash-preview-tts',
+        gateway: { output_audio_tokens: 171 },
+      },
+      subject: null,
+      dimensions: { model: 'gemini-2.5-flash-preview-tts' },
+      charge_items: tokenItems(
+        ['llm.input_tokens', '14'],
+        ['llm.output_tokens', '0'],
+        ['llm.output_audio_tokens', '171'],
+      ),
+    },
   ],
 };

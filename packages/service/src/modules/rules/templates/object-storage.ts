@@ -57,6 +57,26 @@ export const objectStorage: ExtractorTemplate = {
       ],
     },
     {
+      title: 'An upload in the access log',
+      raw_json: {
+        requests: 1,
+        bucket_name: 'backups',
+        bucket_owner_id: 'acct-31',
+        operation: 'REST.PUT.OBJECT',
+        key: '2026/09/dump.zst',
+        http_status: 200,
+        bytes_sent: null,
+        bytes_received: 734003200,
+        object_size: 734003200,
+      },
+      subject: { type: 'account', id: 'acct-31' },
+      dimensions: { bucket: 'backups', operation: 'REST.PUT.OBJECT' },
+      charge_items: [
+        { metric: 'storage.requests', unit: 'request', quantity: '1' },
+        { metric: 'storage.ingress_bytes', unit: 'byte', quantity: '734003200' },
+      ],
+    },
+    {
       title: 'A bucket in the inventory of a day',
       raw_json: {
         bucket_name: 'backups',

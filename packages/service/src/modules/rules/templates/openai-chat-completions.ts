@@ -55,7 +55,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
           prompt_tokens: 2006,
           completion_tokens: 300,
           total_tokens: 2306,
-          prompt_tokens_details: { cached_tokens: 1920, audio_tokens: 0 },
+          prompt_tokens_details: { cached_tokens: 1920, cache_write_tokens: 0, audio_tokens: 0 },
           completion_tokens_details: {
             reasoning_tokens: 192,
             audio_tokens: 0,
@@ -70,6 +70,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
       charge_items: tokenItems(
         ['llm.input_tokens', '86'],
         ['llm.cached_input_tokens', '1920'],
+        ['llm.cache_write_tokens', '0'],
         ['llm.input_audio_tokens', '0'],
         ['llm.output_tokens', '108'],
         ['llm.reasoning_tokens', '192'],
