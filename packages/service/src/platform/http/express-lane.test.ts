@@ -106,6 +106,7 @@ test.each<[string, () => Error, number]>([
   ['a refusal to wait for', () => new ApiError('ingest_backlog_full', { retryAfterS: 5 }), 503],
   ['an outage', () => new ApiError('store_unavailable', { cause: new Error('away') }), 503],
   ['what a database throws', () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' }), 503],
+  ['a database that hangs up', () => Object.assign(new Error('away'), { code: 'ECONNRESET' }), 503],
   ['a defect', () => new Error('secret'), 500],
 ])('answers %s of the operation itself, and does not call it again', async (_what, error, status) => {
   fixture.answer = () => Promise.reject(error());

@@ -46,7 +46,7 @@ export interface Arrival {
  */
 export class Passage {
   private readonly startedAtMs = performance.now();
-  private readonly pieces: Buffer[] = [];
+  private pieces: Buffer[] = [];
   private receivedBytes = 0;
   private requestId = '';
 
@@ -64,7 +64,7 @@ export class Passage {
   private readonly onData = (piece: Buffer): void => {
     this.pieces.push(piece);
     this.receivedBytes += piece.length;
-    if (!this.ports.budget.add(piece.length)) this.handBack();
+    if (!this.ports.budget.add(piece.length)) this.handBack(this.takeBytes());
     else if (this.receivedBytes === this.arrival.bodyBytes) this.proceed();
   };
 
@@ -78,16 +78,16 @@ export class Passage {
 
   private proceed(): void {
     const { project, params } = this.arrival;
-    const rawBody = this.bytes();
+    const rawBody = this.takeBytes();
     let body: unknown;
     try {
       body = readJson(rawBody, this.route.arbitraryText);
     } catch {
-      this.handBack();
+      this.handBack(rawBody);
       return;
     }
     if (this.route.isValid(body)) void this.answer({ project, params, body, rawBody });
-    else this.handBack();
+    else this.handBack(rawBody);
   }
 
   private async answer(accepted: ExpressRequest): Promise<void> {
@@ -120,22 +120,23 @@ export class Passage {
   }
 
   /** Puts back what was read, and lets Fastify begin at the beginning. */
-  private handBack(): void {
+  private handBack(bytes: Buffer): void {
     const { request, response } = this.arrival;
     request.off('data', this.onData);
     response.off('close', this.onClose);
     this.ports.budget.release(this.receivedBytes);
     request.pause();
-    request.unshift(this.bytes());
+    request.unshift(bytes);
     // Of a request that nobody has read, Node discards the body once it is answered; of this one it believes that it was read.
     response.once('finish', () => request.resume());
     this.ports.handBack(request, response);
   }
 
-  private bytes(): Buffer {
-    const [first] = this.pieces;
-    return first !== undefined && this.pieces.length === 1
-      ? first
-      : Buffer.concat(this.pieces, this.receivedBytes);
+  /** What has arrived. The pieces are let go, because the body would be held twice until it is answered. */
+  private takeBytes(): Buffer {
+    const { pieces } = this;
+    this.pieces = [];
+    const [first] = pieces;
+    return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces, this.receivedBytes);
   }
 }

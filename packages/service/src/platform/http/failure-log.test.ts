@@ -6,7 +6,7 @@ const request = {
   id: 'req-1',
   method: 'POST',
   routeOptions: { url: '/x', bodyLimit: 1 },
-  raw: { destroyed: false },
+  raw: { readableAborted: false },
 };
 
 test('an outage is one line a second, with the number of requests that are not shown', () => {

@@ -8,7 +8,7 @@ export interface FailedRequest {
   readonly id: string;
   readonly method: string;
   readonly routeOptions: { readonly url?: string | undefined; readonly bodyLimit: number };
-  readonly raw: { readonly destroyed: boolean };
+  readonly raw: { readonly readableAborted: boolean };
 }
 
 /** Writes down the failures that are ours. */

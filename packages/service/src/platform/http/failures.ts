@@ -36,7 +36,8 @@ function toApiError(error: unknown, request: FailedRequest): ApiError {
       return new ApiError('invalid_request', { message: 'The URL is malformed.' });
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
-      if (request.raw.destroyed)
+      // A store may hang up just so.
+      if (request.raw.readableAborted)
         return new ApiError('invalid_request', { message: 'The request was aborted.' });
   }
   if (isUnavailable(error) || isClickHouseUnavailable(error)) {
