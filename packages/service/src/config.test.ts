@@ -17,6 +17,8 @@ describe('the configuration', () => {
       eventAgeDaysMax: 3650,
       eventAheadDaysMax: 30,
       ingestBacklogEventsMax: 2_000_000,
+      url: undefined,
+      apiKey: undefined,
       databaseConnectionsMax: 20,
       warnings: [],
     });

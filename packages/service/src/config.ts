@@ -7,6 +7,8 @@ export type Role = (typeof ROLES)[number];
 
 /** Any text of an operator's choice that fits a header; one that we generate has the form of every other key. */
 const SERVICE_KEY = /^[\x21-\x7e]{16,200}$/;
+/** What fits a header: whether it is a key, the service knows. */
+const API_KEY = /^[\x21-\x7e]{1,200}$/;
 
 /** One environment variable: how it is documented, and how its text is read. */
 interface Setting<T> {
@@ -73,6 +75,16 @@ const SETTINGS = {
     'Accepted events that may wait to be rated; past it ingest answers 503 `ingest_backlog_full`.',
     integer(1_000, 1_000_000_000),
   ),
+  url: optional(
+    'TOLLGATE_URL',
+    'Where `tollgate prices import` finds the service; without it at `HOST` and `PORT`. `--url` takes precedence.',
+    readServiceUrl,
+  ),
+  apiKey: optional(
+    'TOLLGATE_API_KEY',
+    'The API key that `tollgate prices import` uses; `--api-key` takes precedence.',
+    readApiKey,
+  ),
   databaseConnectionsMax: setting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     '20',
@@ -126,6 +138,17 @@ export function readRoles(text: string): readonly Role[] {
     throw new Error(`one or more of ${ROLES.join(', ')}, separated by commas`);
   }
   return names as Role[];
+}
+
+/** Reads where a service is, as in `--url https://usage.example.com`. @throws Error "a URL that …" */
+export function readServiceUrl(text: string): string {
+  return urlOf('http:', 'https:')(text);
+}
+
+/** Reads a key that is sent to a service. @throws Error "1 to 200 visible …" */
+export function readApiKey(text: string): string {
+  if (!API_KEY.test(text)) throw new Error('1 to 200 visible ASCII characters without spaces');
+  return text;
 }
 
 /** The table of docs/configuration.md. */

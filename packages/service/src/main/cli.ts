@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig, readRoles } from '../config.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
+import { type Invocation, parseCommandLine } from './command-line.js';
 import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
+import { importPrices } from './prices/import-prices.js';
+import { readPricesImport } from './prices/options.js';
 import { serve } from './serve.js';
 import { StopRequested } from './signals.js';
 import { StartError } from './start-error.js';
@@ -19,48 +21,19 @@ const USAGE = `tollgate ${VERSION}: meter usage, rate it, control its limits
   tollgate demo [--reset]                         run it with a sample tenant and live sample traffic
   tollgate migrate                                bring both stores to this version's schema
   tollgate verify                                 recount PostgreSQL and ClickHouse against each other
+  tollgate prices import FILE                     make a pricing rule set of a table of model prices
+      --project ID --extractor-rule-set ID          bound to these extractors; or, of an existing one,
+      --project ID --update ID                      the next version
+      [--models GLOB,...] [--provider NAME,...]     of some models only
+      [--name TEXT] [--currency CODE] [--effective-from UNIX_SECONDS]
+      [--prompt-tokens-dimension NAME]              include prices that depend on the size of the prompt
+      [--publish | --dry-run]                       put it in force, or print it and send nothing
+      [--url URL] [--api-key KEY]                   where the service is, and a key with rules:write
   tollgate --version | --help
 
 Settings are environment variables; docs/configuration.md lists them.`;
 
-/** What the command line asks for; options that a command does not take are refused. */
-interface Invocation {
-  readonly command: string;
-  readonly roles: string | undefined;
-  readonly reset: boolean;
-}
-
-const OPTIONS_OF: Readonly<Record<string, readonly string[]>> = {
-  serve: ['roles'],
-  demo: ['reset'],
-  migrate: [],
-  verify: [],
-};
-
-function parse(args: readonly string[]): Invocation | 'help' | 'version' {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      roles: { type: 'string' },
-      reset: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
-      version: { type: 'boolean', short: 'v' },
-    },
-  });
-  if (values.help) return 'help';
-  if (values.version) return 'version';
-  const [command, ...rest] = positionals;
-  if (command === undefined) return 'help';
-  const allowed = OPTIONS_OF[command];
-  if (allowed === undefined) throw new StartError(`There is no command "${command}"; see tollgate --help.`);
-  if (rest.length > 0) throw new StartError(`tollgate ${command} takes no argument "${rest[0]}".`);
-  const foreign = Object.keys(values).find((name) => !allowed.includes(name));
-  if (foreign !== undefined) throw new StartError(`tollgate ${command} has no option --${foreign}.`);
-  return { command, roles: values.roles, reset: values.reset ?? false };
-}
-
-function configured({ roles }: Invocation): Config {
+function configured({ values: { roles } }: Invocation): Config {
   const config = readConfig();
   if (roles === undefined) return config;
   try {
@@ -71,7 +44,7 @@ function configured({ roles }: Invocation): Config {
 }
 
 async function run(args: readonly string[]): Promise<number> {
-  const invocation = parse(args);
+  const invocation = parseCommandLine(args);
   if (invocation === 'help') return print(USAGE);
   if (invocation === 'version') return print(VERSION);
   const config = configured(invocation);
@@ -79,11 +52,13 @@ async function run(args: readonly string[]): Promise<number> {
     case 'serve':
       return serve(config);
     case 'demo':
-      return demo(config, { reset: invocation.reset });
+      return demo(config, { reset: invocation.values.reset ?? false });
     case 'migrate':
       return migrate(config);
-    default:
+    case 'verify':
       return verify(config);
+    case 'prices import':
+      return importPrices(readPricesImport(invocation.argument, invocation.values, config));
   }
 }
 

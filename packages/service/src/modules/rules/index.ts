@@ -11,6 +11,12 @@ export { checkBilling } from './billing-check.js';
 export type { RuleCatalog } from './catalog.js';
 export type { RuleSetRef } from './catalog-store.js';
 export { compileExtractor, RatingFailure } from './extract/index.js';
+export {
+  type ConvertedTable,
+  convertPriceTable,
+  type ModelsBy,
+  PriceTableError,
+} from './price-table/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type BilledItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
 export { registerRuleSetRoutes } from './routes.js';

@@ -94,7 +94,8 @@ class Conversion implements ConvertedTable {
 
   #addRow(model: string, converted: ConvertedRow): void {
     this.rules.push(...converted.rules);
-    (converted.rules.length > 0 ? this.priced : this.withoutTokenPrice).push(model);
+    if (converted.rules.length > 0) this.priced.push(model);
+    else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
     for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
     for (const key of converted.leftOut) note(this.leftOut, key, model);
     for (const { key, reason } of converted.refused) note(this.refused, `${key} ${reason}`, model);

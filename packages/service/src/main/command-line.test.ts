@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from './command-line.js';
+
+const parse = (line: string) => parseCommandLine(line === '' ? [] : line.split(' '));
+
+it.each([
+  ['', 'help'],
+  ['--help', 'help'],
+  ['serve -h', 'help'],
+  ['prices --help', 'help'],
+  ['--version', 'version'],
+])('%j asks for %s', (line, asked) => {
+  expect(parse(line)).toBe(asked);
+});
+
+it.each([
+  ['serve', { command: 'serve', argument: '', values: {} }],
+  ['serve --roles api,worker', { command: 'serve', argument: '', values: { roles: 'api,worker' } }],
+  ['demo --reset', { command: 'demo', argument: '', values: { reset: true } }],
+  [
+    'prices import p.json --models a --models b,c --publish',
+    { command: 'prices import', argument: 'p.json', values: { models: ['a', 'b,c'], publish: true } },
+  ],
+  [
+    'prices --dry-run import p.json',
+    { command: 'prices import', argument: 'p.json', values: { 'dry-run': true } },
+  ],
+])('reads %s', (line, invocation) => {
+  expect(parse(line)).toEqual(invocation);
+});
+
+describe('refuses', () => {
+  it.each([
+    ['start', 'There is no command "start"; see tollgate --help.'],
+    ['prices', 'There is no command "prices"; see tollgate --help.'],
+    ['prices export x', 'There is no command "prices"; see tollgate --help.'],
+    ['constructor', 'There is no command "constructor"; see tollgate --help.'],
+    ['verify now', 'tollgate verify takes no argument "now".'],
+    ['prices import a b', 'tollgate prices import takes no argument "b".'],
+    ['prices import', 'tollgate prices import needs FILE.'],
+    ['serve --reset', 'tollgate serve has no option --reset.'],
+    ['prices import a --roles api', 'tollgate prices import has no option --roles.'],
+    ['serve --models a', 'tollgate serve has no option --models.'],
+    ['serve --rolls', "Unknown option '--rolls'"],
+  ])('%s', (line, message) => {
+    expect(() => parse(line)).toThrow(message);
+  });
+});

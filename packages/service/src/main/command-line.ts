@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { PRICES_IMPORT_OPTIONS } from './prices/options.js';
+import { StartError } from './start-error.js';
+
+const OPTIONS = {
+  ...PRICES_IMPORT_OPTIONS,
+  roles: { type: 'string' },
+  reset: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
+/** What a command takes; anything else is refused. */
+interface CommandForm {
+  readonly options: readonly string[];
+  /** Name of the one argument that it needs. */
+  readonly argument?: string;
+}
+
+const COMMANDS = {
+  serve: { options: ['roles'] },
+  demo: { options: ['reset'] },
+  migrate: { options: [] },
+  verify: { options: [] },
+  'prices import': { options: Object.keys(PRICES_IMPORT_OPTIONS), argument: 'FILE' },
+} satisfies Record<string, CommandForm>;
+
+type Command = keyof typeof COMMANDS;
+
+/** What the command line asks for. */
+export interface Invocation {
+  readonly command: Command;
+  /** Empty for a command that takes none. */
+  readonly argument: string;
+  readonly values: OptionValues;
+}
+
+export type OptionValues = ReturnType<typeof readArgs>['values'];
+
+/** @throws StartError, and an error of `parseArgs` for an option that no command has */
+export function parseCommandLine(args: readonly string[]): Invocation | 'help' | 'version' {
+  const { values, positionals } = readArgs(args);
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  if (positionals.length === 0) return 'help';
+  const { command, rest } = commandOf(positionals);
+  const { options, argument }: CommandForm = COMMANDS[command];
+  const foreign = Object.keys(values).find((name) => !options.includes(name));
+  if (foreign !== undefined) throw new StartError(`tollgate ${command} has no option --${foreign}.`);
+  const [given = '', surplus] = argument === undefined ? ['', ...rest] : rest;
+  if (surplus !== undefined) throw new StartError(`tollgate ${command} takes no argument "${surplus}".`);
+  if (argument !== undefined && given === '') throw new StartError(`tollgate ${command} needs ${argument}.`);
+  return { command, argument: given, values };
+}
+
+function readArgs(args: readonly string[]) {
+  return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+}
+
+/** Commands are one word or two. @throws StartError */
+function commandOf(words: readonly string[]): { command: Command; rest: readonly string[] } {
+  for (const count of [2, 1]) {
+    const command = words.slice(0, count).join(' ');
+    if (Object.hasOwn(COMMANDS, command)) return { command: command as Command, rest: words.slice(count) };
+  }
+  throw new StartError(`There is no command "${words[0]}"; see tollgate --help.`);
+}

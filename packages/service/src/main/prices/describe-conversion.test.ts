@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { convertPriceTable } from '../../modules/rules/index.js';
+import { describeConversion } from './describe-conversion.js';
+
+const described = (table: unknown) =>
+  describeConversion(convertPriceTable(table, { models: [], providers: [] })).split('\n');
+
+it('names what the rules do not say, by key and model', () => {
+  expect(
+    described({
+      plain: { mode: 'embedding', input_cost_per_token: 1e-6, output_cost_per_token: 0 },
+      a: {
+        input_cost_per_token: 1,
+        input_cost_per_token_batches: 1,
+        input_cost_per_token_above_200k_tokens: 2,
+      },
+      b: { output_cost_per_image: 1, input_cost_per_token_batches: 1 },
+      'c\u202e\n': { input_cost_per_token: 1 },
+      d: { 'odd\u0007key': 1, input_cost_per_token: -1 },
+      e: { mode: 'embedding', input_cost_per_token: 1e-20 },
+    }),
+  ).toEqual([
+    '3 models priced by 5 rules.',
+    'Priced as input or output, for want of a price of their own:',
+    '  llm.cached_input_tokens: 1 model (a)',
+    'Rounded to 18 decimals:',
+    '  input_cost_per_token: 1 model (e)',
+    'Not converted:',
+    '  input_cost_per_token_batches: 2 models (a, b)',
+    '  input_cost_per_token_above_200k_tokens: 1 model (a)',
+    '  output_cost_per_image: 1 model (b)',
+    '  odd\\u{7}key: 1 model (d)',
+    '  Larger prompts are charged at the price of small ones. --prompt-tokens-dimension NAME includes their prices,',
+    '  if your extractors have a number dimension of that name with the size of the whole prompt.',
+    'Refused:',
+    '  the name of the model has control characters: 1 model (c\\u{202e}\\u{a})',
+    '  input_cost_per_token is negative: 1 model (d)',
+    'Without a price by the token: 1 model (b)',
+  ]);
+});
+
+it('is one line when nothing else is to be said', () => {
+  expect(described({ a: { mode: 'embedding', input_cost_per_token: 1 } })).toEqual([
+    '1 model priced by 1 rule.',
+  ]);
+});
