@@ -35,6 +35,7 @@ const HTTP_VALUES_FOR_ALL = new Set([
   'invalidRequest',
   'ERROR_DETAILS_MAX',
   'isUsableText',
+  'firstUnusableText',
   'principalPermits',
   'principalPermissions',
   'principalSees',

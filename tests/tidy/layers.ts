@@ -7,7 +7,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['platform'],
   ['tenancy'],
   ['rules', 'ledger', 'usage'],
-  ['limits', 'analysis', 'catalog'],
+  ['limits', 'analysis', 'trial', 'catalog'],
   ['ingest', 'pipeline', 'checkout', 'webhooks', 'verify'],
   ['main'],
 ];

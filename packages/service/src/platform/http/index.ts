@@ -4,7 +4,7 @@ export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { type Page, pageOf } from './page.js';
 export { Readiness } from './readiness.js';
 export { closeGracefully } from './shutdown.js';
-export { isUsableText } from './text.js';
+export { firstUnusableText, isUsableText } from './text.js';
 export {
   type Access,
   type App,
