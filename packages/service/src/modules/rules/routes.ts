@@ -15,6 +15,7 @@ import type {
   PricingRuleSetService,
   RuleSetService,
 } from './service.js';
+import { registerTemplateRoutes } from './template-routes.js';
 
 export interface RuleSetRoutesDeps {
   readonly extractors: ExtractorRuleSetService;
@@ -27,10 +28,11 @@ const RuleSetParams = Type.Object({ project_id: Type.String(), id: Type.String()
 const toRead = { access: { kind: 'project', permission: 'rules:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'rules:write' } } as const;
 
-/** The operations on rule sets of both kinds. */
+/** The operations on rule sets of both kinds, and the templates of the one. */
 export function registerRuleSetRoutes(app: App, { extractors, pricings }: RuleSetRoutesDeps): void {
   registerResource(app, EXTRACTOR_RESOURCE, extractors);
   registerResource(app, PRICING_RESOURCE, pricings);
+  registerTemplateRoutes(app);
 }
 
 function registerResource<Input extends VersionInput, Config extends object>(
