@@ -84,8 +84,8 @@ async function fill() {
       `INSERT INTO usage_events (tenant_id, project_id, raw_event_id, occurred_at, received_at, processed_at, status,
          posting, source, subject_type, subject_id, extractor_rule_set_id, extractor_version, dimensions,
          \`item.extractor_name\`, \`item.metric\`, \`item.unit\`, \`item.currency\`, \`item.quantity\`,
-         \`item.unit_price\`, \`item.amount\`, \`item.source\`, \`item.pricing_source\`, \`item.rule_set_id\`,
-         \`item.rule_set_version\`, \`item.rule_name\`)
+         \`item.unit_price\`, \`item.amount\`, \`item.discount\`, \`item.source\`, \`item.pricing_source\`,
+         \`item.rule_set_id\`, \`item.rule_set_version\`, \`item.rule_name\`)
        WITH toUInt32({from:UInt32} + intDiv(number * ${TO_S - FROM_S}, {events:UInt64})) AS at,
          toDecimal128(100 + cityHash64(number, 1) % 3900, 18) AS input,
          toDecimal128(10 + cityHash64(number, 2) % 990, 18) AS output,
@@ -99,6 +99,7 @@ async function fill() {
          [input_price, output_price],
          [toDecimal128(toDecimal256(input, 18) * toDecimal256('0.0000025', 18), 18),
           toDecimal128(toDecimal256(output, 18) * toDecimal256('0.00001', 18), 18)],
+         [toDecimal128(0, 18), toDecimal128(0, 18)],
          ['extractor', 'extractor'], ['extractor', 'extractor'], ['', ''], [0, 0], ['', '']
        FROM numbers({first:UInt64}, {count:UInt64})`,
       {
@@ -116,7 +117,7 @@ async function fill() {
   }
   const seconds = (performance.now() - startMs) / 1000;
   console.log(`${events} events, ${events * 2} charge items, made in ${seconds.toFixed(0)} s`);
-  for (const table of ['usage_events', 'usage_rollup_1m', 'usage_rollup_15m']) {
+  for (const table of ['usage_events', 'usage_rollup']) {
     const [{ rows }] = await clickhouse.query(`SELECT count() AS rows FROM ${table}`);
     console.log(`  ${table}: ${rows} rows`);
   }

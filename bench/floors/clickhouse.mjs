@@ -62,6 +62,7 @@ function row(index, nowMs) {
       quantity: BigInt(quantities[item]) * 10n ** 18n,
       unitPrice: 2_500_000_000_000n,
       amount: BigInt(quantities[item]) * 2_500_000_000_000n,
+      discount: 0n,
       source: 'extractor',
       pricingSource: 'extractor',
       ruleSetId: RULE_SET_ID,

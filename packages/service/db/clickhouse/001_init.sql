@@ -39,6 +39,8 @@ CREATE TABLE IF NOT EXISTS usage_events (
     quantity Decimal(38, 18),
     unit_price Nullable(Decimal(38, 18)),
     amount Decimal(38, 18),
+    -- What a discount hint has taken off the amount.
+    discount Decimal(38, 18),
     source Enum8('extractor' = 1, 'x_billing' = 2),
     pricing_source Enum8('hint' = 1, 'extractor' = 2, 'pricing_rule_set' = 3, 'unpriced' = 4),
     rule_set_id String,

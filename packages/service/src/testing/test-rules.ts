@@ -42,6 +42,7 @@ function rate(rawJson: unknown, isMended: boolean): RatedEvent {
     quantity,
     unitPrice: 2n * ONE,
     amount: 2n * quantity,
+    discount: 0n,
     source: 'extractor',
     pricingSource: 'extractor',
     ruleSetId: 'ers_1',

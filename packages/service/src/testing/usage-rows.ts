@@ -27,6 +27,7 @@ export function usageItem(fields: Partial<UsageItemRow> = {}): UsageItemRow {
     quantity: stored('10'),
     unitPrice: stored('0.001'),
     amount: stored('0.01'),
+    discount: 0n,
     source: 'extractor',
     pricingSource: 'extractor',
     ruleSetId: '',

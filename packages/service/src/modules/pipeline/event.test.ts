@@ -29,17 +29,19 @@ describe('EventBody', () => {
     const envelope = batch([event]).envelope(0);
     expect({ ...envelope, rawJsonText: String(envelope.rawJsonText) }).toEqual({
       extractorRuleSetId: 'ers_1',
-      occurredAt: 7,
       source: 'own',
       externalEventId: 'x',
       idempotencyKey: 'k',
-      subject: { type: 'user', id: 'u' },
       budgetLeaseId: 'bl_1',
-      rawJson: { a: 1 },
+      input: {
+        rawJson: { a: 1 },
+        occurredAt: 7,
+        subject: { type: 'user', id: 'u' },
+        billing: { items: [{ metric: 'm', quantity: '1.5' }] },
+      },
       rawJsonText: '{"a":1}',
       metadata: '{"m":[1]}',
       xBilling: '{"items":[{"metric":"m","quantity":"1.5"}]}',
-      billedItems: [{ metric: 'm', quantity: '1.5' }],
     });
   });
 
@@ -47,17 +49,20 @@ describe('EventBody', () => {
     expect(batch([EVENT]).envelope(0)).toMatchObject({
       source: 'gateway',
       externalEventId: '',
-      subject: undefined,
       budgetLeaseId: '',
       metadata: '',
       xBilling: '',
-      billedItems: [],
+      input: { rawJson: { a: 1 }, occurredAt: 7 },
     });
   });
 
   it('takes the rule set of a single event from its path', () => {
     const body = single('{"source":"s","occurred_at":1,"raw_json":{}}');
-    expect(body.envelope(0)).toMatchObject({ extractorRuleSetId: 'ers_path', source: 's', occurredAt: 1 });
+    expect(body.envelope(0)).toMatchObject({
+      extractorRuleSetId: 'ers_path',
+      source: 's',
+      input: { occurredAt: 1 },
+    });
   });
 
   it('keeps the bytes of raw_json as they were sent', () => {

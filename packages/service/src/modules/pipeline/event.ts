@@ -1,5 +1,5 @@
 import { parseJson, rawJsonSpans, stringifyLossless } from '../../kernel/json.js';
-import type { BilledItem } from '../rules/index.js';
+import { type RatingInput, ratingInputOf } from '../rules/index.js';
 
 /** Events that arrived together: one accepted request, or one event that is rated anew. */
 export interface EventGroup {
@@ -27,20 +27,16 @@ export interface AcceptedEvent {
 /** An event's fields, as they are needed; an absent text is empty. */
 export interface Envelope {
   readonly extractorRuleSetId: string;
-  /** Unix seconds; NaN where the event names no time. */
-  readonly occurredAt: number;
   readonly source: string;
   readonly externalEventId: string;
   readonly idempotencyKey: string;
-  readonly subject: { readonly type: string; readonly id: string } | undefined;
   readonly budgetLeaseId: string;
-  readonly rawJson: unknown;
-  /** JSON text of `rawJson` as it was sent, or printed where the bytes could not be told apart. */
+  /** What is rated: subject, time, `raw_json` and `x-billing`. */
+  readonly input: RatingInput;
+  /** JSON text of `raw_json` as it was sent, or printed where the bytes could not be told apart. */
   readonly rawJsonText: Uint8Array | string;
   readonly metadata: string;
   readonly xBilling: string;
-  /** Charge items that the client made itself. */
-  readonly billedItems: readonly BilledItem[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -60,22 +56,17 @@ export class EventBody {
 
   envelope(index: number): Envelope {
     const fields = this.#fields(index);
-    const subjectType = text(fields, 'subject_type');
-    const subjectId = text(fields, 'subject_id');
     const control = (fields['x-usage-control'] ?? {}) as Fields;
     return {
       extractorRuleSetId: this.extractorRuleSetId ?? text(fields, 'extractor_rule_set_id'),
-      occurredAt: typeof fields.occurred_at === 'number' ? fields.occurred_at : Number.NaN,
       source: text(fields, 'source') || this.#source,
       externalEventId: text(fields, 'external_event_id'),
       idempotencyKey: text(fields, 'idempotency_key'),
-      subject: subjectType && subjectId ? { type: subjectType, id: subjectId } : undefined,
       budgetLeaseId: text(control, 'budget_lease_id'),
-      rawJson: fields.raw_json,
+      input: ratingInputOf(fields),
       rawJsonText: this.#rawJsonText(index, fields),
       metadata: jsonText(fields.metadata),
       xBilling: jsonText(fields['x-billing']),
-      billedItems: billedItems(fields['x-billing']),
     };
   }
 
@@ -137,12 +128,6 @@ function isFields(value: unknown): value is Fields {
 function text(fields: Fields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
-}
-
-const NO_ITEMS: readonly BilledItem[] = [];
-
-function billedItems(billing: unknown): readonly BilledItem[] {
-  return isFields(billing) && Array.isArray(billing.items) ? billing.items : NO_ITEMS;
 }
 
 function jsonText(value: unknown): string {

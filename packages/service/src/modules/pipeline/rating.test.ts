@@ -40,16 +40,20 @@ function inputOf(fields: object): RatingInput | undefined {
   return asked;
 }
 
-it('rates by all that was sent: subject, time, raw JSON and the items of x-billing', () => {
-  const items = [{ metric: 'calls', quantity: '2', unit: 'call' }];
-  expect(inputOf({ subject_type: 'user', subject_id: 'u1', 'x-billing': { items } })).toEqual({
+it('rates by all that was sent: subject, time, raw JSON and x-billing', () => {
+  const billing = {
+    items: [{ metric: 'calls', quantity: '2', unit: 'call' }],
+    pricing_hints: { calls: { unit_price: '0.1' } },
+    discount_hints: { calls: { percent: 10 } },
+  };
+  expect(inputOf({ subject_type: 'user', subject_id: 'u1', 'x-billing': billing })).toEqual({
     rawJson: { a: 1 },
     occurredAt: OCCURRED_AT,
     subject: { type: 'user', id: 'u1' },
-    billedItems: items,
+    billing,
   });
 });
 
 it('leaves the subject to the rules where none was sent', () => {
-  expect(inputOf({})).toEqual({ rawJson: { a: 1 }, occurredAt: OCCURRED_AT, billedItems: [] });
+  expect(inputOf({})).toEqual({ rawJson: { a: 1 }, occurredAt: OCCURRED_AT });
 });

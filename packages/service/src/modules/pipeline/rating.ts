@@ -1,5 +1,6 @@
 import { type Decimal, toText } from '../../kernel/decimal.js';
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
+import type { RatingInput } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
@@ -19,17 +20,14 @@ const NO_RULES: Failure = {
 /** Of an event whose body cannot be read. */
 const NO_ENVELOPE: Envelope = {
   extractorRuleSetId: '',
-  occurredAt: 0,
   source: '',
   externalEventId: '',
   idempotencyKey: '',
-  subject: undefined,
   budgetLeaseId: '',
-  rawJson: null,
+  input: { rawJson: null, occurredAt: 0 },
   rawJsonText: '',
   metadata: '',
   xBilling: '',
-  billedItems: [],
 };
 const NO_DIMENSIONS: ReadonlyMap<string, string> = new Map();
 
@@ -76,7 +74,7 @@ export function rateEvent(
     outcome = outcomeOf(group, event, envelope, rules);
   } catch (error) {
     onDefect(error, event);
-    outcome = failedWith(DEFECT, envelope.subject);
+    outcome = failedWith(DEFECT, envelope.input.subject);
   }
   return rowOf(group, event, envelope, outcome, processedAtMs);
 }
@@ -114,21 +112,21 @@ export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: Usag
 /** Everything about a row that is not told by its event and envelope. */
 interface Outcome {
   readonly extractorVersion: number;
-  readonly subject: Envelope['subject'];
+  readonly subject: RatingInput['subject'];
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
   readonly failure: Failure | undefined;
 }
 
 function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, rules: BatchRules): Outcome {
-  const { extractorRuleSetId, subject, rawJson, occurredAt, billedItems } = envelope;
+  const { extractorRuleSetId, input } = envelope;
+  const { occurredAt, subject } = input;
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the event id tells another time than the event');
   }
   const version = rules.resolve(group.projectId, extractorRuleSetId, occurredAt);
   if (version === undefined) return failedWith(NO_RULES, subject);
-  const input = { rawJson, occurredAt, billedItems };
-  const rated = version.rate(subject === undefined ? input : { ...input, subject });
+  const rated = version.rate(input);
   return {
     extractorVersion: version.version,
     subject: rated.subject,
@@ -138,7 +136,7 @@ function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, 
   };
 }
 
-function failedWith(failure: Failure, subject: Envelope['subject']): Outcome {
+function failedWith(failure: Failure, subject: RatingInput['subject']): Outcome {
   return { extractorVersion: 0, subject, dimensions: NO_DIMENSIONS, items: [], failure };
 }
 
@@ -166,7 +164,7 @@ function rowOf(
     idempotencyKey: envelope.idempotencyKey,
     subjectType: subject?.type ?? '',
     subjectId: subject?.id ?? '',
-    subjectIsSent: envelope.subject !== undefined,
+    subjectIsSent: envelope.input.subject !== undefined,
     accountId: '',
     budgetLeaseId: envelope.budgetLeaseId,
     extractorRuleSetId: envelope.extractorRuleSetId,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NumericText } from '../../kernel/json.js';
-import type { BilledItem, RatedEvent } from './rate.js';
+import type { RatedEvent } from './rate.js';
+import type { BilledItem } from './rating-input.js';
 import { failureOf, items, itemsOf, rate } from './testing.js';
 
 const CONFIG = items(
@@ -10,7 +11,7 @@ const CONFIG = items(
 );
 
 const rateBilled = (rawJson: string, ...billedItems: BilledItem[]): RatedEvent =>
-  rate(CONFIG, rawJson, { billedItems });
+  rate(CONFIG, rawJson, { billing: { items: billedItems } });
 
 describe('an item of x-billing', () => {
   it('is the source of truth for its metric, and priced by the first extractor of it', () => {
@@ -24,6 +25,7 @@ describe('an item of x-billing', () => {
         quantity: '3',
         unitPrice: '0.5',
         amount: '1.5',
+        discount: '0',
         currency: 'EUR',
         source: 'x_billing',
         pricingSource: 'extractor',
@@ -75,7 +77,7 @@ describe('an item of x-billing', () => {
 
   it('fails the event where its price cannot be recorded', () => {
     const rated = rate(items({ unit_price_expr: 'dec("99999999999999999999")' }), '{}', {
-      billedItems: [{ metric: 'tokens', quantity: 2 }],
+      billing: { items: [{ metric: 'tokens', quantity: 2 }] },
     });
     expect(failureOf(rated)).toEqual(['decimal_out_of_range', 'charge_item_extractors[0]']);
   });

@@ -1,21 +1,9 @@
-import type { ExtractorConfig } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../platform/postgres/index.js';
+import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
 import type { RuleSetOwner } from './store.js';
-
-/** A rule set as events name it; ids of projects are unique over all tenants. */
-export interface RuleSetRef {
-  readonly projectId: string;
-  readonly ruleSetId: string;
-}
-
-export interface PublishedVersion extends RuleSetRef {
-  readonly version: number;
-  /** Unix seconds. */
-  readonly effectiveFrom: number;
-  readonly config: ExtractorConfig;
-}
+import type { PublishedExtractor, PublishedPricing } from './timeline.js';
 
 /** Which of these rule sets of the project take events now; those that do not exist are left out. */
 export async function readPublications(
@@ -35,32 +23,69 @@ export async function readPublications(
   return new Map(rows.map(({ id, published }) => [id, published ? 'published' : 'unpublished']));
 }
 
-/** The revision of each rule set that exists. */
+/** The revision of each extractor rule set that exists. */
 export async function readRevisions(
   db: Kysely<Database>,
   refs: readonly RuleSetRef[],
 ): Promise<(RuleSetRef & { readonly revision: number })[]> {
   const { rows } = await sql<RuleSetRef & { revision: number }>`
     select project_id as "projectId", id as "ruleSetId", revision from rule_sets
-    where (project_id, id) in (select * from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]))
+    where kind = 'extractor'
+      and (project_id, id) in (select * from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]))
   `.execute(db);
   return rows;
 }
 
-/** Every published version of the rule sets; an archived one still rates what was accepted before. */
-export async function readPublishedVersions(
+type PublishedRow = {
+  readonly projectId: string;
+  readonly extractorRuleSetId: string;
+  readonly configBytes: number;
+} & (
+  | ({ readonly kind: 'extractor' } & PublishedExtractor)
+  | ({ readonly kind: 'pricing' } & PublishedPricing)
+);
+
+/**
+ * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one moment. An archived
+ * one still rates what was accepted before.
+ */
+export async function readPublishedRules(
   db: Kysely<Database>,
   refs: readonly RuleSetRef[],
-): Promise<PublishedVersion[]> {
-  const { rows } = await sql<PublishedVersion>`
-    select project_id as "projectId", rule_set_id as "ruleSetId", version,
-      effective_from as "effectiveFrom", config
-    from rule_set_versions
-    where published_at is not null
-      and (project_id, rule_set_id) in
-        (select * from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]))
+): Promise<RulesRead[]> {
+  const { rows } = await sql<PublishedRow>`
+    select s.project_id as "projectId", asked.id as "extractorRuleSetId", s.id as "ruleSetId", s.kind,
+      s.archived_at as "archivedAt", v.version, v.effective_from as "effectiveFrom",
+      octet_length(v.config::text) as "configBytes", v.config
+    from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]) as asked (project_id, id)
+    join rule_sets s on s.project_id = asked.project_id
+      and ((s.id = asked.id and s.kind = 'extractor') or s.extractor_rule_set_id = asked.id)
+    join rule_set_versions v on v.project_id = s.project_id and v.rule_set_id = s.id
+    where v.published_at is not null
   `.execute(db);
-  return rows;
+  const rulesByKey = new Map<string, RulesBuilt>();
+  for (const row of rows) {
+    const { projectId, extractorRuleSetId: ruleSetId } = row;
+    const key = JSON.stringify([projectId, ruleSetId]);
+    const rules = rulesByKey.get(key) ?? {
+      projectId,
+      ruleSetId,
+      extractors: [],
+      pricings: [],
+      configBytes: 0,
+    };
+    rulesByKey.set(key, rules);
+    rules.configBytes += row.configBytes;
+    if (row.kind === 'extractor') rules.extractors.push(row);
+    else rules.pricings.push(row);
+  }
+  return [...rulesByKey.values()];
+}
+
+interface RulesBuilt extends RuleSetRef {
+  readonly extractors: PublishedExtractor[];
+  readonly pricings: PublishedPricing[];
+  configBytes: number;
 }
 
 const projectsOf = (refs: readonly RuleSetRef[]) => refs.map((ref) => ref.projectId);

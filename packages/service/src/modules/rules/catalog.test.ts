@@ -1,25 +1,35 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
-import { type CatalogSource, RuleCatalog } from './catalog.js';
-import type { PublishedVersion, RuleSetRef } from './catalog-store.js';
+import { type CatalogSource, RuleCatalog, type RuleSetRef, type RulesRead } from './catalog.js';
 import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from './index.js';
+import type { RulesInForce } from './timeline.js';
 
 const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
+const CONFIG_BYTES = 10;
 
 /** Published versions kept in memory; counts what is asked of it. */
 class FakeSource implements CatalogSource {
-  readonly ruleSets = new Map<string, { revision: number; versions: PublishedVersion[] }>();
+  readonly ruleSets = new Map<string, { revision: number; rules: RulesRead }>();
   revisionReads = 0;
-  versionReads = 0;
+  rulesReads = 0;
 
   publish(ruleSetId: string, effectiveFrom: number): void {
-    const known = this.ruleSets.get(ruleSetId) ?? { revision: 0, versions: [] };
-    const version = known.versions.length + 1;
-    this.ruleSets.set(ruleSetId, {
-      revision: known.revision + 1,
-      versions: [...known.versions, { ...REF, ruleSetId, version, effectiveFrom, config: {} }],
-    });
+    const { revision, rules } = this.known(ruleSetId);
+    const version = { ruleSetId, version: rules.extractors.length + 1, effectiveFrom, config: {} };
+    const configBytes = rules.configBytes + CONFIG_BYTES;
+    const extractors = [...rules.extractors, version];
+    this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, configBytes, extractors } });
+  }
+
+  price(ruleSetId: string, pricing: RulesRead['pricings'][number]): void {
+    const { revision, rules } = this.known(ruleSetId);
+    const pricings = [...rules.pricings, pricing];
+    this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, pricings } });
+  }
+
+  private known(ruleSetId: string) {
+    const rules = { ...REF, ruleSetId, extractors: [], pricings: [], configBytes: 0 };
+    return this.ruleSets.get(ruleSetId) ?? { revision: 0, rules };
   }
 
   async readRevisions(refs: readonly RuleSetRef[]) {
@@ -30,72 +40,78 @@ class FakeSource implements CatalogSource {
     });
   }
 
-  async readPublishedVersions(refs: readonly RuleSetRef[]) {
-    this.versionReads += 1;
-    // In no particular order, as from a database.
-    return refs.flatMap((ref) => this.ruleSets.get(ref.ruleSetId)?.versions ?? []).reverse();
+  async readPublishedRules(refs: readonly RuleSetRef[]) {
+    this.rulesReads += 1;
+    return refs.flatMap((ref) => {
+      const found = this.ruleSets.get(ref.ruleSetId);
+      return found === undefined ? [] : [found.rules];
+    });
   }
 }
 
-/** The rule in its plainest form. */
-function oracle(effectiveFroms: readonly number[], occurredAt: number): number | undefined {
-  let best: number | undefined;
-  effectiveFroms.forEach((effectiveFrom, index) => {
-    if (effectiveFrom > occurredAt) return;
-    if (best === undefined || effectiveFrom >= (effectiveFroms[best - 1] ?? 0)) best = index + 1;
-  });
-  return best ?? (effectiveFroms.length > 0 ? 1 : undefined);
-}
-
-describe('the version in force', () => {
-  it('is the one that the plain rule names', async () => {
-    const times = fc.integer({ min: 0, max: 12 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(times, { maxLength: 8 }), fc.array(times), async (published, occurred) => {
-        const source = new FakeSource();
-        const catalog = new RuleCatalog(source, ({ version }) => version);
-        for (const effectiveFrom of published) source.publish('ers_1', effectiveFrom);
-        await catalog.refresh([REF]);
-        for (const at of occurred) {
-          expect(catalog.resolve('prj_1', 'ers_1', at)).toBe(oracle(published, at));
-        }
-      }),
-    );
-  });
-});
+const versionsOf = ({ extractor, pricings }: RulesInForce) =>
+  [extractor, ...pricings].map(({ ruleSetId, version }) => `${ruleSetId} ${version}`);
 
 describe('RuleCatalog', () => {
-  it('reads versions only when the revision has changed, and compiles each once', async () => {
+  it('reads rules only when the revision has changed, and compiles each interval once', async () => {
     const source = new FakeSource();
-    const compiled: number[] = [];
-    const catalog = new RuleCatalog(source, ({ version }) => {
-      compiled.push(version);
-      return version;
+    const compiled: string[][] = [];
+    const catalog = new RuleCatalog(source, () => (rules) => {
+      compiled.push(versionsOf(rules));
+      return rules.extractor.version;
     });
     source.publish('ers_1', 0);
     for (let batch = 0; batch < 3; batch += 1) {
       await catalog.refresh([REF]);
       expect(catalog.resolve('prj_1', 'ers_1', 5)).toBe(1);
     }
-    expect([source.revisionReads, source.versionReads, compiled]).toEqual([3, 1, [1]]);
+    expect([source.revisionReads, source.rulesReads, compiled]).toEqual([3, 1, [['ers_1 1']]]);
     source.publish('ers_1', 10);
     await catalog.refresh([REF]);
     expect([catalog.resolve('prj_1', 'ers_1', 9), catalog.resolve('prj_1', 'ers_1', 10)]).toEqual([1, 2]);
-    expect([source.versionReads, compiled]).toEqual([2, [1, 2]]);
+    expect(source.rulesReads).toBe(2);
   });
 
-  it('keeps all of a batch, and beyond it a bounded number, the least recent going first', async () => {
+  it('knows new pricing by the revision of what it is bound to, and compiles with what it knew', async () => {
     const source = new FakeSource();
-    const catalog = new RuleCatalog(source, ({ version }) => version, 2);
-    const refs = ['ers_1', 'ers_2', 'ers_3'].map((ruleSetId) => ({ ...REF, ruleSetId }));
-    for (const { ruleSetId } of refs) source.publish(ruleSetId, 0);
-    await catalog.refresh(refs);
-    for (const { ruleSetId } of refs) expect(catalog.resolve('prj_1', ruleSetId, 1)).toBe(1);
-    await catalog.refresh(refs.slice(0, 1));
-    expect(catalog.resolve('prj_1', 'ers_1', 1)).toBe(1);
-    expect(catalog.resolve('prj_1', 'ers_2', 1)).toBeUndefined();
-    expect(catalog.resolve('prj_1', 'ers_3', 1)).toBe(1);
+    let compilers = 0;
+    const catalog = new RuleCatalog(source, () => {
+      compilers += 1;
+      return versionsOf;
+    });
+    source.publish('ers_1', 0);
+    await catalog.refresh([REF]);
+    expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1']);
+    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null, config: {} });
+    await catalog.refresh([REF]);
+    expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1', 'prs_1 1']);
+    expect(compilers).toBe(1);
   });
+
+  it.each([
+    ['rule sets', { ruleSetsMax: 2, configBytesMax: 1_000 }],
+    ['bytes', { ruleSetsMax: 1_000, configBytesMax: 2 * CONFIG_BYTES }],
+  ])(
+    'keeps all of a batch, and beyond it a bounded number of %s, the least recent going first',
+    async (_, bounds) => {
+      const source = new FakeSource();
+      const catalog = new RuleCatalog(
+        source,
+        () =>
+          ({ extractor }) =>
+            extractor.version,
+        bounds,
+      );
+      const refs = ['ers_1', 'ers_2', 'ers_3'].map((ruleSetId) => ({ ...REF, ruleSetId }));
+      for (const { ruleSetId } of refs) source.publish(ruleSetId, 0);
+      await catalog.refresh(refs);
+      for (const { ruleSetId } of refs) expect(catalog.resolve('prj_1', ruleSetId, 1)).toBe(1);
+      await catalog.refresh(refs.slice(0, 1));
+      expect(catalog.resolve('prj_1', 'ers_1', 1)).toBe(1);
+      expect(catalog.resolve('prj_1', 'ers_2', 1)).toBeUndefined();
+      expect(catalog.resolve('prj_1', 'ers_3', 1)).toBe(1);
+    },
+  );
 });
 
 describe('over PostgreSQL', () => {

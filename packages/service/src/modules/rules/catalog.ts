@@ -1,123 +1,131 @@
-import type { PublishedVersion, RuleSetRef } from './catalog-store.js';
+import { type PublishedRules, type RulesInForce, RuleTimeline } from './timeline.js';
+
+/** An extractor rule set as events name it; ids of projects are unique over all tenants. */
+export interface RuleSetRef {
+  readonly projectId: string;
+  readonly ruleSetId: string;
+}
+
+/** The published rules of one extractor rule set. */
+export interface RulesRead extends RuleSetRef, PublishedRules {
+  /** Of all configs, as JSON. */
+  readonly configBytes: number;
+}
 
 /** What the catalog reads. */
 export interface CatalogSource {
   readRevisions(
     refs: readonly RuleSetRef[],
   ): Promise<readonly (RuleSetRef & { readonly revision: number })[]>;
-  readPublishedVersions(refs: readonly RuleSetRef[]): Promise<readonly PublishedVersion[]>;
+  /** A rule set without any published version may be left out. */
+  readPublishedRules(refs: readonly RuleSetRef[]): Promise<readonly RulesRead[]>;
 }
 
-/** Rule sets kept in memory, beyond which only those of the batch at hand are. */
-const RULE_SETS_CACHED_MAX = 1_000;
+/** What is kept in memory, and beyond which only what the batch at hand needs is. */
+export interface CatalogBounds {
+  readonly ruleSetsMax: number;
+  readonly configBytesMax: number;
+}
+
+const CATALOG_BOUNDS: CatalogBounds = { ruleSetsMax: 1_000, configBytesMax: 32 * 1_048_576 };
+
+/** Compiles what is in force at one time; it may keep what it has compiled, for versions never change. */
+export type CompileRules<Compiled> = (rules: RulesInForce) => Compiled;
 
 /**
- * The published rules, for workers: refreshed once per batch, then asked without waiting. Versions never change, so
- * what was compiled is kept for as long as its rule set is; it is compiled when it is first needed.
+ * The published rules, for workers: refreshed once per batch, then asked without waiting. What was compiled is kept for as
+ * long as its rule set is; it is compiled when it is first needed.
  */
 export class RuleCatalog<Compiled> {
   /** Least recently refreshed first. */
-  private readonly timelines = new Map<string, Timeline<Compiled>>();
+  readonly #entries = new Map<string, Entry<Compiled>>();
+  #configBytes = 0;
 
+  /** @param createCompile called once for each rule set */
   constructor(
     private readonly source: CatalogSource,
-    private readonly compile: (version: PublishedVersion) => Compiled,
-    private readonly ruleSetsCachedMax = RULE_SETS_CACHED_MAX,
+    private readonly createCompile: () => CompileRules<Compiled>,
+    private readonly bounds = CATALOG_BOUNDS,
   ) {}
 
   /**
-   * Brings what is known of these rule sets up to date: one narrow read when nothing has changed. Whatever was
-   * published before the call is known after it.
+   * Brings what is known of these rule sets up to date: one narrow read when nothing has changed. Whatever was published
+   * before the call is known after it, pricing included: it advances the revision of what it is bound to.
    */
   async refresh(refs: readonly RuleSetRef[]): Promise<void> {
     // The revision is read before the versions: if a publish comes between, the next refresh reads them again.
     const revisions = await this.source.readRevisions(refs);
-    const stale = revisions.filter((read) => this.timelines.get(keyOf(read))?.revision !== read.revision);
-    const versions = stale.length === 0 ? [] : await this.source.readPublishedVersions(stale);
-    const versionsByKey = groupByKey(versions);
+    const stale = revisions.filter((read) => this.#entries.get(keyOf(read))?.revision !== read.revision);
+    const rules = stale.length === 0 ? [] : await this.source.readPublishedRules(stale);
+    const rulesByKey = new Map(rules.map((read) => [keyOf(read), read]));
     for (const ref of revisions) {
       const key = keyOf(ref);
-      const known = this.timelines.get(key);
-      this.timelines.delete(key);
-      const isFresh = known?.revision === ref.revision;
-      this.timelines.set(
-        key,
-        isFresh ? known : new Timeline(ref.revision, versionsByKey.get(key) ?? [], known),
-      );
+      const known = this.#entries.get(key);
+      this.#remove(key);
+      if (known?.revision === ref.revision) this.#add(key, known);
+      else {
+        const compile = known?.compile ?? this.createCompile();
+        this.#add(key, new Entry(ref.revision, rulesByKey.get(key) ?? NO_RULES, compile));
+      }
     }
-    this.evict(revisions.length);
+    this.#evict(revisions.length);
   }
 
   /**
-   * The version that rates what happened at `occurredAt` (Unix seconds). Undefined when none was ever published, or
-   * the rule set was not in the last `refresh`.
+   * What rates that which happened at `occurredAt` (Unix seconds). Undefined when no version of the rule set was ever
+   * published, or it was not in the last `refresh`.
    */
   resolve(projectId: string, ruleSetId: string, occurredAt: number): Compiled | undefined {
-    return this.timelines.get(keyOf({ projectId, ruleSetId }))?.compiledAt(occurredAt, this.compile);
+    return this.#entries.get(keyOf({ projectId, ruleSetId }))?.compiledAt(occurredAt);
   }
 
-  private evict(inUse: number): void {
-    const keep = Math.max(this.ruleSetsCachedMax, inUse);
-    for (const key of this.timelines.keys()) {
-      if (this.timelines.size <= keep) return;
-      this.timelines.delete(key);
+  #add(key: string, entry: Entry<Compiled>): void {
+    this.#entries.set(key, entry);
+    this.#configBytes += entry.configBytes;
+  }
+
+  #remove(key: string): void {
+    this.#configBytes -= this.#entries.get(key)?.configBytes ?? 0;
+    this.#entries.delete(key);
+  }
+
+  #evict(inUse: number): void {
+    const { ruleSetsMax, configBytesMax } = this.bounds;
+    for (const key of this.#entries.keys()) {
+      const { size } = this.#entries;
+      if (size <= inUse || (size <= ruleSetsMax && this.#configBytes <= configBytesMax)) return;
+      this.#remove(key);
     }
   }
 }
 
-/** The published versions of one rule set. */
-class Timeline<Compiled> {
-  /** By effective_from, then version, ascending. */
-  private readonly ordered: readonly PublishedVersion[];
-  private readonly first: PublishedVersion | undefined;
-  private readonly compiled: Map<number, Compiled>;
+const NO_RULES = { extractors: [], pricings: [], configBytes: 0 } as const;
+
+/** The rules of one extractor rule set over all time. */
+class Entry<Compiled> {
+  readonly configBytes: number;
+  readonly #timeline: RuleTimeline;
+  readonly #compiledByInterval = new Map<number, Compiled>();
 
   constructor(
     readonly revision: number,
-    versions: readonly PublishedVersion[],
-    previous: Timeline<Compiled> | undefined,
+    rules: Pick<RulesRead, 'extractors' | 'pricings' | 'configBytes'>,
+    readonly compile: CompileRules<Compiled>,
   ) {
-    this.ordered = versions.toSorted((a, b) => a.effectiveFrom - b.effectiveFrom || a.version - b.version);
-    this.first = versions.toSorted((a, b) => a.version - b.version)[0];
-    this.compiled = previous?.compiled ?? new Map();
+    this.configBytes = rules.configBytes;
+    this.#timeline = new RuleTimeline(rules);
   }
 
-  compiledAt(occurredAt: number, compile: (version: PublishedVersion) => Compiled): Compiled | undefined {
-    const version = this.inForceAt(occurredAt);
-    if (version === undefined) return undefined;
-    let compiled = this.compiled.get(version.version);
-    if (compiled === undefined) {
-      compiled = compile(version);
-      this.compiled.set(version.version, compiled);
-    }
+  compiledAt(occurredAt: number): Compiled | undefined {
+    const interval = this.#timeline.intervalAt(occurredAt);
+    const known = this.#compiledByInterval.get(interval);
+    if (known !== undefined) return known;
+    const rules = this.#timeline.inForceDuring(interval);
+    if (rules === undefined) return undefined;
+    const compiled = this.compile(rules);
+    this.#compiledByInterval.set(interval, compiled);
     return compiled;
   }
-
-  /**
-   * The version with the greatest effective_from not after `occurredAt`, the higher version of equal ones; before
-   * all of them, the version that was published first.
-   */
-  private inForceAt(occurredAt: number): PublishedVersion | undefined {
-    let low = 0;
-    let high = this.ordered.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.ordered[middle]?.effectiveFrom ?? Number.POSITIVE_INFINITY) <= occurredAt) low = middle + 1;
-      else high = middle;
-    }
-    return low === 0 ? this.first : this.ordered[low - 1];
-  }
-}
-
-function groupByKey(versions: readonly PublishedVersion[]): Map<string, PublishedVersion[]> {
-  const groups = new Map<string, PublishedVersion[]>();
-  for (const version of versions) {
-    const key = keyOf(version);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [version]);
-    else group.push(version);
-  }
-  return groups;
 }
 
 /** No id holds a line break. */

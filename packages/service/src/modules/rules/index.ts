@@ -1,24 +1,33 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { RuleCatalog } from './catalog.js';
-import { readPublications, readPublishedVersions, readRevisions } from './catalog-store.js';
+import { readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
 import { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 import { RuleSetPublications } from './publications.js';
-import { compileRuleVersion, type RuleVersion } from './rule-version.js';
+import { RuleCompiler, type RuleVersion } from './rule-version.js';
 import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
 
 export { checkBilling } from './billing-check.js';
-export type { RuleCatalog } from './catalog.js';
-export type { RuleSetRef } from './catalog-store.js';
-export { compileExtractor, RatingFailure } from './extract/index.js';
+export type { RuleCatalog, RuleSetRef } from './catalog.js';
+export { dimensionTexts } from './dimension-text.js';
+export {
+  type CompiledExtractor,
+  compileExtractor,
+  type Issue,
+  RatingFailure,
+  type RuleOrigin,
+} from './extract/index.js';
+export { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export {
   type ConvertedTable,
   convertPriceTable,
   type ModelsBy,
   PriceTableError,
 } from './price-table/index.js';
+export { type CompiledPricing, compilePricing, EMPTY_PRICE_BOOK, priceBookOf } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
-export { type BilledItem, type RatedEvent, type RatingInput, rateEvent } from './rate.js';
+export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
+export { type RatingInput, ratingInputOf } from './rating-input.js';
 export { registerRuleSetRoutes } from './routes.js';
 export type { RuleVersion } from './rule-version.js';
 
@@ -53,7 +62,10 @@ export function createRuleSets({
 export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
   const source = {
     readRevisions: readRevisions.bind(undefined, db),
-    readPublishedVersions: readPublishedVersions.bind(undefined, db),
+    readPublishedRules: readPublishedRules.bind(undefined, db),
   };
-  return new RuleCatalog(source, compileRuleVersion);
+  return new RuleCatalog(source, () => {
+    const compiler = new RuleCompiler();
+    return (rules) => compiler.compile(rules);
+  });
 }

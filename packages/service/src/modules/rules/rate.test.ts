@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json.js';
 import { compileExtractor } from './extract/index.js';
+import { EMPTY_PRICE_BOOK } from './pricing/index.js';
 import { rateEvent } from './rate.js';
 import { failureOf, type Item, items, itemsOf, OCCURRED_AT, rate } from './testing.js';
 
@@ -48,6 +49,7 @@ it('rates a call of a language model', () => {
       quantity: '1200',
       unitPrice: '0.000002',
       amount: '0.0024',
+      discount: '0',
       currency: 'EUR',
       source: 'extractor',
       pricingSource: 'extractor',
@@ -62,6 +64,7 @@ it('rates a call of a language model', () => {
       quantity: '34',
       unitPrice: null,
       amount: '0',
+      discount: '0',
       currency: '',
       source: 'extractor',
       pricingSource: 'unpriced',
@@ -216,6 +219,7 @@ it('rates or fails whatever JSON it is given, and never throws', () => {
   };
   const result = compileExtractor(config);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  const rules = { extractor: result.extractor, prices: EMPTY_PRICE_BOOK };
   const { json } = fc.letrec<{ json: unknown; object: unknown; array: unknown }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 3 },
@@ -232,8 +236,8 @@ it('rates or fails whatever JSON it is given, and never throws', () => {
   fc.assert(
     fc.property(json, (rawJson) => {
       const input = { rawJson, occurredAt: OCCURRED_AT };
-      const rated = rateEvent(result.extractor, input);
-      expect(rateEvent(result.extractor, input)).toEqual(rated);
+      const rated = rateEvent(rules, input);
+      expect(rateEvent(rules, input)).toEqual(rated);
     }),
     { numRuns: 3_000 },
   );

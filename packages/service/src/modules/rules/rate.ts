@@ -1,66 +1,29 @@
-import {
-  type Decimal,
-  DecimalRangeError,
-  INTEGER_DIGITS_MAX,
-  mul,
-  sign,
-  toStored,
-} from '../../kernel/decimal.js';
-import { decimalFromJson, type NumericText } from '../../kernel/json.js';
-import {
-  type DimensionValue,
-  type ExpressionEnv,
-  ExpressionError,
-  type Subject,
-} from './expression/index.js';
-import {
-  type CompiledChargeItem,
-  type CompiledExtractor,
-  type PriceExpression,
-  RatingFailure,
-  type RecordedDecimal,
-  type RuleOrigin,
-  recorded,
-} from './extract/index.js';
+import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
+import { decimalFromJson } from '../../kernel/json.js';
+import { Discounts } from './discount.js';
+import type { DimensionValue, Subject } from './expression/index.js';
+import { type CompiledExtractor, RatingFailure } from './extract/index.js';
+import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
+import type { PriceBook } from './pricing/index.js';
+import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 
-/** A charge item that the client made itself: an entry of `x-billing.items`. */
-export interface BilledItem {
-  readonly metric: string;
-  /** As sent; a number that no double holds is a NumericText. */
-  readonly quantity: number | string | NumericText;
-  /** Without one, the unit of the extractor of the same metric. */
-  readonly unit?: string | undefined;
+/** The rules that are in force at one time. */
+export interface RatingRules {
+  readonly extractor: CompiledExtractor;
+  /** Of the pricing rule sets that are bound to the extractor rule set. */
+  readonly prices: PriceBook;
 }
 
-export interface RatingInput {
-  /** The event's `raw_json`, parsed; numbers that no double holds are NumericText. */
-  readonly rawJson: unknown;
-  /** Unix seconds. */
-  readonly occurredAt: number;
-  /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
-  readonly subject?: Subject;
-  /** For its metric, such an item replaces what the extractors would find. */
-  readonly billedItems?: readonly BilledItem[];
-}
-
-/** Money and quantities are integers: their value × 10^18. */
-export interface ChargeItem {
+/** Money and quantities are integers: their value × 10^18. The amount is what is charged, after the discount. */
+export interface ChargeItem extends Price {
   /** Of the extractor that read the quantity; empty for `x_billing`. */
   readonly extractorName: string;
   readonly metric: string;
   readonly unit: string;
   readonly quantity: bigint;
-  /** The price of one unit; null when the item has only an amount, or no price. */
-  readonly unitPrice: bigint | null;
-  readonly amount: bigint;
-  /** Empty when nothing priced the item. */
-  readonly currency: string;
+  /** What a discount hint has taken off the amount; not negative. */
+  readonly discount: bigint;
   readonly source: 'extractor' | 'x_billing';
-  readonly pricingSource: 'hint' | 'extractor' | 'pricing_rule_set' | 'unpriced';
-  /** The rules that priced the item, and which of them; empty, and version 0, where none did. */
-  readonly ruleSetId: string;
-  readonly ruleSetVersion: number;
-  readonly ruleName: string;
 }
 
 interface Resolved {
@@ -73,34 +36,14 @@ export type RatedEvent =
   /** With what was resolved before the failure. */
   | (Resolved & { readonly ok: false; readonly failure: RatingFailure });
 
-/** What a charge item costs, and who says so. */
-type Price = Pick<
-  ChargeItem,
-  'unitPrice' | 'amount' | 'currency' | 'pricingSource' | 'ruleSetId' | 'ruleSetVersion' | 'ruleName'
->;
-
-/** What an item is, beside its quantity. */
-type ItemRules = Pick<CompiledChargeItem, 'name' | 'metric' | 'unit' | 'pricing' | 'path'>;
-
-type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
-
 const NO_BILLED_ITEMS: readonly BilledItem[] = [];
 
-const UNPRICED: Price = {
-  unitPrice: null,
-  amount: 0n,
-  currency: '',
-  pricingSource: 'unpriced',
-  ruleSetId: '',
-  ruleSetVersion: 0,
-  ruleName: '',
-};
-
 /**
- * Rates one event by one version of a rule set: subject, dimensions, and for each charge item its quantity and price.
+ * Rates one event by the rules of its time: subject, dimensions, and for each charge item its quantity and price.
  * A pure function of its arguments: the same in production, on replay and in a test of the rules.
  */
-export function rateEvent(extractor: CompiledExtractor, input: RatingInput): RatedEvent {
+export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
+  const { extractor } = rules;
   const { rawJson } = input;
   const dimensions = new Map<string, DimensionValue>();
   const subject = input.subject ?? extractor.readSubject(rawJson);
@@ -111,35 +54,40 @@ export function rateEvent(extractor: CompiledExtractor, input: RatingInput): Rat
     if (value instanceof RatingFailure) return { ok: false, failure: value, ...resolved };
     if (value !== undefined) dimensions.set(name, value);
   }
+  const rating: Rating = { rules, input, resolved, discounts: discountsOf(input) };
   const items: ChargeItem[] = [];
-  const { billedItems = NO_BILLED_ITEMS } = input;
+  const billedItems = input.billing?.items ?? NO_BILLED_ITEMS;
   for (const chargeItem of extractor.chargeItems) {
     if (billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
     const quantity = chargeItem.readQuantity(rawJson);
     if (quantity === undefined) continue;
     const item =
-      quantity instanceof RatingFailure
-        ? quantity
-        : rateItem(extractor.origin, chargeItem, quantity, resolved, input.occurredAt);
+      quantity instanceof RatingFailure ? quantity : rateItem(rating, chargeItem, quantity, 'extractor');
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
   for (const [index, billed] of billedItems.entries()) {
-    const item = rateBilledItem(extractor, billed, `x-billing.items[${index}]`, resolved, input.occurredAt);
+    const item = rateBilledItem(rating, billed, `x-billing.items[${index}]`);
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
   return { ok: true, items, ...resolved };
 }
 
-/** Prices a client's own item as the extractor of its metric would; of several, as the first. */
-function rateBilledItem(
-  { origin, chargeItems }: CompiledExtractor,
-  billed: BilledItem,
-  path: string,
-  resolved: Resolved,
-  occurredAt: number,
-): ChargeItem | RatingFailure {
+/** What the charge items of one event share. */
+interface Rating {
+  readonly rules: RatingRules;
+  readonly input: RatingInput;
+  readonly resolved: Resolved;
+  readonly discounts: Discounts | undefined;
+}
+
+function discountsOf({ billing }: RatingInput): Discounts | undefined {
+  return billing?.discount_hints === undefined ? undefined : new Discounts(billing.discount_hints);
+}
+
+/** Prices a client's own item as the extractor of its metric would be; of several, as the first. */
+function rateBilledItem(rating: Rating, billed: BilledItem, path: string): ChargeItem | RatingFailure {
   const { metric } = billed;
   const quantity = decimalFromJson(billed.quantity);
   if (quantity === undefined || toStored(quantity) === undefined) {
@@ -148,100 +96,48 @@ function rateBilledItem(
   if (sign(quantity) < 0) {
     return new RatingFailure('quantity_negative', 'The quantity is negative.', `${path}.quantity`);
   }
-  const extractor = chargeItems.find((chargeItem) => chargeItem.metric === metric);
+  const extractor = rating.rules.extractor.chargeItems.find((chargeItem) => chargeItem.metric === metric);
   const rules: ItemRules = {
     name: extractor?.name ?? '',
     metric,
     unit: billed.unit ?? extractor?.unit ?? '',
+    currency: extractor?.currency,
     pricing: extractor?.pricing,
-    path: extractor?.path ?? path,
+    path,
   };
-  const item = rateItem(origin, rules, quantity, resolved, occurredAt);
-  return item instanceof RatingFailure ? item : { ...item, source: 'x_billing', extractorName: '' };
+  return rateItem(rating, rules, quantity, 'x_billing');
 }
 
 function rateItem(
-  origin: RuleOrigin,
-  chargeItem: ItemRules,
+  { rules, input, resolved, discounts }: Rating,
+  item: ItemRules,
   quantity: Decimal,
-  { subject, dimensions }: Resolved,
-  occurredAt: number,
+  source: ChargeItem['source'],
 ): ChargeItem | RatingFailure {
-  const { name, metric, unit } = chargeItem;
+  const { name, metric, unit } = item;
   const storedQuantity = toStored(quantity);
-  if (storedQuantity === undefined) return outOfRange('The quantity', `${chargeItem.path}.path`);
+  if (storedQuantity === undefined) return outOfRange('The quantity', `${item.path}.path`);
+  const { subject, dimensions } = resolved;
+  const { occurredAt, billing } = input;
   const env: ItemEnv = { quantity, unitPrice: undefined, metric, unit, dimensions, subject, occurredAt };
-  const price = attachedPrice(origin, chargeItem, env) ?? UNPRICED;
+  const hint = hintFor(billing?.pricing_hints, metric);
+  const price = priceOf(item, hint, rules.extractor.origin, rules.prices, env);
   if (price instanceof RatingFailure) return price;
+  const discount = discounts === undefined ? 0n : discounts.take(metric, price);
+  if (discount instanceof RatingFailure) return discount;
   return {
-    extractorName: name,
+    extractorName: source === 'extractor' ? name : '',
     metric,
     unit,
     quantity: storedQuantity,
     unitPrice: price.unitPrice,
-    amount: price.amount,
+    amount: price.amount - discount,
+    discount,
     currency: price.currency,
-    source: 'extractor',
+    source,
     pricingSource: price.pricingSource,
     ruleSetId: price.ruleSetId,
     ruleSetVersion: price.ruleSetVersion,
     ruleName: price.ruleName,
   };
-}
-
-/** The price by the charge item's own expressions; undefined when it has none. */
-function attachedPrice(
-  { ruleSetId, version }: RuleOrigin,
-  { name, pricing, path }: ItemRules,
-  env: ItemEnv,
-): Price | undefined | RatingFailure {
-  if (pricing === undefined) return undefined;
-  let unitPrice: bigint | null = null;
-  if (pricing.unitPrice !== undefined) {
-    const found = evaluate(pricing.unitPrice, env);
-    if (found instanceof RatingFailure) return found;
-    unitPrice = found.stored;
-    env.unitPrice = found.value;
-  }
-  const amount = pricing.amount === undefined ? defaultAmount(env, path) : evaluate(pricing.amount, env);
-  if (amount instanceof RatingFailure) return amount;
-  return {
-    unitPrice,
-    amount: amount.stored,
-    currency: pricing.currency,
-    pricingSource: 'extractor',
-    ruleSetId,
-    ruleSetVersion: version,
-    ruleName: name,
-  };
-}
-
-/** What `dec_mul(item.quantity, item.unit_price)` would be, without the detour. */
-function defaultAmount({ quantity, unitPrice }: ItemEnv, path: string): RecordedDecimal | RatingFailure {
-  if (unitPrice === undefined) throw new Error('pricing without an amount has a unit price');
-  try {
-    return recorded(mul(quantity, unitPrice)) ?? outOfRange('The amount', path);
-  } catch (error) {
-    if (error instanceof DecimalRangeError) return outOfRange('The amount', path);
-    throw error;
-  }
-}
-
-function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
-  if (expression.constant !== undefined) return expression.constant;
-  try {
-    return recorded(expression.evaluate(env)) ?? outOfRange('The price', expression.path);
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    const code = error.code === 'decimal_out_of_range' ? error.code : 'pricing_failed';
-    return new RatingFailure(code, error.message, expression.path);
-  }
-}
-
-function outOfRange(what: string, path: string): RatingFailure {
-  return new RatingFailure(
-    'decimal_out_of_range',
-    `${what} does not fit ${INTEGER_DIGITS_MAX} integer digits.`,
-    path,
-  );
 }

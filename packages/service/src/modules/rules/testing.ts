@@ -1,8 +1,10 @@
-import type { ExtractorConfig } from '@tollgate/contract';
+import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { parseLossless } from '../../kernel/json.js';
 import { compileExtractor, type RuleOrigin } from './extract/index.js';
-import { type RatedEvent, type RatingInput, rateEvent } from './rate.js';
+import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
+import { type RatedEvent, rateEvent } from './rate.js';
+import type { RatingInput } from './rating-input.js';
 
 /** Unix seconds. */
 export const OCCURRED_AT = 1_790_000_000;
@@ -10,10 +12,22 @@ export const OCCURRED_AT = 1_790_000_000;
 export const ORIGIN: RuleOrigin = { ruleSetId: 'ers_1', version: 3 };
 
 /** Rates an event whose `raw_json` is the given text. */
-export function rate(config: ExtractorConfig, rawJson: string, rest: Partial<RatingInput> = {}): RatedEvent {
+export function rate(
+  config: ExtractorConfig,
+  rawJson: string,
+  rest: Partial<RatingInput> = {},
+  pricings: readonly CompiledPricing[] = [],
+): RatedEvent {
   const result = compileExtractor(config, ORIGIN);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return rateEvent(result.extractor, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
+  const rules = { extractor: result.extractor, prices: priceBookOf(pricings) };
+  return rateEvent(rules, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
+}
+
+export function pricingOf(config: PricingConfig, ruleSetId = 'prs_1', version = 1): CompiledPricing {
+  const result = compilePricing(config, { ruleSetId, version });
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.pricing;
 }
 
 /** Code and path of the failure. */
@@ -30,6 +44,7 @@ export function itemsOf(rated: RatedEvent): Record<string, unknown>[] {
     quantity: toText(fromStored(item.quantity)),
     unitPrice: item.unitPrice === null ? null : toText(fromStored(item.unitPrice)),
     amount: toText(fromStored(item.amount)),
+    discount: toText(fromStored(item.discount)),
   }));
 }
 

@@ -38,6 +38,7 @@ export interface StoredEvent {
   readonly item_quantity: readonly string[];
   readonly item_unit_price: readonly (string | null)[];
   readonly item_amount: readonly string[];
+  readonly item_discount: readonly string[];
   readonly item_source: readonly (keyof typeof ITEM_SOURCES)[];
   readonly item_pricing_source: readonly (keyof typeof PRICING_SOURCES)[];
   readonly item_rule_set_id: readonly string[];
@@ -63,7 +64,7 @@ export const EVENT_COLUMNS = `
   toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path,
   item.extractor_name AS item_extractor_name, item.metric AS item_metric, item.unit AS item_unit,
   item.currency AS item_currency, item.quantity AS item_quantity, item.unit_price AS item_unit_price,
-  item.amount AS item_amount, item.source AS item_source, item.pricing_source AS item_pricing_source,
+  item.amount AS item_amount, item.discount AS item_discount, item.source AS item_source, item.pricing_source AS item_pricing_source,
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name`;
 
 export const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';

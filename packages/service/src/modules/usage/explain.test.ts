@@ -29,6 +29,7 @@ const item: UsageChargeItem = {
   quantity: '10',
   unit_price: '0.001',
   amount: '0.01',
+  discount: '0',
   currency: 'USD',
   source: 'extractor',
   pricing_source: 'extractor',

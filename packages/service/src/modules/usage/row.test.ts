@@ -62,6 +62,7 @@ const item: fc.Arbitrary<UsageItemRow> = fc.record({
   quantity: decimal,
   unitPrice: fc.option(decimal),
   amount: decimal,
+  discount: decimal,
   source: keyOf(ITEM_SOURCES),
   pricingSource: keyOf(PRICING_SOURCES),
   ruleSetId: anyText,
@@ -145,7 +146,7 @@ function expected(row: UsageEventRow): unknown {
         charge.ruleSetId,
         charge.ruleName,
       ].map(hex),
-      [charge.quantity, charge.unitPrice, charge.amount].map((value) =>
+      [charge.quantity, charge.unitPrice, charge.amount, charge.discount].map((value) =>
         value === null ? null : toText(fromStored(value)),
       ),
       [charge.source, charge.pricingSource],
@@ -180,13 +181,13 @@ const SELECTED = `
     toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
   [toString(status), toString(posting), toString(subject_is_sent)] as names,
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
-  arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, source, pricing, version) -> tuple(
+  arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, discount, source, pricing, version) -> tuple(
       [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],
-      [toString(quantity), toString(price), toString(amount)],
+      [toString(quantity), toString(price), toString(amount), toString(discount)],
       [toString(source), toString(pricing)],
       version),
     item.extractor_name, item.metric, item.unit, item.currency, item.rule_set_id, item.rule_name, item.quantity,
-    item.unit_price, item.amount, item.source, item.pricing_source, item.rule_set_version) as items`;
+    item.unit_price, item.amount, item.discount, item.source, item.pricing_source, item.rule_set_version) as items`;
 
 describe('a row of usage_events', () => {
   let test: TestClickHouse;

@@ -9,7 +9,10 @@ export interface UsageItemRow {
   readonly currency: string;
   readonly quantity: bigint;
   readonly unitPrice: bigint | null;
+  /** What is charged. */
   readonly amount: bigint;
+  /** What a discount hint has taken off the amount. */
+  readonly discount: bigint;
   readonly source: keyof typeof ITEM_SOURCES;
   readonly pricingSource: keyof typeof PRICING_SOURCES;
   readonly ruleSetId: string;
@@ -96,6 +99,7 @@ export const USAGE_EVENT_COLUMNS = [
   'item.quantity',
   'item.unit_price',
   'item.amount',
+  'item.discount',
   'item.source',
   'item.pricing_source',
   'item.rule_set_id',
@@ -164,6 +168,8 @@ function encodeItems(writer: RowBinaryWriter, items: readonly UsageItemRow[]): v
   for (const item of items) writer.nullableDecimal128(item.unitPrice);
   writer.varint(count);
   for (const item of items) writer.decimal128(item.amount);
+  writer.varint(count);
+  for (const item of items) writer.decimal128(item.discount);
   writer.varint(count);
   for (const item of items) writer.uint8(ITEM_SOURCES[item.source]);
   writer.varint(count);

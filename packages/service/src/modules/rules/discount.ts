@@ -1,0 +1,65 @@
+import {
+  compare,
+  type Decimal,
+  decimalFromBigInt,
+  divide,
+  FRACTION_DIGITS_MAX,
+  fromStored,
+  mul,
+  sub,
+  toStored,
+} from '../../kernel/decimal.js';
+import { decimalFromJson } from '../../kernel/json.js';
+import type { RatingFailure } from './extract/index.js';
+import { inRange, outOfRange, type Price } from './price.js';
+import { type DiscountHint, type HintsByMetric, hintFor, type SentDecimal } from './rating-input.js';
+
+const HUNDRED = decimalFromBigInt(100n);
+const ZERO = decimalFromBigInt(0n);
+
+/** What is left of an amount discount, once a charge item has said in which currency it is. */
+interface Remainder {
+  readonly currency: string;
+  readonly left: Decimal;
+}
+
+/** The discounts of one event: an amount is given once, however many charge items its metric has. */
+export class Discounts {
+  readonly #remainders = new Map<string, Remainder>();
+
+  constructor(private readonly hints: HintsByMetric<DiscountHint>) {}
+
+  /** What a charge item of this price costs less, × 10^18: from 0, where there is no discount, to its whole amount. */
+  take(metric: string, { amount, currency }: Price): bigint | RatingFailure {
+    const hint = hintFor(this.hints, metric);
+    if (hint === undefined || amount <= 0n) return 0n;
+    const charged = inRange(() =>
+      hint.percent === undefined
+        ? this.#lessAmount(metric, currency, fromStored(amount), hint.amount)
+        : lessPercent(fromStored(amount), decimalOf(hint.percent)),
+    );
+    const stored = charged === undefined ? undefined : toStored(charged);
+    return stored === undefined
+      ? outOfRange('The discount', `x-billing.discount_hints.${metric}`)
+      : amount - stored;
+  }
+
+  /** What one item leaves of the discount goes to the next one in the same currency. */
+  #lessAmount(metric: string, currency: string, amount: Decimal, discount: SentDecimal | undefined): Decimal {
+    const known = this.#remainders.get(metric) ?? { currency, left: decimalOf(discount) };
+    if (known.currency !== currency) return amount;
+    const isWhole = compare(known.left, amount) >= 0;
+    this.#remainders.set(metric, { currency, left: isWhole ? sub(known.left, amount) : ZERO });
+    return isWhole ? ZERO : sub(amount, known.left);
+  }
+}
+
+function lessPercent(amount: Decimal, percent: Decimal): Decimal {
+  return divide(mul(amount, sub(HUNDRED, percent)), HUNDRED, FRACTION_DIGITS_MAX);
+}
+
+function decimalOf(sent: SentDecimal | undefined): Decimal {
+  const decimal = sent === undefined ? undefined : decimalFromJson(sent);
+  if (decimal === undefined) throw new Error('the discount hint was accepted, although it is no decimal');
+  return decimal;
+}

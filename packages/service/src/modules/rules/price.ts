@@ -1,0 +1,188 @@
+import {
+  type Decimal,
+  DecimalRangeError,
+  divide,
+  FRACTION_DIGITS_MAX,
+  INTEGER_DIGITS_MAX,
+  mul,
+  toStored,
+} from '../../kernel/decimal.js';
+import { decimalFromJson } from '../../kernel/json.js';
+import { type ExpressionEnv, ExpressionError } from './expression/index.js';
+import {
+  type CompiledChargeItem,
+  CURRENCY_DEFAULT,
+  type ItemPricing,
+  type PriceExpression,
+  RatingFailure,
+  type RecordedDecimal,
+  type RuleOrigin,
+  recorded,
+} from './extract/index.js';
+import type { CompiledPricingRule, PriceBook } from './pricing/index.js';
+import type { PricingHint } from './rating-input.js';
+
+/** What a charge item costs, and who says so. Money is an integer: its value × 10^18. */
+export interface Price {
+  /** The price of one unit; null when there is only an amount, or no price. */
+  readonly unitPrice: bigint | null;
+  readonly amount: bigint;
+  /** Empty when nothing priced the item. */
+  readonly currency: string;
+  readonly pricingSource: 'hint' | 'extractor' | 'pricing_rule_set' | 'unpriced';
+  /** The rules that priced the item, and which of them; empty, and version 0, where none did. */
+  readonly ruleSetId: string;
+  readonly ruleSetVersion: number;
+  readonly ruleName: string;
+}
+
+/** What an item is, beside its quantity. */
+export type ItemRules = Pick<
+  CompiledChargeItem,
+  'name' | 'metric' | 'unit' | 'currency' | 'pricing' | 'path'
+>;
+
+/** What an item's expressions see; the unit price once it is known. */
+export type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
+
+type Computed = Pick<Price, 'unitPrice' | 'amount'>;
+
+const NO_RULE = { ruleSetId: '', ruleSetVersion: 0, ruleName: '' } as const;
+const UNPRICED: Price = {
+  unitPrice: null,
+  amount: 0n,
+  currency: '',
+  pricingSource: 'unpriced',
+  ...NO_RULE,
+};
+
+/**
+ * The price of a charge item by the first that has one: the client's hint, the charge item extractor, the pricing rule sets.
+ * @param origin of the extractor
+ */
+export function priceOf(
+  item: ItemRules,
+  hint: PricingHint | undefined,
+  origin: RuleOrigin,
+  prices: PriceBook,
+  env: ItemEnv,
+): Price | RatingFailure {
+  if (hint !== undefined) return hintedPrice(hint, item, env);
+  if (item.pricing !== undefined) return attachedPrice(item.pricing, item.name, origin, env);
+  const rule = prices.ruleFor(env);
+  return rule === undefined ? UNPRICED : rulePrice(rule, env);
+}
+
+/** Quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded for itself. */
+function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv): Price | RatingFailure {
+  const price = decimalFromJson(hint.unit_price);
+  const units = hint.pricing_unit === undefined ? undefined : decimalFromJson(hint.pricing_unit);
+  if (price === undefined || (units === undefined && hint.pricing_unit !== undefined)) {
+    throw new Error('the pricing hint was accepted, although it is no decimal');
+  }
+  const perUnit = (value: Decimal) =>
+    toStored(units === undefined ? value : divide(value, units, FRACTION_DIGITS_MAX));
+  const computed = inRange(() => {
+    const unitPrice = perUnit(price);
+    const amount = perUnit(mul(quantity, price));
+    return unitPrice === undefined || amount === undefined ? undefined : { unitPrice, amount };
+  });
+  if (computed === undefined) return outOfRange('The price', `x-billing.pricing_hints.${item.metric}`);
+  const currency = hint.currency ?? item.currency ?? CURRENCY_DEFAULT;
+  return { ...computed, currency, pricingSource: 'hint', ...NO_RULE };
+}
+
+function attachedPrice(
+  pricing: ItemPricing,
+  name: string,
+  { ruleSetId, version }: RuleOrigin,
+  env: ItemEnv,
+): Price | RatingFailure {
+  const computed = compute(pricing, env);
+  if (computed instanceof RatingFailure) return computed;
+  return {
+    unitPrice: computed.unitPrice,
+    amount: computed.amount,
+    currency: pricing.currency,
+    pricingSource: 'extractor',
+    ruleSetId,
+    ruleSetVersion: version,
+    ruleName: name,
+  };
+}
+
+function rulePrice({ pricing, origin, name }: CompiledPricingRule, env: ItemEnv): Price | RatingFailure {
+  const { ruleSetId, version } = origin;
+  const computed = compute(pricing, env);
+  if (computed instanceof RatingFailure) return placedIn(ruleSetId, computed);
+  return {
+    unitPrice: computed.unitPrice,
+    amount: computed.amount,
+    currency: pricing.currency,
+    pricingSource: 'pricing_rule_set',
+    ruleSetId,
+    ruleSetVersion: version,
+    ruleName: name,
+  };
+}
+
+/** The path of a failure begins in its rule set, and of pricing rule sets there are many. */
+function placedIn(ruleSetId: string, { code, message, path }: RatingFailure): RatingFailure {
+  return new RatingFailure(
+    code,
+    ruleSetId === '' ? message : `Pricing rule set ${ruleSetId}: ${message}`,
+    path,
+  );
+}
+
+/** Unit price and amount by the expressions of a rule. */
+function compute(pricing: ItemPricing, env: ItemEnv): Computed | RatingFailure {
+  let unitPrice: bigint | null = null;
+  if (pricing.unitPrice !== undefined) {
+    const found = evaluate(pricing.unitPrice, env);
+    if (found instanceof RatingFailure) return found;
+    unitPrice = found.stored;
+    env.unitPrice = found.value;
+  }
+  if (pricing.amount !== undefined) {
+    const found = evaluate(pricing.amount, env);
+    return found instanceof RatingFailure ? found : { unitPrice, amount: found.stored };
+  }
+  const amount = inRange(() => defaultAmount(env));
+  return amount === undefined ? outOfRange('The amount', pricing.path) : { unitPrice, amount };
+}
+
+/** What `dec_mul(item.quantity, item.unit_price)` would be, without the detour. */
+function defaultAmount({ quantity, unitPrice }: ItemEnv): bigint | undefined {
+  if (unitPrice === undefined) throw new Error('pricing without an amount has a unit price');
+  return toStored(mul(quantity, unitPrice));
+}
+
+function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
+  if (expression.constant !== undefined) return expression.constant;
+  try {
+    return recorded(expression.evaluate(env)) ?? outOfRange('The price', expression.path);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const code = error.code === 'decimal_out_of_range' ? error.code : 'pricing_failed';
+    return new RatingFailure(code, error.message, expression.path);
+  }
+}
+
+/** Undefined also for what does not fit on the way. */
+export function inRange<T>(compute: () => T | undefined): T | undefined {
+  try {
+    return compute();
+  } catch (error) {
+    if (error instanceof DecimalRangeError) return undefined;
+    throw error;
+  }
+}
+
+export function outOfRange(what: string, path: string): RatingFailure {
+  return new RatingFailure(
+    'decimal_out_of_range',
+    `${what} does not fit ${INTEGER_DIGITS_MAX} integer digits.`,
+    path,
+  );
+}

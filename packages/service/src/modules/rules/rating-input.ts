@@ -1,0 +1,81 @@
+import type { NumericText } from '../../kernel/json.js';
+import type { Subject } from './expression/index.js';
+
+/** A decimal as it was sent; a number that no double holds is a NumericText. */
+export type SentDecimal = number | string | NumericText;
+
+/** A charge item that the client made itself: an entry of `x-billing.items`. */
+export interface BilledItem {
+  readonly metric: string;
+  readonly quantity: SentDecimal;
+  /** Without one, the unit of the extractor of the same metric. */
+  readonly unit?: string | undefined;
+}
+
+/** The client's own price of a metric: that of `pricing_unit` units, or of one. */
+export interface PricingHint {
+  readonly unit_price: SentDecimal;
+  readonly pricing_unit?: SentDecimal | undefined;
+  readonly currency?: string | undefined;
+}
+
+/** What a metric costs less: a share of each charge item, or an amount once. Exactly one of them is there. */
+export interface DiscountHint {
+  readonly percent?: SentDecimal | undefined;
+  readonly amount?: SentDecimal | undefined;
+}
+
+/** Hints by metric, as they were sent: to be asked for own properties only. */
+export type HintsByMetric<Hint> = Readonly<Record<string, Hint>>;
+
+/** An event's `x-billing`. It was checked when the event was accepted. */
+export interface Billing {
+  /** For its metric, such an item replaces what the extractors would find. */
+  readonly items?: readonly BilledItem[];
+  readonly pricing_hints?: HintsByMetric<PricingHint>;
+  readonly discount_hints?: HintsByMetric<DiscountHint>;
+}
+
+/** All of an event that its rating depends on, beside the rules. */
+export interface RatingInput {
+  /** The event's `raw_json`, parsed; numbers that no double holds are NumericText. */
+  readonly rawJson: unknown;
+  /** Unix seconds; NaN where the event names no time. */
+  readonly occurredAt: number;
+  /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
+  readonly subject?: Subject;
+  readonly billing?: Billing;
+}
+
+/** Fields of an event as ingest takes them, parsed without losing a digit. */
+export type EventFields = Readonly<Record<string, unknown>>;
+
+/**
+ * The one way from an event to its rating, so that it means the same in production, on replay and in a test of the rules.
+ * `fields` were checked when the event was accepted; what is not as expected is as if it were absent.
+ */
+export function ratingInputOf(fields: EventFields): RatingInput {
+  const { raw_json: rawJson, occurred_at: time, subject_type: type, subject_id: id } = fields;
+  const occurredAt = typeof time === 'number' ? time : Number.NaN;
+  const subject = isText(type) && isText(id) ? { type, id } : undefined;
+  const billing = fields['x-billing'];
+  return {
+    rawJson,
+    occurredAt,
+    ...(subject === undefined ? undefined : { subject }),
+    ...(isObject(billing) ? { billing: billing as Billing } : undefined),
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The hint of a metric. `constructor` is a metric like any other. */
+export function hintFor<Hint>(hints: HintsByMetric<Hint> | undefined, metric: string): Hint | undefined {
+  return hints !== undefined && Object.hasOwn(hints, metric) ? hints[metric] : undefined;
+}

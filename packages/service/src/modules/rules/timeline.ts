@@ -1,0 +1,114 @@
+import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
+
+/** A published version of a rule set. It never changes. */
+export interface PublishedVersion<Config> {
+  readonly ruleSetId: string;
+  readonly version: number;
+  /** Unix seconds. */
+  readonly effectiveFrom: number;
+  readonly config: Config;
+}
+
+export type PublishedExtractor = PublishedVersion<ExtractorConfig>;
+
+export interface PublishedPricing extends PublishedVersion<PricingConfig> {
+  /** When its rule set was archived, and so ceased to price; Unix seconds. */
+  readonly archivedAt: number | null;
+}
+
+/** Everything that was ever published for one extractor rule set. */
+export interface PublishedRules {
+  readonly extractors: readonly PublishedExtractor[];
+  /** Of all pricing rule sets that are bound to it. */
+  readonly pricings: readonly PublishedPricing[];
+}
+
+/** What rates the events of one time. */
+export interface RulesInForce {
+  readonly extractor: PublishedExtractor;
+  /** One version of each pricing rule set that has not ended. */
+  readonly pricings: readonly PublishedPricing[];
+}
+
+/**
+ * Which rules are in force when. Time falls into intervals between the `effective_from`s and the ends of rule sets, and within
+ * one the rules are the same.
+ */
+export class RuleTimeline {
+  /** Where intervals begin, ascending; the first interval lies before all of them. */
+  readonly #boundaries: readonly number[];
+  readonly #extractor: VersionTimeline<PublishedExtractor>;
+  readonly #pricings: readonly VersionTimeline<PublishedPricing>[];
+
+  constructor({ extractors, pricings }: PublishedRules) {
+    const boundaries = new Set<number>();
+    for (const { effectiveFrom } of extractors) boundaries.add(effectiveFrom);
+    for (const { effectiveFrom, archivedAt } of pricings) {
+      boundaries.add(effectiveFrom);
+      if (archivedAt !== null) boundaries.add(archivedAt);
+    }
+    this.#boundaries = [...boundaries].toSorted((a, b) => a - b);
+    this.#extractor = new VersionTimeline(extractors);
+    this.#pricings = byRuleSet(pricings).map((versions) => new VersionTimeline(versions));
+  }
+
+  /** The interval of a time, counted from 0. */
+  intervalAt(occurredAt: number): number {
+    return countUpTo(this.#boundaries, occurredAt, (boundary) => boundary);
+  }
+
+  /** Undefined when no extractor was ever published. */
+  inForceDuring(interval: number): RulesInForce | undefined {
+    const at = this.#boundaries[interval - 1] ?? Number.NEGATIVE_INFINITY;
+    const extractor = this.#extractor.inForceAt(at);
+    if (extractor === undefined) return undefined;
+    const pricings = this.#pricings.flatMap((versions) => {
+      const pricing = versions.inForceAt(at);
+      return pricing === undefined || at >= (pricing.archivedAt ?? Number.POSITIVE_INFINITY) ? [] : [pricing];
+    });
+    return { extractor, pricings };
+  }
+}
+
+/** The published versions of one rule set. */
+class VersionTimeline<Version extends PublishedVersion<unknown>> {
+  /** By effective_from, then version, ascending. */
+  readonly #ordered: readonly Version[];
+  readonly #first: Version | undefined;
+
+  constructor(versions: readonly Version[]) {
+    this.#ordered = versions.toSorted((a, b) => a.effectiveFrom - b.effectiveFrom || a.version - b.version);
+    this.#first = versions.toSorted((a, b) => a.version - b.version)[0];
+  }
+
+  /**
+   * The version with the greatest effective_from not after `at`, the higher version of equal ones; before all of them, the
+   * version that was published first.
+   */
+  inForceAt(at: number): Version | undefined {
+    const begun = countUpTo(this.#ordered, at, ({ effectiveFrom }) => effectiveFrom);
+    return begun === 0 ? this.#first : this.#ordered[begun - 1];
+  }
+}
+
+function byRuleSet(pricings: readonly PublishedPricing[]): PublishedPricing[][] {
+  const groups = new Map<string, PublishedPricing[]>();
+  for (const pricing of pricings) {
+    const group = groups.get(pricing.ruleSetId);
+    if (group === undefined) groups.set(pricing.ruleSetId, [pricing]);
+    else group.push(pricing);
+  }
+  return [...groups.values()];
+}
+
+/** How many of the ascending entries are not after `at`. */
+function countUpTo<T>(entries: readonly T[], at: number, timeOf: (entry: T) => number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(entries[middle] as T) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
