@@ -1,5 +1,5 @@
 import type { DimensionFilter, Measure } from '@tollgate/contract';
-import type { SourcePart } from './source.js';
+import { RESOLUTIONS_S, type SourcePart } from './source.js';
 
 /** Whose usage: no query goes without it. */
 export interface AnalysisScope {
@@ -131,7 +131,8 @@ function sourceSql(
   { source, spans }: SourcePart,
   { conditions, metrics, measures, groups }: SharedSql,
 ): string {
-  const isRaw = source === 'usage_events';
+  const resolutionS = RESOLUTIONS_S[source];
+  const isRaw = resolutionS === undefined;
   const time = isRaw ? 'occurred_at' : 'bucket';
   const withinSpans = spans.map(({ from, to }) => {
     const fromSql = `toDateTime(${params.add('from', 'UInt32', from)}, 'UTC')`;
@@ -144,8 +145,11 @@ function sourceSql(
     ...groups,
     ...measures.map((measure) => (isRaw ? EVENT_PARTS : ROLLUP_PARTS)[measure]),
   ];
-  return `SELECT ${columns.join(', ')} FROM ${source} ${isRaw ? 'ARRAY JOIN item' : ''}
-    WHERE ${conditions.join(' AND ')} AND (${withinSpans.join(' OR ')})
+  const rows = isRaw
+    ? 'usage_events ARRAY JOIN item WHERE'
+    : `usage_rollup WHERE resolution = ${params.add('resolution', 'UInt16', resolutionS)} AND`;
+  return `SELECT ${columns.join(', ')} FROM ${rows} ${conditions.join(' AND ')}
+      AND (${withinSpans.join(' OR ')})
       AND ${isRaw ? 'item.metric' : 'metric'} IN ${metrics}`;
 }
 

@@ -1,4 +1,4 @@
-/** Where sums are read. */
+/** Where sums are read: the rollup in one of its resolutions, or the events. */
 export type Source = 'usage_rollup_15m' | 'usage_rollup_1m' | 'usage_events';
 
 /** A stretch of time in Unix seconds, `from` inclusive and `to` exclusive. */
@@ -7,27 +7,26 @@ export interface TimeSpan {
   readonly to: number;
 }
 
-/** The stretches of a range that one table answers: at most two, one at each end. */
+/** The stretches of a range that one source answers: at most two, one at each end. */
 export interface SourcePart {
   readonly source: Source;
   readonly spans: readonly TimeSpan[];
 }
 
-interface Rollup {
-  readonly source: Source;
-  /** Length of its rows. */
-  readonly grainS: number;
-}
+/** Length of a source's rows; undefined for the events, which have none. */
+export const RESOLUTIONS_S = {
+  usage_rollup_15m: 900,
+  usage_rollup_1m: 60,
+  usage_events: undefined,
+} as const satisfies Record<Source, number | undefined>;
 
 /** Coarsest first. */
-const ROLLUPS: readonly Rollup[] = [
-  { source: 'usage_rollup_15m', grainS: 900 },
-  { source: 'usage_rollup_1m', grainS: 60 },
-];
+const ROLLUPS = ['usage_rollup_15m', 'usage_rollup_1m'] as const;
+type Rollup = (typeof ROLLUPS)[number];
 
 /**
- * Cuts [from, to) so that every moment is read from the coarsest table whose rows fit exactly: whole quarters of an
- * hour, whole minutes beside them, and single events at the very ends. A table qualifies only when none of its rows
+ * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole quarters of an
+ * hour, whole minutes beside them, and single events at the very ends. A source qualifies only when none of its rows
  * lies across the start of a bucket; the local midnights of today's timezones never do, the starts of buckets of seven
  * minutes do. With `rawOnly` everything is read from the events.
  */
@@ -37,17 +36,19 @@ export function planSources(
   bucketStarts: readonly number[],
   rawOnly: boolean,
 ): SourcePart[] {
-  const fitting = ROLLUPS.filter(({ grainS }) => bucketStarts.every((start) => start % grainS === 0));
+  const fitting = ROLLUPS.filter((rollup) =>
+    bucketStarts.every((start) => start % RESOLUTIONS_S[rollup] === 0),
+  );
   const spans = new Map<Source, TimeSpan[]>();
   const cut = (span: TimeSpan, [rollup, ...finer]: readonly Rollup[]): void => {
     if (span.from >= span.to) return;
-    const inner = rollup === undefined ? span : wholeRows(span, rollup.grainS);
+    const inner = rollup === undefined ? span : wholeRows(span, RESOLUTIONS_S[rollup]);
     if (inner.from >= inner.to) {
       cut(span, finer);
       return;
     }
     cut({ from: span.from, to: inner.from }, finer);
-    const source = rollup?.source ?? 'usage_events';
+    const source = rollup ?? 'usage_events';
     spans.set(source, [...(spans.get(source) ?? []), inner]);
     cut({ from: inner.to, to: span.to }, finer);
   };

@@ -112,12 +112,12 @@ describe('projector', () => {
           toString(sum(arraySum(item.amount))) as amount from ${events}`,
       ),
     ).toEqual([totals]);
-    for (const rollup of ['usage_rollup_1m', 'usage_rollup_15m']) {
+    for (const resolution of [60, 900]) {
       const { items, quantity, amount } = totals;
       expect(
         await house.clickhouse.query(
           `select toInt32(sum(item_count)) as items, toString(sum(quantity)) as quantity,
-            toString(sum(amount)) as amount from ${rollup}`,
+            toString(sum(amount)) as amount from usage_rollup where resolution = ${resolution}`,
         ),
       ).toEqual([{ items, quantity, amount }]);
     }

@@ -3,7 +3,7 @@ import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
-/** The tables of ClickHouse that hold, each for itself, the sums of all charge items. */
+/** What in ClickHouse holds, each for itself, the sums of all charge items: the events, and the rollup in each resolution. */
 export const ITEM_STORES = ['usage_events', 'usage_rollup_1m', 'usage_rollup_15m'] as const;
 export type ItemStore = (typeof ITEM_STORES)[number];
 
@@ -23,14 +23,14 @@ const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
-/** The sums that each table answers; charge items of an event are never in two of its rows. */
+/** The sums that each store answers; charge items of an event are never in two of its rows. */
 const ITEM_QUERIES = {
   usage_events: `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
       item.metric AS metric, item.unit AS unit, item.currency AS currency, count() AS itemCount,
       sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount
     FROM usage_events ARRAY JOIN item WHERE ${WITHIN('occurred_at')} GROUP BY ${KEYS}`,
-  usage_rollup_1m: rollupQuery('usage_rollup_1m'),
-  usage_rollup_15m: rollupQuery('usage_rollup_15m'),
+  usage_rollup_1m: rollupQuery(60),
+  usage_rollup_15m: rollupQuery(900),
 } as const satisfies Record<ItemStore, string>;
 
 export async function readFound(clickhouse: Reader, span: DaySpan): Promise<Found> {
@@ -48,8 +48,7 @@ export async function daysWithHistory(clickhouse: Reader): Promise<number[]> {
   const rows = await clickhouse.query<{ day: number }>(
     `SELECT DISTINCT day FROM (
        SELECT DISTINCT ${DAY_OF('occurred_at')} AS day FROM usage_events
-       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup_1m
-       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup_15m
+       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup
      ) ORDER BY day`,
   );
   return rows.map(({ day }) => day);
@@ -77,11 +76,11 @@ async function readEvents(clickhouse: Reader, params: Record<string, number>): P
   });
 }
 
-function rollupQuery(table: string): string {
+function rollupQuery(resolutionS: 60 | 900): string {
   return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
       part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
       sum(part.quantity) AS quantity, sum(part.amount) AS amount
-    FROM ${table} AS part WHERE ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
+    FROM usage_rollup AS part WHERE part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }
 
 function spanParams({ from, to }: DaySpan): Record<string, number> {

@@ -48,7 +48,7 @@ interface Look {
 }
 
 /**
- * Compares the totals of the system of record with ClickHouse's events and with each rollup, per project and day; exact
+ * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day; exact
  * while events are accepted and rated. See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {

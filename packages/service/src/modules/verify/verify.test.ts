@@ -135,7 +135,8 @@ describe('verifyUsage', () => {
   it('reports a row that was tampered with, in the table where it was', async () => {
     await addHistory();
     await command(
-      `ALTER TABLE usage_rollup_15m UPDATE amount = amount + 1 WHERE bucket < ${FROM_S + 900} AND metric = 'llm.tokens'
+      `ALTER TABLE usage_rollup UPDATE amount = amount + 1
+       WHERE resolution = 900 AND bucket < ${FROM_S + 900} AND metric = 'llm.tokens'
        SETTINGS mutations_sync = 2`,
     );
     expect(await verify()).toMatchObject({

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import type { ClickHouse } from './port.js';
 import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
 
-/** Charge items in the events themselves and in each rollup; the three must agree. */
+/** Charge items in the events themselves and in each resolution of the rollup; the three must agree. */
 export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
   const [counts] = await clickhouse.query<Record<string, string>>(`
     SELECT
       (SELECT count() FROM usage_events) AS events,
       (SELECT sum(length(\`item.metric\`)) FROM usage_events) AS items,
-      (SELECT sum(item_count) FROM usage_rollup_1m) AS items_1m,
-      (SELECT sum(item_count) FROM usage_rollup_15m) AS items_15m,
-      (SELECT sum(quantity) FROM usage_rollup_15m) AS quantity_15m`);
+      (SELECT sum(item_count) FROM usage_rollup WHERE resolution = 60) AS items_1m,
+      (SELECT sum(item_count) FROM usage_rollup WHERE resolution = 900) AS items_15m,
+      (SELECT sum(quantity) FROM usage_rollup WHERE resolution = 900) AS quantity_15m`);
   return counts;
 }
 
@@ -40,11 +40,7 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
       const tables = await open().query<{ name: string; created: string }>(`
         SELECT name, create_table_query AS created FROM system.tables
         WHERE database = currentDatabase() AND name LIKE 'usage_%' AND engine LIKE '%MergeTree' ORDER BY name`);
-      expect(tables.map((table) => table.name)).toEqual([
-        'usage_events',
-        'usage_rollup_15m',
-        'usage_rollup_1m',
-      ]);
+      expect(tables.map((table) => table.name)).toEqual(['usage_events', 'usage_rollup']);
       for (const { created } of tables) {
         expect(created).toContain('fsync_after_insert = 1');
         expect(created).toContain('fsync_part_directory = 1');
@@ -53,20 +49,15 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
       }
     });
 
-    test('counts once, in the events and in both rollups', async () => {
+    test('counts once, in the events and in both resolutions of the rollup', async () => {
       await insert('g1');
       await insert('g1');
       expect(await countItems(open())).toEqual(once);
     });
 
-    test.each([
-      ['the first rollup and what follows from it', 'usage_rollup_1m', 'usage_rollup_15m'],
-      ['the second rollup', 'usage_rollup_15m', undefined],
-      ['the first rollup alone', 'usage_rollup_1m', undefined],
-    ])('brings %s what an insert that was cut short did not', async (_, first, second) => {
+    test('brings the rollup what an insert that was cut short did not', async () => {
       // Dropping parts also makes their table forget the tokens they came with, as if they had never come.
-      await open().command(`TRUNCATE TABLE ${first}`);
-      if (second !== undefined) await open().command(`TRUNCATE TABLE ${second}`);
+      await open().command('TRUNCATE TABLE usage_rollup');
       await insert('g1');
       expect(await countItems(open())).toEqual(once);
     });
@@ -74,7 +65,7 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
     test('has its dimensions and times in the rollup', async () => {
       const found = await open().query(`
         SELECT metric, bucket, dimensions, sum(item_count) AS items, min(first_seen_at) AS first_seen_at
-        FROM usage_rollup_15m WHERE dimensions['model'] = 'm0' AND metric = 'tokens.in'
+        FROM usage_rollup WHERE resolution = 900 AND dimensions['model'] = 'm0' AND metric = 'tokens.in'
         GROUP BY metric, bucket, dimensions ORDER BY bucket`);
       const row = { metric: 'tokens.in', dimensions: { model: 'm0' }, items: '50' };
       expect(found).toEqual([
