@@ -170,6 +170,16 @@ describe('update', () => {
     expect((await put(id, body)).json()).toMatchObject(body);
   });
 
+  it('takes the answer of an expanded template back, as the same version', async () => {
+    const dimensions = [{ name: 'region', path: 'region', type: 'string' }];
+    const created = (await api.call('POST', url, { template_id: 'http_requests', dimensions })).json();
+    expect(created).toMatchObject({ template_id: 'http_requests', dimensions });
+    expect(created.charge_item_extractors).not.toEqual([]);
+    const { id, tenant_id, project_id, version, status, created_at, published_at, ...body } = created;
+    expect((await put(id, body)).json()).toEqual(created);
+    expect((await put(id, {})).json()).not.toHaveProperty('template_id');
+  });
+
   it('refuses what create refuses', async () => {
     const id = await create();
     expect((await put(id, { version: 2 })).status).toBe(400);

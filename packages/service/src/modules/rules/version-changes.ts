@@ -18,7 +18,7 @@ export function versionChanges<Config extends object>(
   if (before === undefined) return { changes: null, changes_omitted: 0 };
   const shown = ({ name, template_id, effective_from, config }: StoredVersion<Config>) => ({
     name: name ?? '',
-    ...(template_id === null ? {} : { template_id }),
+    template_id,
     effective_from,
     ...kind.shownConfig(config),
   });
