@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { ExtractorTemplate } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import { expandTemplate, TEMPLATES } from './index.js';
+
+const guide = readFileSync(new URL('../../../../../../docs/guides/templates.md', import.meta.url), 'utf8');
+const sections = guide.split(/^## /m).slice(1);
+
+/** The section of the guide whose title names the template. */
+const sectionOf = ({ id, title }: ExtractorTemplate) =>
+  sections.find((section) => section.startsWith(`${title}: \`${id}\`\n`)) ?? '';
+
+const tableOf = (section: string) => section.split('\n').filter((line) => line.startsWith('|'));
+
+/** The charge items of a template as the guide shows them: what is subtracted is named by the item that reports it. */
+function chargeItemTable({ charge_item_extractors: items }: ExtractorTemplate): string[] {
+  const nameOf = (path: string) => items.find((item) => item.path === path)?.name;
+  const rows = items.map(({ name, metric, unit, path, less_paths: lessPaths = [] }) => {
+    const less = lessPaths.map((lessPath) => `*${nameOf(lessPath)}*`).join(', ');
+    const quantity = less === '' ? `\`${path}\`` : `\`${path}\` less ${less}`;
+    return `| ${name} | \`${metric}\` | ${unit} | ${quantity} |`;
+  });
+  return ['| Charge item | Metric | Unit | Quantity |', '|---|---|---|---|', ...rows];
+}
+
+function subjectLine({ subject }: ExtractorTemplate): string {
+  return `Subject: \`${subject.default_type}\`, by \`${subject.id_path}\`.`;
+}
+
+function dimensionsLine({ dimensions }: ExtractorTemplate): string {
+  const all = dimensions.map(
+    ({ name, path, required }) => `\`${name}\` (\`${path}\`${required === true ? ', required' : ''})`,
+  );
+  return `Dimensions: ${all.join(', ')}.`;
+}
+
+describe('the guide to templates', () => {
+  it.each(TEMPLATES)('tells of $id what it charges and what it reads', (template) => {
+    const section = sectionOf(template);
+    expect(tableOf(section)).toEqual(chargeItemTable(template));
+    expect(section).toContain(`\n${subjectLine(template)} ${dimensionsLine(template)}\n`);
+    expect(section).toContain(`(${template.documentation_url})`);
+  });
+
+  it('tells of nothing else', () => {
+    const titles = sections.map((section) => section.split('\n')[0]);
+    const told = titles.filter((title) => title?.includes('`'));
+    expect(told).toEqual(TEMPLATES.map(({ id, title }) => `${title}: \`${id}\``));
+  });
+
+  it('creates rule sets that are taken', () => {
+    const bodies = [...guide.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text]) =>
+      JSON.parse(text as string),
+    );
+    expect(bodies.length).toBeGreaterThan(0);
+    for (const body of bodies) expect(() => expandTemplate(body)).not.toThrow();
+  });
+});
