@@ -6,6 +6,7 @@ import type {
   ExtractorRuleSet,
   ExtractorRuleSetInput,
   ExtractorRuleSetPage,
+  ExtractorRuleSetVersionPage,
   IngestAccepted,
   IngestEvent,
   IngestStatus,
@@ -50,7 +51,8 @@ export class ProjectClient {
     return this.#get(path`/extractor-rule-sets/${ruleSetId}`, { query: { version } });
   }
 
-  ruleSetVersions(ruleSetId: string, page: PageOptions = {}): Promise<ExtractorRuleSetPage> {
+  /** Every version, newest first, with what it changed. */
+  ruleSetVersions(ruleSetId: string, page: PageOptions = {}): Promise<ExtractorRuleSetVersionPage> {
     return this.#get(path`/extractor-rule-sets/${ruleSetId}/versions`, { query: { ...page } });
   }
 
@@ -83,6 +85,7 @@ export class ProjectClient {
     return this.#get(path`/pricing-rule-sets/${ruleSetId}`, { query: { version } });
   }
 
+  /** Every version, newest first, with what it changed. */
   pricingRuleSetVersions(ruleSetId: string, page: PageOptions = {}): Promise<PricingRuleSetVersionPage> {
     return this.#get(path`/pricing-rule-sets/${ruleSetId}/versions`, { query: { ...page } });
   }
