@@ -1,30 +1,27 @@
-import { readFileSync } from 'node:fs';
 import type { ExtractorConfig } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { compileExpression, type ExpressionKind, FUNCTIONS } from './expression/index.js';
 import { envWith, evaluated } from './expression/testing.js';
+import { type Guide, readGuide, sectionsOf } from './guide-testing.js';
 import { itemsOf, rate } from './testing.js';
 
-const guide = readFileSync(new URL('../../../../../docs/guides/expressions.md', import.meta.url), 'utf8');
+const guide = readGuide('expressions');
 
-/** The fenced blocks of the guide whose info string is the given one. */
-function blocksOf(info: string): string[] {
-  return [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
-    .filter(([, found]) => found === info)
-    .map(([, , text]) => text as string);
+const KINDS = ['unit_price', 'amount', 'match'] as const;
+
+function examplesOf(part: Guide) {
+  return KINDS.flatMap((kind) =>
+    part.blocks(`cel ${kind}`).flatMap((block) =>
+      block
+        .trim()
+        .split('\n\n')
+        .map((example) => {
+          const [source, outcome] = example.split('\n// ') as [string, string];
+          return { kind, source, outcome };
+        }),
+    ),
+  );
 }
-
-const examples = (['unit_price', 'amount', 'match'] as const).flatMap((kind) =>
-  blocksOf(`cel ${kind}`).flatMap((block) =>
-    block
-      .trim()
-      .split('\n\n')
-      .map((example) => {
-        const [source, outcome] = example.split('\n// ') as [string, string];
-        return { kind, source, outcome };
-      }),
-  ),
-);
 
 /** What the guide says of an expression, in its words. */
 function outcomeOf(source: string, kind: ExpressionKind): string {
@@ -35,18 +32,30 @@ function outcomeOf(source: string, kind: ExpressionKind): string {
 }
 
 describe('the guide to expressions', () => {
-  it.each(examples)('$source', ({ source, kind, outcome }) => {
+  it.each(examplesOf(guide))('$source', ({ source, kind, outcome }) => {
     expect(outcomeOf(source, kind)).toBe(outcome);
   });
 
-  it('names every function', () => {
-    const missing = FUNCTIONS.filter(({ name }) => !guide.includes(`${name}(`));
-    expect(missing.map(({ name }) => name)).toEqual([]);
+  /** `dec_add(a, b)` is the section of dec_add, `text.trim()` that of the method trim. */
+  const functionSections = new Map(
+    [...sectionsOf(guide, 3)].map(([title, section]) => [/(\w+)\(/.exec(title)?.[1] ?? title, section]),
+  );
+
+  it('has a section for every function, and for nothing else', () => {
+    const names = new Set(FUNCTIONS.map(({ name }) => name));
+    expect([...functionSections.keys()].sort()).toEqual([...names].sort());
+  });
+
+  it.each([...functionSections])('shows how %s is called', (name, section) => {
+    const examples = examplesOf(section);
+    const calls = examples.filter(({ source }) => source.includes(`${name}(`));
+    expect(calls.some(({ outcome }) => outcome.startsWith('→ '))).toBe(true);
+    expect(section.text).toMatch(/`\S.* → (Decimal|int|bool|string|double|any)`/);
   });
 
   it('rates its event by its rule set', () => {
     const [ruleSet, rawJson, chargeItems] = ['rule-set', 'raw-json', 'charge-items'].map(
-      (name) => blocksOf(`json ${name}`)[0] as string,
+      (name) => guide.blocks(`json ${name}`)[0] as string,
     ) as [string, string, string];
     const config = JSON.parse(ruleSet) as ExtractorConfig;
     expect(itemsOf(rate(config, rawJson))).toMatchObject(JSON.parse(chargeItems) as object[]);

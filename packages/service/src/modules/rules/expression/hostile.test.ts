@@ -61,6 +61,32 @@ describe('refused when it is saved', () => {
   });
 });
 
+describe('patterns, which can take longer than any bound', () => {
+  it.each([
+    'dimensions.model.matches("a")',
+    'dimensions["model"].matches("a")',
+    'dimensions\n . model\n . matches ( "a" )',
+    '"a".matches("a")',
+    'dyn("a").matches("a")',
+    '(true ? "a" : "b").matches(dimensions.model)',
+    'string(item.quantity).matches("^1")',
+    '["a"].exists(x, x.matches("a"))',
+    'false && dimensions.model.matches("a")',
+    'matches("a", "a")',
+    'matches(dimensions.model, "^(a+)+$")',
+    're.matches("a", "a")',
+    're.extract("a", "a") == "a"',
+    'regex.extract("a", "a") == "a"',
+    'dimensions.model.find("a") == "a"',
+    'dimensions.model.findAll("a") == ["a"]',
+    'dimensions.model.replace("a", "b") == "a"',
+  ])('%s is refused', (source) => {
+    expect(refusalOf(source, 'match')).toMatch(
+      /not supported|expected one of the documented|unknown variable/,
+    );
+  });
+});
+
 describe('bounded when it is evaluated', () => {
   it('a macro over a long list', () => {
     const list = `[${'1,'.repeat(400)}1]`;

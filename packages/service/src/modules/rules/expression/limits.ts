@@ -13,7 +13,7 @@ export const ELEMENT_STEPS = 4;
 /** Steps of reading one tier from a list that is known only at run time. */
 export const TIER_STEPS = 20;
 /** Characters of text that are computed with in one step. */
-export const STEP_CHARS = 64;
+export const STEP_CHARS = 32;
 /** Longest text that an expression computes with. */
 export const STRING_CHARS_MAX = 4_096;
 /** Longest text that contains() looks for. */

@@ -7,12 +7,12 @@ const LETTERS = 26;
  * alphabets depend on the language, and may change the length.
  */
 function moveLetters(text: string, from: number, to: number): string {
-  const codes = new Uint16Array(text.length);
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    codes[at] = code >= from && code < from + LETTERS ? code - from + to : code;
+  const bytes = Buffer.from(text, 'utf16le');
+  for (let at = 0; at < bytes.length; at += 2) {
+    const low = bytes[at] as number;
+    if (bytes[at + 1] === 0 && low >= from && low < from + LETTERS) bytes[at] = low - from + to;
   }
-  return String.fromCharCode(...codes);
+  return bytes.toString('utf16le');
 }
 
 export const lowerCased = (text: string) => moveLetters(text, CODE_UPPER_A, CODE_LOWER_A);

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { HOSTILE_EXPRESSIONS, hostileEnv } from './hostile-corpus.js';
+import { OPERATION_STEPS, STEPS_MAX, STRING_CHARS_MAX } from './limits.js';
+import { evaluated } from './testing.js';
+
+const env = hostileEnv();
+
+it.each(HOSTILE_EXPRESSIONS)('$name: $outcome', ({ source, kind, outcome }) => {
+  expect(evaluated(source, kind, env)).toContain(outcome);
+});
+
+it('counts anew for every evaluation', () => {
+  const source = `[${'0,'.repeat(800)}0].exists(x, x > 1)`;
+  for (let round = 0; round < 3; round++) expect(evaluated(source, 'match', env)).toBe('false');
+});
+
+it('counts the macros of an expression together', () => {
+  const roundSteps = OPERATION_STEPS + 2;
+  const list = `[${'0,'.repeat(Math.floor(STEPS_MAX / roundSteps / 2) - 1)}0]`;
+  const macro = `${list}.exists(x, x > 1)`;
+  const [one, two] = [macro, `${macro} || ${macro}`];
+  expect(two.length).toBeLessThan(2_048);
+  expect(evaluated(one, 'match', env)).toBe('false');
+  expect(evaluated(two, 'match', env)).toBe('false');
+  expect(evaluated(`${two} || [0,0,0].exists(x, x > 1)`, 'match', env)).toMatch(
+    /takes more than 10000 steps/,
+  );
+});
+
+it('counts the characters of long text, however often it is used', () => {
+  const uses = (count: number) =>
+    `[${'0,'.repeat(count - 1)}0].exists(x, dimensions.a.startsWith("x") && dimensions.a.endsWith("y"))`;
+  expect(STRING_CHARS_MAX).toBe(4_096);
+  expect(evaluated(uses(50), 'match', env)).toBe('false');
+  expect(evaluated(uses(75), 'match', env)).toMatch(/takes more than 10000 steps/);
+});

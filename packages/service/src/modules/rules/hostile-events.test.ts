@@ -1,0 +1,48 @@
+import type { ExtractorConfig } from '@tollgate/contract';
+import { expect, it } from 'vitest';
+import { failureOf, itemsOf, rate } from './testing.js';
+
+const MILLION_DIGITS = '9'.repeat(1_000_000);
+const DEEP = `${'['.repeat(60)}1${']'.repeat(60)}`;
+
+/** Prices `n` by a dimension. */
+function pricedBy(type: 'string' | 'number' | 'boolean', expression: string): ExtractorConfig {
+  return {
+    dimensions: [{ name: 'x', path: 'x', type }],
+    charge_item_extractors: [
+      { metric: 'tokens', path: 'n', type: 'number', unit: 'token', unit_price_expr: expression },
+    ],
+  };
+}
+
+it.each([
+  ['a list', DEEP],
+  ['a map', `{"__proto__": ${DEEP}}`],
+  ['a long number', MILLION_DIGITS],
+])('fails on %s where text was expected, before any expression sees it', (_, x) => {
+  const rated = rate(pricedBy('string', 'dec(dimensions.x)'), `{"n": 1, "x": ${x}}`);
+  expect(failureOf(rated)).toEqual(['dimension_type_mismatch', 'dimensions[0]']);
+});
+
+it.each([
+  ['a million digits', MILLION_DIGITS],
+  ['a million digits after the point', `0.${MILLION_DIGITS}`],
+  ['a million zeros by an exponent', '1e1000000'],
+])('fails on %s', (_, digits) => {
+  const [code] = failureOf(rate(pricedBy('number', 'dec(dimensions.x)'), `{"n": 1, "x": ${digits}}`));
+  expect(['dimension_type_mismatch', 'decimal_out_of_range']).toContain(code);
+  expect(failureOf(rate(pricedBy('string', 'dec(dimensions.x)'), `{"n": 1, "x": "${digits}"}`))).toEqual([
+    'pricing_failed',
+    'charge_item_extractors[0].unit_price_expr',
+  ]);
+  expect(failureOf(rate(pricedBy('string', 'dec("1")'), `{"n": ${digits}, "x": ""}`))[0]).toMatch(
+    /decimal_out_of_range|quantity/,
+  );
+});
+
+it('takes a name that objects inherit for an ordinary one, and reads nothing through it', () => {
+  const config = pricedBy('string', 'dimensions.x == "constructor" ? dec("1") : dec("2")');
+  expect(itemsOf(rate(config, '{"n": 1, "x": "constructor", "__proto__": {"n": 5}}'))).toMatchObject([
+    { quantity: '1', unitPrice: '1' },
+  ]);
+});
