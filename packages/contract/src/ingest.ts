@@ -36,7 +36,12 @@ export const PricingHint = Type.Object(
   {
     unit_price: decimal('Price of `pricing_unit` units; not negative.'),
     pricing_unit: Type.Optional(decimal('Units that `unit_price` buys; above 0. Defaults to 1.')),
-    currency: Type.Optional(Type.String({ pattern: CURRENCY_PATTERN })),
+    currency: Type.Optional(
+      Type.String({
+        pattern: CURRENCY_PATTERN,
+        description: 'Defaults to the currency of the charge item extractor of the metric, or else USD.',
+      }),
+    ),
   },
   open,
 );
@@ -54,16 +59,22 @@ export const XBilling = Type.Object(
     items: Type.Optional(
       Type.Array(XBillingItem, {
         maxItems: X_BILLING_ITEMS_MAX,
-        description: 'Charge items; for its metric an item replaces what the extractors find.',
+        description:
+          'Charge items; for its metric an item replaces what the extractors find. Priced as theirs would be.',
       }),
     ),
     pricing_hints: Type.Optional(
-      hintsByMetric(PricingHint, 'Prices by metric. Kept with the event; rating does not apply them yet.'),
+      hintsByMetric(
+        PricingHint,
+        'Prices by metric, which go before every rule: a charge item of the metric costs quantity × `unit_price` ÷ ' +
+          '`pricing_unit`, rounded once.',
+      ),
     ),
     discount_hints: Type.Optional(
       hintsByMetric(
         DiscountHint,
-        'Discounts by metric. Kept with the event; rating does not apply them yet.',
+        'Discounts by metric, off what the charge items cost, and never below 0: `percent` of each item, or `amount` ' +
+          'once for all items of the metric that are in one currency.',
       ),
     ),
   },

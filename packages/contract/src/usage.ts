@@ -60,7 +60,10 @@ export const UsageChargeItem = Type.Object(
     quantity: DecimalText,
     unit_price: Nullable(DecimalText),
     amount: { ...DecimalText, description: 'What is charged: after the discount, exact and plain.' },
-    discount: { ...DecimalText, description: 'What `x-billing.discount_hints` has taken off; `"0"` without.' },
+    discount: {
+      ...DecimalText,
+      description: 'What `x-billing.discount_hints` has taken off; `"0"` without.',
+    },
     currency: NullableText,
     source: ItemSourceSchema,
     pricing_source: PricingSourceSchema,
@@ -149,9 +152,29 @@ export const UsageItemExplanation = Type.Object(
       {
         value: DecimalText,
         currency: NullableText,
-        expression: Nullable(Type.String({ description: 'Yielded the value from quantity and unit price.' })),
+        expression: Nullable(
+          Type.String({
+            description:
+              'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
+              '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once.',
+          }),
+        ),
+        before_discount: DecimalText,
       },
       closed,
+    ),
+    discount: Nullable(
+      Type.Object(
+        {
+          value: { ...DecimalText, description: 'What was taken off this charge item.' },
+          percent: Nullable(DecimalText),
+          amount: Nullable({
+            ...DecimalText,
+            description: 'Taken off once for all charge items of the metric in one currency.',
+          }),
+        },
+        { ...closed, description: 'What `x-billing.discount_hints` asked for; null where it did not.' },
+      ),
     ),
     priced_by: Type.Object(
       {
@@ -159,6 +182,21 @@ export const UsageItemExplanation = Type.Object(
         rule_set_id: NullableText,
         rule_set_version: Nullable(Type.Integer()),
         rule_name: NullableText,
+        match_expr: Nullable(
+          Type.String({
+            description: 'Of the pricing rule; without one it matches everything of its metric.',
+          }),
+        ),
+        priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
+        hint: Nullable(
+          Type.Object(
+            { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
+            {
+              ...closed,
+              description: 'What `x-billing.pricing_hints` said: the price of `pricing_unit` units.',
+            },
+          ),
+        ),
       },
       closed,
     ),

@@ -4,6 +4,7 @@ import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
+import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
@@ -47,12 +48,12 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
-  const ingest = registerModules(app, parts, tenancy.service);
-  return { app, close: () => ingest.close() };
+  const close = registerModules(app, parts, tenancy.service);
+  return { app, close };
 }
 
-/** Every module's routes. Answers the service that must be closed after the app. */
-function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): IngestService {
+/** Every module's routes. Answers what must be called after the app has closed. */
+function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): () => Promise<void> {
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
@@ -65,14 +66,27 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): In
     window: { ageDaysMax: config.eventAgeDaysMax, aheadDaysMax: config.eventAheadDaysMax },
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
+  const backtests = new Backtests({ postgres, clickhouse, ruleSets, clock, log });
   measureBacklog(metrics, ingest);
+  measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
   registerIngestRoutes(app, { service: ingest });
-  registerUsageRoutes(app, { clickhouse, postgres, queue, clock, extractorVersions: ruleSets.extractors });
+  registerUsageRoutes(app, {
+    clickhouse,
+    postgres,
+    queue,
+    clock,
+    extractorVersions: ruleSets.extractors,
+    pricingVersions: ruleSets.pricings,
+  });
   registerAnalysisRoutes(app, { clickhouse, clock });
+  registerTestRoutes(app, { ruleSets, clock });
+  registerBacktestRoutes(app, { backtests });
   registerVerifyRoutes(app, { postgres, clickhouse, log });
-  return ingest;
+  return async () => {
+    await Promise.all([ingest.close(), backtests.close()]);
+  };
 }
 
 /** Tells the worker of this process at once what others would notice by polling. */
@@ -91,16 +105,42 @@ class NotifyingQueue extends PostgresSegmentQueue {
 }
 
 function measureBacklog(metrics: Metrics, ingest: IngestService): void {
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [metrics],
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('tollgate_queue_events', 'Accepted events that wait to be rated.', () => ingest.backlog.events);
-  gauge('tollgate_queue_segments', 'Segments that wait to be rated.', () => ingest.backlog.segments);
-  gauge('tollgate_queue_bytes', 'Bytes of the segments that wait to be rated.', () => ingest.backlog.bytes);
+  addGauge(
+    metrics,
+    'tollgate_queue_events',
+    'Accepted events that wait to be rated.',
+    () => ingest.backlog.events,
+  );
+  addGauge(
+    metrics,
+    'tollgate_queue_segments',
+    'Segments that wait to be rated.',
+    () => ingest.backlog.segments,
+  );
+  addGauge(
+    metrics,
+    'tollgate_queue_bytes',
+    'Bytes of the segments that wait to be rated.',
+    () => ingest.backlog.bytes,
+  );
+}
+
+function measureBacktests(metrics: Metrics, backtests: Backtests): void {
+  addGauge(
+    metrics,
+    'tollgate_backtests_running',
+    'Backtests that this process runs.',
+    () => backtests.runningCount,
+  );
+}
+
+function addGauge(metrics: Metrics, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.set(read());
+    },
+  });
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestApi } from '../../testing/api.js';
-import { insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
+import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
 import { type EventsFixture, openEventsFixture, RAW_JSON, textOf } from './events.testing.js';
 
 let fixture: EventsFixture;
@@ -30,6 +30,34 @@ describe('GET …/usage/events/:raw_event_id', () => {
     expect(explanation.extractor).toEqual({ rule_set_id: 'ers_1', version: 1, name: 'ers_1 version 1' });
     expect(explanation.charge_items).toMatchObject([
       { quantity: { value: '10', path: 'usage.in' }, unit_price: { value: '0.001', expression: 'dec("1")' } },
+    ]);
+  });
+
+  it('explains the price by a pricing rule set, and the discount', async () => {
+    const row = usageRow({
+      tenantId: api.tenantId,
+      projectId: api.projectId,
+      xBilling: '{"discount_hints": {"llm.calls": {"amount": 1.50}}}',
+      items: [
+        usageItem({
+          metric: 'llm.calls',
+          discount: stored('0.25'),
+          pricingSource: 'pricing_rule_set',
+          ruleSetId: 'prs_1',
+          ruleSetVersion: 3,
+          ruleName: 'llm.calls',
+        }),
+      ],
+    });
+    await insertUsageRows(store.clickhouse, [row]);
+    const detail = (await api.call('GET', `${url}/${textOf(row)}`)).json();
+    expect(detail.charge_items).toMatchObject([{ amount: '0.01', discount: '0.25' }]);
+    expect(detail.explanation.charge_items).toMatchObject([
+      {
+        amount: { value: '0.01', before_discount: '0.26' },
+        discount: { value: '0.25', percent: null, amount: '1.5' },
+        priced_by: { rule_set_id: 'prs_1', match_expr: 'dimensions.rules == "prs_1 3"', priority: 0 },
+      },
     ]);
   });
 

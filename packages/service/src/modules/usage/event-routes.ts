@@ -1,12 +1,15 @@
 import {
   closed,
   IDENTIFIER_CHARS_MAX,
+  type PricingConfig,
+  type UsageEvent,
   UsageEventDetail,
   UsageEventList,
   UsageEventsQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
+import { parseLossless } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type App } from '../../platform/http/index.js';
 import { eventDetailJson } from './event-detail.js';
@@ -14,7 +17,7 @@ import { listEvents } from './event-list.js';
 import type { UsageScope } from './event-store.js';
 import { eventDetail } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
-import { type ExtractorText, explainEvent } from './explain.js';
+import { type ExtractorText, explainEvent, type RatedBy } from './explain.js';
 
 /** Reads the rules that events were read by; the rules module has them. */
 export interface ExtractorVersions {
@@ -22,9 +25,16 @@ export interface ExtractorVersions {
   read(scope: UsageScope, ruleSetId: string, version: number): Promise<ExtractorText>;
 }
 
+/** Reads the rules that charge items were priced by. */
+export interface PricingVersions {
+  /** As {@link ExtractorVersions.read}. */
+  read(scope: UsageScope, ruleSetId: string, version: number): Promise<{ readonly config: PricingConfig }>;
+}
+
 export interface EventRouteDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly extractorVersions: ExtractorVersions;
+  readonly pricingVersions: PricingVersions;
 }
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
@@ -35,7 +45,8 @@ export const EventParams = Type.Object(
 );
 
 /** The list of processed and failed events, and one of them in detail. */
-export function registerEventRoutes(app: App, { clickhouse, extractorVersions }: EventRouteDeps): void {
+export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
+  const { clickhouse } = deps;
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -69,12 +80,37 @@ export function registerEventRoutes(app: App, { clickhouse, extractorVersions }:
       const stored = id === undefined ? undefined : await eventDetail(clickhouse, request.project, id);
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
-      const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
-      const rules =
-        version === null ? undefined : await extractorVersions.read(request.project, ruleSetId, version);
+      const ratedBy = await readRatedBy(deps, request.project, event, stored.x_billing);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
-      return reply.send(eventDetailJson(event, stored, explainEvent(event, rules)) as never);
+      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy)) as never);
     },
   });
+}
+
+/** The texts of the rules that the event's numbers came from: each is read once. */
+async function readRatedBy(
+  { extractorVersions, pricingVersions }: EventRouteDeps,
+  scope: UsageScope,
+  event: UsageEvent,
+  billing: string,
+): Promise<RatedBy> {
+  const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
+  const extractor = version === null ? undefined : await extractorVersions.read(scope, ruleSetId, version);
+  const pricings = new Map<string, PricingConfig>();
+  for (const {
+    pricing_source: source,
+    rule_set_id: id,
+    rule_set_version: pricingVersion,
+  } of event.charge_items) {
+    if (source !== 'pricing_rule_set' || id === null || pricingVersion === null) continue;
+    const key = `${id} ${pricingVersion}`;
+    if (pricings.has(key)) continue;
+    pricings.set(key, (await pricingVersions.read(scope, id, pricingVersion)).config);
+  }
+  return {
+    extractor,
+    pricing: (id, pricingVersion) => pricings.get(`${id} ${pricingVersion}`),
+    billing: billing === '' ? undefined : parseLossless(billing),
+  };
 }

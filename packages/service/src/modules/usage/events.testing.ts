@@ -37,6 +37,11 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       postgres,
       queue: new PostgresSegmentQueue(postgres),
       clock,
+      pricingVersions: {
+        read: async (_scope, id, version) => ({
+          config: { rules: [{ metric: 'llm.calls', match_expr: `dimensions.rules == "${id} ${version}"` }] },
+        }),
+      },
       extractorVersions: {
         read: async (_scope, id, version) => ({
           name: `${id} version ${version}`,

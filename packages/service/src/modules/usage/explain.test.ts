@@ -1,6 +1,7 @@
-import type { ExtractorConfig, UsageChargeItem, UsageEvent } from '@tollgate/contract';
+import type { ExtractorConfig, PricingRule, UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { explainEvent } from './explain.js';
+import { NumericText } from '../../kernel/json.js';
+import { explainEvent, type RatedBy } from './explain.js';
 
 const config: ExtractorConfig = {
   charge_item_extractors: [
@@ -38,13 +39,24 @@ const item: UsageChargeItem = {
   rule_name: null,
 };
 
-function explain(fields: Partial<UsageChargeItem>, rules: ExtractorConfig | undefined = config) {
+const rule = (fields: Partial<PricingRule> = {}): PricingRule => ({
+  metric: 'llm.tokens',
+  unit_price_expr: 'dec("1")',
+  ...fields,
+});
+
+function explain(fields: Partial<UsageChargeItem>, ratedBy: Partial<RatedBy> = {}) {
   const event = {
     extractor_rule_set_id: 'ers_1',
     extractor_version: 3,
     charge_items: [{ ...item, ...fields }],
   } as UsageEvent;
-  return explainEvent(event, { name: 'LLM', config: rules });
+  return explainEvent(event, {
+    extractor: { name: 'LLM', config },
+    pricing: () => undefined,
+    billing: undefined,
+    ...ratedBy,
+  });
 }
 
 describe('explainEvent', () => {
@@ -66,12 +78,17 @@ describe('explainEvent', () => {
             value: '0.01',
             currency: 'USD',
             expression: 'dec_mul(item.quantity, item.unit_price)',
+            before_discount: '0.01',
           },
+          discount: null,
           priced_by: {
             pricing_source: 'extractor',
             rule_set_id: null,
             rule_set_version: null,
             rule_name: null,
+            match_expr: null,
+            priority: null,
+            hint: null,
           },
         },
       ],
@@ -113,5 +130,89 @@ describe('explainEvent', () => {
   it('has no path for a quantity that was sent beside the raw JSON', () => {
     const [explained] = explain({ source: 'x_billing', extractor_name: null }).charge_items;
     expect(explained?.quantity).toMatchObject({ path: null, type: null, source: 'x_billing' });
+  });
+});
+
+describe('a pricing rule', () => {
+  const byRule = (rule_name: string, rules: readonly PricingRule[]) => {
+    const fields = { pricing_source: 'pricing_rule_set', rule_set_id: 'prs_1', rule_set_version: 2 } as const;
+    const pricing = (id: string | null, version: number | null) =>
+      id === 'prs_1' && version === 2 ? { rules: [...rules] } : undefined;
+    return explain({ ...fields, rule_name }, { pricing }).charge_items[0];
+  };
+
+  it('is shown with its match, priority and expressions', () => {
+    const named = rule({ name: 'a', priority: -3, match_expr: 'true', amount_expr: 'item.quantity' });
+    expect(byRule('a', [rule(), named])).toMatchObject({
+      quantity: { path: 'usage.prompt_tokens' },
+      unit_price: { expression: 'dec("1")' },
+      amount: { expression: 'item.quantity' },
+      priced_by: {
+        pricing_source: 'pricing_rule_set',
+        rule_set_id: 'prs_1',
+        rule_set_version: 2,
+        rule_name: 'a',
+        match_expr: 'true',
+        priority: -3,
+      },
+    });
+  });
+
+  it('has a default priority, and an amount by quantity and unit price', () => {
+    expect(byRule('llm.tokens', [rule()])).toMatchObject({
+      amount: { expression: 'dec_mul(item.quantity, item.unit_price)' },
+      priced_by: { match_expr: null, priority: 0 },
+    });
+  });
+
+  it('is found by its own name, its place or its metric', () => {
+    const rules = [rule({ metric: 'other' }), rule(), rule({ name: 'llm.tokens' }), rule({ metric: 'rest' })];
+    const texts = rules.map((each, index) => ({ ...each, match_expr: `${index} == 0` }));
+    const matchOf = (name: string) => byRule(name, texts)?.priced_by.match_expr;
+    expect(['rules[1]', 'llm.tokens'].map(matchOf)).toEqual(['1 == 0', '2 == 0']);
+  });
+});
+
+describe('what the client asked for', () => {
+  const constructorItem = { metric: 'constructor', pricing_source: 'hint', amount: '1.5' } as const;
+
+  it('shows the hint that priced the item, digit by digit', () => {
+    const billing = {
+      pricing_hints: {
+        constructor: {
+          unit_price: new NumericText('1.00000000000000000010'),
+          pricing_unit: 1e6,
+          currency: 'EUR',
+        },
+      },
+    };
+    const [explained] = explain(constructorItem, { billing }).charge_items;
+    expect(explained).toMatchObject({
+      unit_price: { expression: null },
+      amount: { expression: null },
+      priced_by: { hint: { unit_price: '1.0000000000000000001', pricing_unit: '1000000', currency: 'EUR' } },
+    });
+  });
+
+  it('shows a hint as it is without unit and currency, and none where there is none', () => {
+    const billing = { pricing_hints: { constructor: { unit_price: '2' } } };
+    const hintIn = (sent: unknown, fields: Partial<UsageChargeItem> = constructorItem) =>
+      explain(fields, { billing: sent }).charge_items[0]?.priced_by.hint;
+    expect(hintIn(billing)).toEqual({ unit_price: '2', pricing_unit: '1', currency: null });
+    expect(hintIn({ pricing_hints: {} })).toBeNull();
+    expect(hintIn(undefined)).toBeNull();
+    expect(hintIn(billing, { metric: 'constructor', pricing_source: 'unpriced' })).toBeNull();
+  });
+
+  it('shows the discount, and the amount before it', () => {
+    const billing = { discount_hints: { 'llm.tokens': { percent: '12.50' }, other: { amount: 3 } } };
+    const discounted = (metric: string) =>
+      explain({ metric, amount: '0.875', discount: '0.125' }, { billing }).charge_items[0];
+    expect(discounted('llm.tokens')).toMatchObject({
+      amount: { value: '0.875', before_discount: '1' },
+      discount: { value: '0.125', percent: '12.5', amount: null },
+    });
+    expect(discounted('other')?.discount).toEqual({ value: '0.125', percent: null, amount: '3' });
+    expect(discounted('constructor')?.discount).toBeNull();
   });
 });

@@ -1,11 +1,16 @@
-import type {
-  ChargeItemExtractor,
-  ExtractorConfig,
-  UsageChargeItem,
-  UsageEvent,
-  UsageExplanation,
-  UsageItemExplanation,
+import {
+  type ChargeItemExtractor,
+  type ExtractorConfig,
+  PRICING_PRIORITY_DEFAULT,
+  type PricingConfig,
+  type PricingRule,
+  type UsageChargeItem,
+  type UsageEvent,
+  type UsageExplanation,
+  type UsageItemExplanation,
 } from '@tollgate/contract';
+import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
+import { decimalFromJson, type NumericText } from '../../kernel/json.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
@@ -13,53 +18,85 @@ export interface ExtractorText {
   readonly config: ExtractorConfig;
 }
 
-/** What an extractor with a unit price and no expression of its own multiplies. */
-const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
+/** What an event was rated by, as it was written. */
+export interface RatedBy {
+  /** Undefined when the event failed before a version was found. */
+  readonly extractor: ExtractorText | undefined;
+  /** A version of a pricing rule set that priced one of its charge items. */
+  pricing(ruleSetId: string | null, version: number | null): PricingConfig | undefined;
+  /** The event's `x-billing`, parsed without losing a digit. */
+  readonly billing: unknown;
+}
 
-/**
- * How each number of the event came about. `extractor` is the text of the version that read it; undefined when the
- * event failed before one was found.
- */
-export function explainEvent(event: UsageEvent, extractor: ExtractorText | undefined): UsageExplanation {
+/** What an extractor or rule with a unit price and no expression of its own multiplies. */
+const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
+const ONE = decimalFromBigInt(1n);
+
+/** How each number of the event came about. */
+export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanation {
   return {
     extractor: {
       rule_set_id: event.extractor_rule_set_id,
       version: event.extractor_version,
-      name: extractor?.name ?? null,
+      name: ratedBy.extractor?.name ?? null,
     },
-    charge_items: event.charge_items.map((item) => explainItem(item, extractor?.config)),
+    charge_items: event.charge_items.map((item) => explainItem(item, ratedBy)),
   };
 }
 
-function explainItem(item: UsageChargeItem, config: ExtractorConfig | undefined): UsageItemExplanation {
-  const entry = item.source === 'extractor' ? entryOf(item, config) : undefined;
-  const pricing = item.pricing_source === 'extractor' ? (entry ?? entryOf(item, config)) : undefined;
+/** How the numbers of one charge item came about. */
+export function explainItem(item: UsageChargeItem, ratedBy: RatedBy): UsageItemExplanation {
+  const entry = extractorOf(item, ratedBy.extractor?.config);
+  const reader = item.source === 'extractor' ? entry : undefined;
+  const rule = ruleOf(item, ratedBy);
+  const pricing = item.pricing_source === 'extractor' ? entry : rule;
+  const expressions = pricing === undefined ? NO_EXPRESSIONS : expressionsOf(pricing);
   return {
     metric: item.metric,
     quantity: {
       value: item.quantity,
       source: item.source,
       extractor_name: item.extractor_name,
-      path: entry?.path ?? null,
-      type: entry?.type ?? null,
+      path: reader?.path ?? null,
+      type: reader?.type ?? null,
     },
-    unit_price: { value: item.unit_price, expression: pricing?.unit_price_expr ?? null },
+    unit_price: { value: item.unit_price, expression: expressions.unitPrice },
     amount: {
       value: item.amount,
       currency: item.currency,
-      expression: pricing === undefined ? null : (pricing.amount_expr ?? AMOUNT_EXPRESSION_DEFAULT),
+      expression: expressions.amount,
+      before_discount: toText(add(decimal(item.amount), decimal(item.discount))),
     },
+    discount: discountOf(item, ratedBy.billing),
     priced_by: {
       pricing_source: item.pricing_source,
       rule_set_id: item.rule_set_id,
       rule_set_version: item.rule_set_version,
       rule_name: item.rule_name,
+      match_expr: rule?.match_expr ?? null,
+      priority: rule === undefined ? null : (rule.priority ?? PRICING_PRIORITY_DEFAULT),
+      hint: item.pricing_source === 'hint' ? hintOf(item, ratedBy.billing) : null,
     },
   };
 }
 
+interface Expressions {
+  readonly unitPrice: string | null;
+  readonly amount: string | null;
+}
+
+const NO_EXPRESSIONS: Expressions = { unitPrice: null, amount: null };
+
+/** Of an entry that has a price; one of the two is there. */
+function expressionsOf(pricing: Pick<PricingRule, 'unit_price_expr' | 'amount_expr'>): Expressions {
+  return {
+    unitPrice: pricing.unit_price_expr ?? null,
+    amount: pricing.amount_expr ?? AMOUNT_EXPRESSION_DEFAULT,
+  };
+}
+
 /** The config entry of an item: the one that read it or, for an item of the client's own, that priced it. */
-function entryOf(
+function extractorOf(
   item: UsageChargeItem,
   config: ExtractorConfig | undefined,
 ): ChargeItemExtractor | undefined {
@@ -67,4 +104,61 @@ function entryOf(
   const name = item.source === 'x_billing' ? item.rule_name : item.extractor_name;
   const named = sameMetric.find((entry) => (entry.name ?? entry.metric) === name);
   return named ?? (sameMetric.length === 1 ? sameMetric[0] : undefined);
+}
+
+/** The pricing rule by the name that it was recorded under: its own, or else its place or its metric. */
+function ruleOf(item: UsageChargeItem, ratedBy: RatedBy): PricingRule | undefined {
+  if (item.pricing_source !== 'pricing_rule_set') return undefined;
+  const rules = ratedBy.pricing(item.rule_set_id, item.rule_set_version)?.rules ?? [];
+  const { rule_name: name, metric } = item;
+  return (
+    rules.find((rule) => rule.name === name) ??
+    rules.find((rule, position) => rule.name === undefined && name === `rules[${position}]`) ??
+    rules.find((rule) => rule.name === undefined && rule.metric === metric)
+  );
+}
+
+type SentDecimal = number | string | NumericText;
+
+function hintOf({ metric }: UsageChargeItem, billing: unknown): UsageItemExplanation['priced_by']['hint'] {
+  const hint = fieldOf(fieldOf(billing, 'pricing_hints'), metric);
+  const unitPrice = textOf(fieldOf(hint, 'unit_price'));
+  if (unitPrice === null) return null;
+  const currency = fieldOf(hint, 'currency');
+  return {
+    unit_price: unitPrice,
+    pricing_unit: textOf(fieldOf(hint, 'pricing_unit')) ?? toText(ONE),
+    currency: typeof currency === 'string' ? currency : null,
+  };
+}
+
+function discountOf(
+  { metric, discount }: UsageChargeItem,
+  billing: unknown,
+): UsageItemExplanation['discount'] {
+  const hint = fieldOf(fieldOf(billing, 'discount_hints'), metric);
+  if (hint === undefined) return null;
+  return {
+    value: discount,
+    percent: textOf(fieldOf(hint, 'percent')),
+    amount: textOf(fieldOf(hint, 'amount')),
+  };
+}
+
+/** An own property of parsed JSON: `constructor` is a metric like any other. */
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+/** A decimal that was sent, as the API writes it. */
+function textOf(sent: unknown): string | null {
+  const value = sent === undefined ? undefined : decimalFromJson(sent as SentDecimal);
+  return value === undefined ? null : toText(value);
+}
+
+function decimal(text: string): Decimal {
+  const value = parseDecimal(text);
+  if (value === undefined) throw new Error(`${text} is no decimal`);
+  return value;
 }

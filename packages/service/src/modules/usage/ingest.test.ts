@@ -22,6 +22,7 @@ beforeAll(async () => {
       queue,
       clock,
       extractorVersions: { read: async () => ({ name: null, config: {} }) },
+      pricingVersions: { read: async () => ({ config: {} }) },
     });
   });
 });
