@@ -11,10 +11,13 @@ import { pause, retryPauseMs, Wakeup } from './wakeup.js';
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
 /**
- * Every insert makes parts that must be merged later, however few rows it has: smaller groups than this follow each other
- * no sooner than this, so that light traffic does not cost more than heavy.
+ * An insert costs as much as 2,000 rows before its first row, and makes parts that must be merged: smaller groups than this
+ * follow each other no sooner than this, from start to start. An event so waits for one interval and one insert at most, which
+ * leaves half of the second in which it should be queryable to the stages before. The number is well above what comes in an
+ * interval under half of the full load: were it below, each group after the interval would be followed at once by a small one
+ * of what came meanwhile. A backlog fills larger groups, and is not held up.
  */
-const PACED_GROUP_EVENTS = 5_000;
+const PACED_GROUP_EVENTS = 10_000;
 const GROUP_INTERVAL_MS = 400;
 const WAITING_BATCHES_MAX = 1_000;
 /** How long a batch of another process may wait to be noticed. */
