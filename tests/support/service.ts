@@ -25,10 +25,13 @@ export interface ServiceOptions {
 /** What a crash takes with it. */
 export type Crash = 'service' | 'service and stores';
 
-/** How a command of `tollgate` ended, and all it printed. */
+/** How a command of `tollgate` ended, and what it printed. */
 export interface CommandResult {
   readonly exitCode: number | null;
+  /** Standard output and standard error, as they came. */
   readonly output: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** A service on an empty data directory that is not started yet. Needs a build. */
@@ -133,16 +136,20 @@ export class RunningService {
   }
 
   /** Runs another command of `tollgate` with this service's settings, and waits for its end. */
-  async runCommand(args: readonly string[]): Promise<CommandResult> {
-    const child = this.#spawn(args, {});
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
+  async runCommand(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<CommandResult> {
+    const child = this.#spawn(args, env);
+    const printed = { output: '', stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        printed.output += text;
+        printed[name] += text;
       });
     }
     await once(child, 'close');
-    return { exitCode: child.exitCode, output };
+    return { exitCode: child.exitCode, ...printed };
   }
 
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {

@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readConfig } from '../packages/service/src/config.js';
+import { importPrices as importPricesHere } from '../packages/service/src/main/prices/import-prices.js';
+import { type PricesImportValues, readPricesImport } from '../packages/service/src/main/prices/options.js';
+import { StartError } from '../packages/service/src/main/start-error.js';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { call, created } from './support/http.js';
+import { createSampleProject, type SampleProject } from './support/sample-project.js';
+import { type CommandResult, type RunningService, startService } from './support/service.js';
+
+const PRICES = fileURLToPath(new URL('samples/model-prices.json', import.meta.url));
+
+let service: RunningService;
+let sample: SampleProject;
+let project: string;
+/** Reads a chat completion, and prices nothing itself. */
+let extractorId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  sample = await createSampleProject(service);
+  project = `/v1/projects/${sample.projectId}`;
+  const { key } = sample;
+  const body = { template_id: 'openai_chat_completions' };
+  extractorId = String((await created(service, `${project}/extractor-rule-sets`, { key, body })).id);
+  await call(service, 'POST', `${project}/extractor-rule-sets/${extractorId}/publish`, { key });
+});
+afterAll(() => service?.stop());
+
+/** `tollgate prices import` of the sample, but for what the arguments say. */
+function importPrices(
+  args: readonly string[],
+  { file = PRICES, key = sample.key }: { file?: string; key?: string } = {},
+): Promise<CommandResult> {
+  return service.runCommand(['prices', 'import', file, ...args], { TOLLGATE_API_KEY: key });
+}
+
+const intoProject = () => ['--project', sample.projectId, '--extractor-rule-set', extractorId];
+const savedId = ({ stdout }: CommandResult): string => /prs_[0-9a-f]{32}/.exec(stdout)?.[0] ?? stdout;
+
+/** Metric, unit price and amount of every charge item of one request. */
+async function charge(model: string, usage: object): Promise<unknown> {
+  const { key } = sample;
+  const body = { source: 'test', occurred_at: Math.floor(Date.now() / 1000), raw_json: { model, usage } };
+  const ingest = `${project}/extractor-rule-sets/${extractorId}/events/ingest`;
+  const accepted = await call(service, 'POST', ingest, { key, body });
+  const event = `${project}/usage/events/${accepted.body.raw_event_id}`;
+  await waitFor(async () => (await call(service, 'GET', event, { key })).status === 200);
+  const { body: detail } = await call(service, 'GET', event, { key });
+  return detail.charge_items
+    .filter((item: { quantity: string }) => item.quantity !== '0')
+    .map((item: Record<string, string>) => [item.metric, item.unit_price, item.amount, item.pricing_source]);
+}
+
+const USAGE = {
+  prompt_tokens: 2006,
+  completion_tokens: 300,
+  prompt_tokens_details: { cached_tokens: 1920 },
+  completion_tokens_details: { reasoning_tokens: 100 },
+};
+
+describe('tollgate prices import', () => {
+  it('prices requests from its publication on; an update changes the price of later ones', async () => {
+    const imported = await importPrices([...intoProject(), '--models', 'gpt-4o*', '--publish']);
+    expect(imported).toMatchObject({ exitCode: 0 });
+    const id = savedId(imported);
+    expect(imported.stdout).toMatch(
+      /^Saved pricing rule set prs_\w{32}, version 1: 14 rules in USD\.\nPublished it: it prices events that occur from \d+ on\.\n$/,
+    );
+    expect(imported.stderr).toContain('3 models priced by 14 rules.');
+    expect(imported.stderr).toContain('  input_cost_per_token_batches: 2 models (gpt-4o, gpt-4o-mini)\n');
+    expect(await charge('gpt-4o', USAGE)).toEqual([
+      ['llm.input_tokens', '0.0000025', '0.000215', 'pricing_rule_set'],
+      ['llm.cached_input_tokens', '0.00000125', '0.0024', 'pricing_rule_set'],
+      ['llm.output_tokens', '0.00001', '0.002', 'pricing_rule_set'],
+      ['llm.reasoning_tokens', '0.00001', '0.001', 'pricing_rule_set'],
+    ]);
+
+    const file = join(service.dataDir, 'cheaper.json');
+    writeFileSync(file, '{"gpt-4o": {"input_cost_per_token": 7.5e-08, "mode": "chat"}}');
+    const update = ['--project', sample.projectId, '--update', id, '--name', 'Cheaper', '--publish'];
+    const updated = await importPrices(update, { file });
+    expect(updated.stdout).toContain(`Saved pricing rule set ${id}, version 2: 2 rules in USD.`);
+    expect(await charge('gpt-4o', { prompt_tokens: 3, completion_tokens: 1 })).toEqual([
+      ['llm.input_tokens', '0.000000075', '0.000000225', 'pricing_rule_set'],
+      ['llm.output_tokens', null, '0', 'unpriced'],
+    ]);
+    const { body } = await call(service, 'GET', `${project}/pricing-rule-sets/${id}`, { key: sample.key });
+    expect(body).toMatchObject({ name: 'Cheaper', extractor_rule_set_id: extractorId, status: 'published' });
+  });
+
+  it('leaves a draft, which prices nothing, unless it is to publish', async () => {
+    const options = ['--provider', 'anthropic', '--currency', 'EUR', '--effective-from', '1790000000'];
+    const imported = await importPrices([...intoProject(), ...options]);
+    expect(imported.stdout).toContain('It is a draft, and prices nothing before it is published.');
+    const path = `${project}/pricing-rule-sets/${savedId(imported)}`;
+    const { body } = await call(service, 'GET', path, { key: sample.key });
+    expect(body).toMatchObject({
+      name: 'Imported model prices',
+      status: 'draft',
+      currency: 'EUR',
+      effective_from: 1_790_000_000,
+    });
+    expect(body.rules).toHaveLength(23);
+  });
+
+  it('prints with --dry-run what a create takes, and nothing else, to standard output', async () => {
+    const printed = await importPrices(['--dry-run', '--extractor-rule-set', extractorId], { key: '' });
+    expect(printed.exitCode).toBe(0);
+    const body = JSON.parse(printed.stdout);
+    const answer = await call(service, 'POST', `${project}/pricing-rule-sets`, { key: sample.key, body });
+    expect(answer.status).toBe(201);
+    expect(answer.body.rules).toEqual(body.rules);
+  });
+});
+
+describe('refuses in one sentence', () => {
+  it('and ends with exit code 1', async () => {
+    const { exitCode, stdout, stderr } = await importPrices([...intoProject(), '--models', 'gtp-*']);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(`tollgate: ${PRICES} has no model "gtp-*".\n`);
+  });
+
+  const IDS = { project: '', 'extractor-rule-set': '' };
+  it.each<[string, PricesImportValues, RegExp]>([
+    [
+      'a key that is none',
+      { ...IDS, 'api-key': 'tg_wrong' },
+      /^The prices were not saved: the service answered 401 unauthenticated\. .* Set TOLLGATE_API_KEY/,
+    ],
+    ['another project', { ...IDS, project: 'prj_0' }, /answered 404 not_found\. .* Check --project/],
+    [
+      'another rule set',
+      { ...IDS, 'extractor-rule-set': 'ers_0' },
+      /answered 400 rule_set_not_found\. .* extractor_rule_set_id: /,
+    ],
+    [
+      'an update of nothing',
+      { project: '', update: 'prs_0' },
+      /answered 404 rule_set_not_found\. .* --update/,
+    ],
+    [
+      'no service',
+      { ...IDS, url: 'http://127.0.0.1:1' },
+      /not saved: no answer from http:\/\/127\.0\.0\.1:1: /,
+    ],
+  ])('%s', async (_what, { project: id, 'extractor-rule-set': extractor, ...values }, message) => {
+    const sentence = await refusal({
+      project: id || sample.projectId,
+      ...(extractor !== undefined && { 'extractor-rule-set': extractor || extractorId }),
+      ...values,
+    });
+    expect(sentence).toMatch(message);
+    expect(sentence).not.toContain(sample.key);
+  });
+
+  it('a key without rules:write', async () => {
+    const body = { name: 'reader', permissions: ['rules:read'] };
+    const path = `/admin/v1/tenants/${sample.tenantId}/api-keys`;
+    const { key } = await created(service, path, { key: service.serviceKey, body });
+    const ids = { project: sample.projectId, 'extractor-rule-set': extractorId };
+    const sentence = await refusal({ ...ids, 'api-key': String(key) });
+    expect(sentence).toMatch(/answered 403 permission_denied\. .* needs rules:write/);
+  });
+
+  /** Of an import in this process: starting a command for each takes its time. */
+  async function refusal(values: PricesImportValues): Promise<string> {
+    const config = readConfig({ TOLLGATE_URL: service.url, TOLLGATE_API_KEY: sample.key });
+    const report = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const wanted = readPricesImport(PRICES, { models: ['gpt-4o'], ...values }, config);
+    const failure = await importPricesHere(wanted).catch((error: unknown) => error);
+    report.mockRestore();
+    expect(failure).toBeInstanceOf(StartError);
+    return (failure as StartError).message;
+  }
+});
