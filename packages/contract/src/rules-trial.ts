@@ -4,7 +4,7 @@ import { closed, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
-import { UsageChargeItem, UsageEventFailure, UsageItemExplanation } from './usage.js';
+import { UsageChargeItem, UsageEventFailure } from './usage.js';
 
 /** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
@@ -106,9 +106,6 @@ export const RulesTestResult = Type.Object(
     errors: Type.Array(UsageEventFailure, {
       description: 'What fails the event, with what was resolved before; empty when it would be processed.',
     }),
-    explanation: Type.Array(UsageItemExplanation, {
-      description: 'How each number came about, in the order of `charge_items`.',
-    }),
   },
   closed,
 );
@@ -181,7 +178,8 @@ export const BacktestResult = Type.Object(
     event_count: Type.Integer({ minimum: 0, description: 'Events that were rated.' }),
     changed_count: Type.Integer({
       minimum: 0,
-      description: 'Those whose charge items, or whether and why they fail, differ.',
+      description:
+        'Those whose charge items differ in metric, unit, quantity, unit price, amount or currency, or that fail otherwise.',
     }),
     newly_failed: codeCounts('Events that were processed and would fail, by the code they would fail with.'),
     newly_succeeded: codeCounts('Events that failed and would be processed, by the code they failed with.'),

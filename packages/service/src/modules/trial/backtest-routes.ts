@@ -1,0 +1,89 @@
+import {
+  Backtest,
+  BacktestPage,
+  BacktestRequest,
+  closed,
+  ErrorBodySchema,
+  PageQuery,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, pageOf } from '../../platform/http/index.js';
+import type { Backtests } from './backtests.js';
+
+export interface BacktestRouteDeps {
+  readonly backtests: Pick<Backtests, 'start' | 'read' | 'list' | 'cancel'>;
+}
+
+/** It tries rules, and shows usage. */
+const access = { kind: 'project', permission: ['rules:read', 'usage:read'] } as const;
+const tags = ['Rules'];
+const Params = Type.Object({ project_id: Type.String() }, closed);
+const OneParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+
+/** What stored usage would have cost by other rules. */
+export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/rules/backtest',
+    config: { access },
+    schema: {
+      tags,
+      summary: 'Backtest rules',
+      description:
+        'Rates stored events of an extractor rule set by the rules that are named, and compares with what they came to. ' +
+        'Answers 200 with the result when there are few events, otherwise 202: ask for it again by its id. ' +
+        'Changes no usage. One runs per project at a time.',
+      operationId: 'backtestRules',
+      params: Params,
+      body: BacktestRequest,
+      response: { 200: Backtest, 202: Backtest, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const backtest = await backtests.start(request.project, request.body);
+      return reply.code(backtest.status === 'running' ? 202 : 200).send(backtest);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/rules/backtests',
+    config: { access },
+    schema: {
+      tags,
+      summary: 'List backtests',
+      description: 'Newest first, without what was asked and found.',
+      operationId: 'listBacktests',
+      params: Params,
+      querystring: PageQuery,
+      response: { 200: BacktestPage },
+    },
+    handler: (request) => backtests.list(request.project, pageOf(request.query)),
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/rules/backtests/:id',
+    config: { access },
+    schema: {
+      tags,
+      summary: 'Read a backtest',
+      description: 'Its progress while it runs, then its result.',
+      operationId: 'getBacktest',
+      params: OneParams,
+      response: { 200: Backtest },
+    },
+    handler: (request) => backtests.read(request.project, request.params.id),
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/v1/projects/:project_id/rules/backtests/:id',
+    config: { access },
+    schema: {
+      tags,
+      summary: 'Cancel a backtest',
+      description: 'Ends a running one; answers what became of it. One that has ended stays as it is.',
+      operationId: 'cancelBacktest',
+      params: OneParams,
+      response: { 200: Backtest },
+    },
+    handler: (request) => backtests.cancel(request.project, request.params.id),
+  });
+}

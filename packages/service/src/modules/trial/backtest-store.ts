@@ -1,0 +1,177 @@
+import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
+import type { Page, ProjectRef } from '../../platform/http/index.js';
+import { type Database, isUnavailable } from '../../platform/postgres/index.js';
+
+type Db = Kysely<Database>;
+
+/** Whose backtests: no query goes without it. */
+export type BacktestOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+
+/** A backtest as the list shows it. Times are Unix seconds. */
+export interface ListedBacktest {
+  readonly id: string;
+  readonly status: Backtest['status'];
+  readonly failure_code: string | null;
+  readonly failure_message: string | null;
+  readonly events_done: number;
+  readonly events_total: number;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+export interface StoredBacktest extends ListedBacktest {
+  readonly request: BacktestRequest;
+  readonly result: BacktestResult | null;
+}
+
+/** How a backtest has ended. */
+export type BacktestEnd =
+  | { readonly status: 'succeeded'; readonly result: BacktestResult; readonly eventsTotal: number }
+  | { readonly status: 'failed'; readonly failure: NonNullable<Backtest['failure']> };
+
+const LISTED = sql`id, status, failure_code, failure_message, events_done, events_total, created_at, finished_at`;
+
+const ownedBy = ({ tenantId, projectId }: BacktestOwner) =>
+  sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
+
+/** Whether one of the two stores is away: the same work may succeed later. */
+export function isStoreAway(error: unknown): boolean {
+  return isUnavailable(error) || isClickHouseUnavailable(error);
+}
+
+/** @throws a unique violation while another backtest of the project is running */
+export async function insertRunning(
+  db: Db,
+  { tenantId, projectId }: BacktestOwner,
+  backtest: {
+    readonly id: string;
+    readonly request: BacktestRequest;
+    readonly eventsTotal: number;
+    readonly nowMs: number;
+  },
+): Promise<void> {
+  await db
+    .insertInto('backtests')
+    .values({
+      tenant_id: tenantId,
+      project_id: projectId,
+      id: backtest.id,
+      status: 'running',
+      request: JSON.stringify(backtest.request),
+      events_total: backtest.eventsTotal,
+      alive_at_ms: backtest.nowMs,
+      created_at: Math.floor(backtest.nowMs / 1000),
+    })
+    .execute();
+}
+
+/** Says that the backtest is still being run, and how far it is. False when it is no longer meant to run. */
+export async function tellAlive(
+  db: Db,
+  owner: BacktestOwner,
+  id: string,
+  eventsDone: number,
+  nowMs: number,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update backtests set alive_at_ms = ${nowMs}, events_done = ${eventsDone},
+      events_total = greatest(events_total, ${eventsDone})
+    where ${ownedBy(owner)} and id = ${id} and status = 'running'`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Ends a running backtest; one that has ended already stays as it is. */
+export async function finish(
+  db: Db,
+  owner: BacktestOwner,
+  id: string,
+  end: BacktestEnd,
+  finishedAt: number,
+): Promise<void> {
+  const failure = end.status === 'failed' ? end.failure : undefined;
+  await db
+    .updateTable('backtests')
+    .set({
+      status: end.status,
+      failure_code: failure?.code ?? null,
+      failure_message: failure?.message ?? null,
+      finished_at: finishedAt,
+      ...(end.status === 'failed'
+        ? {}
+        : {
+            result: JSON.stringify(end.result),
+            events_done: end.result.event_count,
+            events_total: end.eventsTotal,
+          }),
+    })
+    .where('tenant_id', '=', owner.tenantId)
+    .where('project_id', '=', owner.projectId)
+    .where('id', '=', id)
+    .where('status', '=', 'running')
+    .execute();
+}
+
+/** Ends a running backtest on request, whichever node runs it. */
+export async function markCancelled(
+  db: Db,
+  owner: BacktestOwner,
+  id: string,
+  finishedAt: number,
+): Promise<void> {
+  await sql`update backtests set status = 'cancelled', finished_at = ${finishedAt}
+    where ${ownedBy(owner)} and id = ${id} and status = 'running'`.execute(db);
+}
+
+/** Ends the project's backtest whose node has said nothing since: that has ended, or lost its way here. */
+export async function failSilent(
+  db: Db,
+  owner: BacktestOwner,
+  silentSinceMs: number,
+  failure: NonNullable<Backtest['failure']>,
+  finishedAt: number,
+): Promise<void> {
+  await sql`update backtests set status = 'failed', failure_code = ${failure.code},
+      failure_message = ${failure.message}, finished_at = ${finishedAt}
+    where ${ownedBy(owner)} and status = 'running' and alive_at_ms < ${silentSinceMs}`.execute(db);
+}
+
+/** Deletes what is old, of every project, and what this project has too many of. Running ones stay. */
+export async function deleteOld(
+  db: Db,
+  owner: BacktestOwner,
+  createdBefore: number,
+  keptMax: number,
+): Promise<void> {
+  await sql`delete from backtests where created_at < ${createdBefore} and status <> 'running'`.execute(db);
+  await sql`delete from backtests where ${ownedBy(owner)} and status <> 'running' and id in (
+    select id from backtests where ${ownedBy(owner)} order by id desc offset ${keptMax})`.execute(db);
+}
+
+/** One backtest; undefined when the project has no such one since `createdSince`. */
+export async function readBacktest(
+  db: Db,
+  owner: BacktestOwner,
+  id: string,
+  createdSince: number,
+): Promise<StoredBacktest | undefined> {
+  const { rows } = await sql<StoredBacktest>`
+    select ${LISTED}, request, result from backtests
+    where ${ownedBy(owner)} and id = ${id} and created_at >= ${createdSince}`.execute(db);
+  return rows[0];
+}
+
+/** Newest first. */
+export async function listBacktests(
+  db: Db,
+  owner: BacktestOwner,
+  createdSince: number,
+  { limit, offset }: Page,
+): Promise<{ rows: ListedBacktest[]; totalCount: number }> {
+  const found = sql`from backtests where ${ownedBy(owner)} and created_at >= ${createdSince}`;
+  const { rows } = await sql<ListedBacktest>`
+    select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`.execute(db);
+  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
+  return { rows, totalCount: counted[0]?.total ?? 0 };
+}

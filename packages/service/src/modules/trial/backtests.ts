@@ -1,0 +1,272 @@
+import {
+  BACKTEST_AT_ONCE_BYTES_MAX,
+  BACKTEST_AT_ONCE_EVENTS_MAX,
+  BACKTEST_EVENTS_MAX,
+  BACKTEST_KEPT_DAYS,
+  BACKTESTS_KEPT_MAX,
+  type Backtest,
+  type BacktestRequest,
+} from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { ApiError, type Page, type ProjectRef } from '../../platform/http/index.js';
+import type { Logger } from '../../platform/log/index.js';
+import { isUniqueViolation, type Postgres } from '../../platform/postgres/index.js';
+import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
+import * as store from './backtest-store.js';
+import { type Replay, type ReplayBounds, replay } from './replay.js';
+import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
+
+export interface BacktestDeps {
+  readonly postgres: Postgres;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly ruleSets: RuleSetsForTrial;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  /** Overrides for tests. */
+  readonly bounds?: Partial<BacktestBounds>;
+}
+
+export interface BacktestBounds extends ReplayBounds {
+  /** At once in this process: each takes a share of the thread that answers requests. */
+  readonly runningMax: number;
+  readonly atOnceEventsMax: number;
+}
+
+const RUNNING_MAX = 2;
+/** How often a run says that it is alive, and looks whether it was cancelled. */
+const ALIVE_INTERVAL_MS = 1_000;
+/** Several times what the longest query takes: a node that says nothing for so long runs nothing. */
+const SILENT_MS_MAX = 60_000;
+const SECONDS_PER_DAY = 86_400;
+const BUSY_RETRY_S = 5;
+
+const INTERRUPTED = {
+  code: 'interrupted',
+  message: 'The node that ran the backtest has ended. Ask again.',
+} as const;
+
+/** Why a run is broken off. */
+const CANCELLED = new Error('the backtest was cancelled');
+const CLOSING = new Error('the process is ending');
+
+/** A backtest on its way. */
+interface Run {
+  readonly owner: store.BacktestOwner;
+  readonly id: string;
+  readonly abort: AbortController;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+/** Backtests of one process: each is run by the node that was asked, and shown by all. */
+export class Backtests {
+  readonly #runs = new Map<string, Run>();
+  /** Runs, and those that are about to begin. */
+  #taken = 0;
+  #isClosing = false;
+
+  constructor(private readonly deps: BacktestDeps) {}
+
+  /** For metrics. */
+  get runningCount(): number {
+    return this.#runs.size;
+  }
+
+  /**
+   * Begins a backtest, and waits for its end if it is small.
+   *
+   * @throws ApiError as `trialRules` does; `backtest_running` while the project has one; `server_busy`
+   */
+  async start(project: ProjectRef, request: BacktestRequest): Promise<Backtest> {
+    const rules = await trialRules(this.deps.ruleSets, project, request);
+    if (request.extractor !== undefined) await this.#checkWhose(project, request);
+    const { from, to } = resolveTimeRange(request.time_range, unixSeconds(this.deps.clock));
+    const selection: ReplaySelection = {
+      extractorRuleSetId: request.extractor_rule_set_id,
+      from,
+      to,
+      share: request.sample ?? 1,
+    };
+    const run = await this.#begin(project, request, { scope: project, selection, rules: rules.rating });
+    if (run.isSmall) await run.ended;
+    return this.read(project, run.id);
+  }
+
+  /** @throws ApiError `not_found` */
+  async read(owner: store.BacktestOwner, id: string): Promise<Backtest> {
+    await this.#failSilent(owner);
+    const found = await store.readBacktest(this.deps.postgres.db, owner, id, this.#keptSince());
+    if (found === undefined) throw new ApiError('not_found');
+    const { request, result } = found;
+    return { ...toListed(found), request, result };
+  }
+
+  async list(owner: store.BacktestOwner, page: Page) {
+    await this.#failSilent(owner);
+    const { rows, totalCount } = await store.listBacktests(
+      this.deps.postgres.db,
+      owner,
+      this.#keptSince(),
+      page,
+    );
+    return { backtests: rows.map(toListed), total_count: totalCount, ...page };
+  }
+
+  /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws ApiError `not_found` */
+  async cancel(owner: store.BacktestOwner, id: string): Promise<Backtest> {
+    await store.markCancelled(this.deps.postgres.db, owner, id, unixSeconds(this.deps.clock));
+    const backtest = await this.read(owner, id);
+    this.#runs.get(id)?.abort.abort(CANCELLED);
+    return backtest;
+  }
+
+  /** Breaks off what runs, and waits until that is written down. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const runs = [...this.#runs.values()];
+    for (const { abort } of runs) abort.abort(CLOSING);
+    await Promise.all(runs.map(({ ended }) => ended));
+  }
+
+  /** The events are those of a rule set of this project, also when other rules are tried on them. */
+  #checkWhose(project: ProjectRef, { extractor_rule_set_id: id }: BacktestRequest): Promise<unknown> {
+    const field = 'extractor_rule_set_id';
+    return saved(this.deps.ruleSets.extractors, project, id, undefined, field, field);
+  }
+
+  async #begin(
+    owner: ProjectRef,
+    request: BacktestRequest,
+    work: Replay,
+  ): Promise<Run & { readonly isSmall: boolean }> {
+    if (this.#isClosing) throw new ApiError('shutting_down');
+    if (this.#taken >= (this.deps.bounds?.runningMax ?? RUNNING_MAX)) {
+      const message = 'Too many backtests run on this node. Try again later.';
+      throw new ApiError('server_busy', { message, retryAfterS: BUSY_RETRY_S });
+    }
+    this.#taken += 1;
+    try {
+      const { eventsTotal, isSmall } = await this.#measure(work);
+      const id = newId('bt', this.deps.clock);
+      await this.#insert(owner, id, request, eventsTotal);
+      const abort = new AbortController();
+      const ended = this.#run({ owner, id, abort }, work, eventsTotal).finally(() => {
+        this.#runs.delete(id);
+        this.#taken -= 1;
+      });
+      const run = { owner, id, abort, ended };
+      this.#runs.set(id, run);
+      if (this.#isClosing) abort.abort(CLOSING);
+      return { ...run, isSmall };
+    } catch (error) {
+      this.#taken -= 1;
+      throw error;
+    }
+  }
+
+  async #measure({ scope, selection }: Replay): Promise<{ eventsTotal: number; isSmall: boolean }> {
+    const { clickhouse, bounds } = this.deps;
+    const eventsMax = bounds?.eventsMax ?? BACKTEST_EVENTS_MAX;
+    const eventsTotal = await countInputs(clickhouse, scope, selection, eventsMax);
+    const isFew = eventsTotal <= (bounds?.atOnceEventsMax ?? BACKTEST_AT_ONCE_EVENTS_MAX);
+    const isSmall = isFew && (await inputBytes(clickhouse, scope, selection)) <= BACKTEST_AT_ONCE_BYTES_MAX;
+    return { eventsTotal, isSmall };
+  }
+
+  async #insert(
+    owner: store.BacktestOwner,
+    id: string,
+    request: BacktestRequest,
+    eventsTotal: number,
+  ): Promise<void> {
+    const { db } = this.deps.postgres;
+    await this.#failSilent(owner);
+    await store.deleteOld(db, owner, this.#keptSince(), BACKTESTS_KEPT_MAX - 1);
+    try {
+      await store.insertRunning(db, owner, { id, request, eventsTotal, nowMs: this.deps.clock.nowMs() });
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new ApiError('backtest_running');
+      throw error;
+    }
+  }
+
+  /** Runs to the end, whatever that is, and writes it down. */
+  async #run({ owner, id, abort }: Omit<Run, 'ended'>, work: Replay, eventsTotal: number): Promise<void> {
+    let end: store.BacktestEnd;
+    try {
+      const onTurn = this.#aliveTeller(owner, id, abort);
+      const result = await replay(this.deps, work, abort.signal, onTurn);
+      const isCut = result.cut_by.some((bound) => bound !== 'totals');
+      end = {
+        status: 'succeeded',
+        result,
+        eventsTotal: isCut ? Math.max(eventsTotal, result.event_count) : result.event_count,
+      };
+    } catch (error) {
+      if (abort.signal.reason === CANCELLED) return;
+      end = { status: 'failed', failure: this.#failureOf(error, id, abort.signal) };
+    }
+    try {
+      await store.finish(this.deps.postgres.db, owner, id, end, unixSeconds(this.deps.clock));
+    } catch (error) {
+      // It shows as interrupted once it has been silent for long enough.
+      this.deps.log.warn({ err: error, backtest: id }, 'the end of a backtest could not be written');
+    }
+  }
+
+  /** Tells of life and progress once in a while; breaks the run off when it is no longer meant to run. */
+  #aliveTeller(
+    owner: store.BacktestOwner,
+    id: string,
+    abort: AbortController,
+  ): (eventsDone: number) => Promise<void> {
+    const { postgres, clock } = this.deps;
+    let toldMs = clock.nowMs();
+    return async (eventsDone) => {
+      const nowMs = clock.nowMs();
+      if (nowMs - toldMs < ALIVE_INTERVAL_MS) return;
+      toldMs = nowMs;
+      if (!(await store.tellAlive(postgres.db, owner, id, eventsDone, nowMs))) abort.abort(CANCELLED);
+    };
+  }
+
+  #failureOf(error: unknown, id: string, signal: AbortSignal): NonNullable<Backtest['failure']> {
+    if (signal.reason === CLOSING) return INTERRUPTED;
+    this.deps.log.error({ err: error, backtest: id }, 'a backtest failed');
+    return store.isStoreAway(error)
+      ? { code: 'store_unavailable', message: 'A store was away. Ask again.' }
+      : { code: 'internal_error', message: 'Something went wrong on our side.' };
+  }
+
+  #failSilent(owner: store.BacktestOwner): Promise<void> {
+    const { postgres, clock } = this.deps;
+    return store.failSilent(
+      postgres.db,
+      owner,
+      clock.nowMs() - SILENT_MS_MAX,
+      INTERRUPTED,
+      unixSeconds(clock),
+    );
+  }
+
+  #keptSince(): number {
+    return unixSeconds(this.deps.clock) - BACKTEST_KEPT_DAYS * SECONDS_PER_DAY;
+  }
+}
+
+function toListed(row: store.ListedBacktest): Omit<Backtest, 'request' | 'result'> {
+  const { failure_code: code, failure_message: message } = row;
+  return {
+    id: row.id,
+    status: row.status,
+    progress: { events_done: row.events_done, events_total: row.events_total },
+    failure:
+      code === null
+        ? null
+        : { code: code as NonNullable<Backtest['failure']>['code'], message: message ?? '' },
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+  };
+}

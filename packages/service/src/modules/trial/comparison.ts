@@ -1,0 +1,144 @@
+import {
+  BACKTEST_TOTALS_MAX,
+  type BacktestResult,
+  type BacktestTotal,
+  type UsageChargeItem,
+} from '@tollgate/contract';
+import { fromStored, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
+import { type ComparedEvent, Examples } from './examples.js';
+
+interface Sums {
+  count: number;
+  /** × 10^18, as is the amount. */
+  quantity: bigint;
+  amount: bigint;
+}
+
+interface Total extends Pick<BacktestTotal, 'metric' | 'unit' | 'currency'> {
+  readonly before: Sums;
+  readonly after: Sums;
+}
+
+/** What differs between two ratings of the same events, event by event. Its size is bounded, whatever the events hold. */
+export class Comparison {
+  readonly #totals = new Map<string, Total>();
+  readonly #newlyFailed = new Map<string, number>();
+  readonly #newlySucceeded = new Map<string, number>();
+  readonly #examples = new Examples();
+  #eventCount = 0;
+  #changedCount = 0;
+  #hasOmittedTotals = false;
+
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  add(event: ComparedEvent): void {
+    const { before, after } = event;
+    this.#eventCount += 1;
+    for (const item of before.items) this.#sum('before', item);
+    for (const item of after.items) this.#sum('after', item);
+    if (before.failure === null && after.failure !== null) increment(this.#newlyFailed, after.failure.code);
+    if (before.failure !== null && after.failure === null) {
+      increment(this.#newlySucceeded, before.failure.code);
+    }
+    if (!isChanged(event)) return;
+    this.#changedCount += 1;
+    this.#examples.add(event, differenceByCurrency(event));
+  }
+
+  /** The answer but for what was asked, and whether all of it was read. */
+  result(): Omit<BacktestResult, 'from' | 'to'> {
+    const totals = [...this.#totals.values()].toSorted(byNames).map((total) => ({
+      ...total,
+      before: shownSums(total.before),
+      after: shownSums(total.after),
+    }));
+    return {
+      event_count: this.#eventCount,
+      changed_count: this.#changedCount,
+      newly_failed: counts(this.#newlyFailed),
+      newly_succeeded: counts(this.#newlySucceeded),
+      totals,
+      examples: this.#examples.shown(),
+      cut_by: this.#hasOmittedTotals ? ['totals'] : [],
+    };
+  }
+
+  #sum(side: 'before' | 'after', { metric, unit, currency, quantity, amount }: UsageChargeItem): void {
+    const key = JSON.stringify([metric, unit, currency]);
+    let total = this.#totals.get(key);
+    if (total === undefined) {
+      if (this.#totals.size >= BACKTEST_TOTALS_MAX) {
+        this.#hasOmittedTotals = true;
+        return;
+      }
+      total = { metric, unit, currency, before: noSums(), after: noSums() };
+      this.#totals.set(key, total);
+    }
+    const sums = total[side];
+    sums.count += 1;
+    sums.quantity += storedOf(quantity);
+    sums.amount += storedOf(amount);
+  }
+}
+
+const noSums = (): Sums => ({ count: 0, quantity: 0n, amount: 0n });
+
+function shownSums({ count, quantity, amount }: Sums) {
+  return { item_count: count, quantity: toText(fromStored(quantity)), amount: toText(fromStored(amount)) };
+}
+
+/** A decimal of a charge item, which has no more digits than are stored. */
+function storedOf(text: string): bigint {
+  const decimal = parseDecimal(text);
+  const stored = decimal === undefined ? undefined : toStored(decimal);
+  if (stored === undefined) throw new RangeError(`${text} is no decimal of a charge item`);
+  return stored;
+}
+
+/** Which rule priced an item does not matter, only what it comes to. */
+function isChanged({ before, after }: ComparedEvent): boolean {
+  if (before.failure !== null || after.failure !== null) {
+    return before.failure?.code !== after.failure?.code;
+  }
+  const [old, fresh] = [before.items, after.items].map((items) => items.map(chargeOf).toSorted());
+  return JSON.stringify(old) !== JSON.stringify(fresh);
+}
+
+const chargeOf = ({ metric, unit, quantity, unit_price, amount, currency }: UsageChargeItem): string =>
+  JSON.stringify([metric, unit, quantity, unit_price, amount, currency]);
+
+/** After less before, of each currency in which something is owed on either side; × 10^18. */
+function differenceByCurrency({ before, after }: ComparedEvent): Map<string, bigint> {
+  const differences = new Map<string, bigint>();
+  const add = ({ currency, amount }: UsageChargeItem, sign: 1n | -1n): void => {
+    if (currency === null) return;
+    differences.set(currency, (differences.get(currency) ?? 0n) + sign * storedOf(amount));
+  };
+  for (const item of after.items) add(item, 1n);
+  for (const item of before.items) add(item, -1n);
+  return differences;
+}
+
+function increment(counts: Map<string, number>, code: string): void {
+  counts.set(code, (counts.get(code) ?? 0) + 1);
+}
+
+/** Most frequent first. */
+function counts(byCode: ReadonlyMap<string, number>): { code: string; count: number }[] {
+  const entries = Array.from(byCode, ([code, count]) => ({ code, count }));
+  return entries.toSorted((a, b) => b.count - a.count || compareTexts(a.code, b.code));
+}
+
+function byNames(a: Total, b: Total): number {
+  return (
+    compareTexts(a.metric, b.metric) ||
+    compareTexts(a.unit ?? '', b.unit ?? '') ||
+    compareTexts(a.currency ?? '', b.currency ?? '')
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

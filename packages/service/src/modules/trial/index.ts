@@ -1,0 +1,3 @@
+export { registerBacktestRoutes } from './backtest-routes.js';
+export { type BacktestDeps, Backtests } from './backtests.js';
+export { registerTestRoutes } from './test-routes.js';

@@ -1,0 +1,21 @@
+import type { UsageChargeItem, UsageEvent } from '@tollgate/contract';
+import type { RatedEvent } from '../rules/index.js';
+import { type StoredInput, toUsageChargeItem, toUsageEvent } from '../usage/index.js';
+
+/** What became of an event by some rules: its charge items, or why it has none. */
+export interface Outcome {
+  readonly items: readonly UsageChargeItem[];
+  readonly failure: UsageEvent['failure'];
+}
+
+export function outcomeOf(rated: RatedEvent): Outcome {
+  if (rated.ok) return { items: rated.items.map(toUsageChargeItem), failure: null };
+  const { code, message, path } = rated.failure;
+  return { items: [], failure: { code, message, path: path === '' ? null : path } };
+}
+
+/** As the event was processed. */
+export function storedOutcome(event: StoredInput): Outcome {
+  const { charge_items: items, failure } = toUsageEvent(event);
+  return { items, failure };
+}

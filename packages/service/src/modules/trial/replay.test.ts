@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { compileExtractor, EMPTY_PRICE_BOOK } from '../rules/index.js';
+import { type ReplayBounds, replay } from './replay.js';
+
+const EVENTS = 10;
+const selection = { extractorRuleSetId: 'ers_1', from: 0, to: 100, share: 1 };
+
+/** Stored events without charge items, `n` tokens each. */
+const stored = Array.from({ length: EVENTS }, (_, n) => ({
+  id: n.toString(16).padStart(32, '0'),
+  status: 'processed',
+  occurred_at_s: n,
+  raw_json: `{"n": ${n}}`,
+  x_billing: '',
+  subject_is_sent: false,
+  item_metric: [],
+}));
+
+/** A history that answers pages of `stored`. */
+function history(onQuery = () => {}): Pick<ClickHouse, 'query'> {
+  return {
+    query: async <Row>(_sql: string, params: object = {}) => {
+      onQuery();
+      const { after, limit } = params as { after?: string; limit: number };
+      const from = after === undefined ? 0 : stored.findIndex(({ id }) => id > after);
+      return (from < 0 ? [] : stored.slice(from, from + limit)) as Row[];
+    },
+  };
+}
+
+function replayed(
+  bounds: Partial<ReplayBounds>,
+  {
+    clock = new ManualClock(0),
+    signal = new AbortController().signal,
+    onTurn = async (_done: number) => {},
+    clickhouse = history(),
+  } = {},
+) {
+  const compiled = compileExtractor({
+    charge_item_extractors: [{ metric: 'm', path: 'n', type: 'number' }],
+  });
+  if (!compiled.ok) throw new Error('the extractor compiles');
+  const rules = { extractor: compiled.extractor, prices: EMPTY_PRICE_BOOK };
+  const scope = { tenantId: 'ten_1', projectId: 'prj_1' };
+  return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
+}
+
+const quantityOf = (result: Awaited<ReturnType<typeof replay>>) => result.totals[0]?.after.quantity;
+
+describe('a replay', () => {
+  it.each([1, 3, 10, 11])('rates every event once, in pages of %i', async (pageEventsMax) => {
+    const result = await replayed({ pageEventsMax });
+    expect([result.event_count, quantityOf(result), result.cut_by]).toEqual([EVENTS, '45', []]);
+  });
+
+  it('ends at its number of events, and says so where more follow', async () => {
+    const cut = await replayed({ eventsMax: 4, pageEventsMax: 3 });
+    expect([cut.event_count, quantityOf(cut), cut.cut_by]).toEqual([4, '6', ['events']]);
+    const whole = await replayed({ eventsMax: EVENTS, pageEventsMax: 3 });
+    expect([whole.event_count, whole.cut_by]).toEqual([EVENTS, []]);
+  });
+
+  it('ends when its time is up, and says so', async () => {
+    const clock = new ManualClock(0);
+    const onTurn = async () => clock.advanceMs(1_000);
+    const result = await replayed({ secondsMax: 1, pageEventsMax: 2 }, { clock, onTurn });
+    expect(result.event_count).toBeLessThan(EVENTS);
+    expect(result.cut_by).toEqual(['time']);
+  });
+
+  it('lets other work pass after every page at the latest', async () => {
+    let turns = 0;
+    let isOver = false;
+    const countTurn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(countTurn);
+    };
+    setImmediate(countTurn);
+    const done: number[] = [];
+    await replayed({ pageEventsMax: 2 }, { onTurn: async (events) => void done.push(events) });
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(EVENTS / 2);
+    expect(done).toEqual(expect.arrayContaining([2, 4, 6, 8, EVENTS]));
+  });
+
+  it('ends with the reason of its signal, before the next page', async () => {
+    const abort = new AbortController();
+    let queries = 0;
+    const clickhouse = history(() => {
+      queries += 1;
+    });
+    const onTurn = async () => abort.abort(new Error('enough'));
+    const ended = replayed({ pageEventsMax: 2 }, { signal: abort.signal, onTurn, clickhouse });
+    await expect(ended).rejects.toThrow('enough');
+    expect(queries).toBe(1);
+  });
+});

@@ -1,0 +1,126 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
+import type { Clock } from '../../kernel/clock.js';
+import { parseJson } from '../../kernel/json.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
+import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
+import { Comparison } from './comparison.js';
+import { type Outcome, outcomeOf, storedOutcome } from './outcome.js';
+
+/** What a backtest reads and by what it rates. */
+export interface Replay {
+  readonly scope: UsageScope;
+  readonly selection: ReplaySelection;
+  readonly rules: RatingRules;
+}
+
+export interface ReplayBounds {
+  readonly eventsMax: number;
+  readonly secondsMax: number;
+  readonly pageEventsMax: number;
+  readonly pageBytesMax: number;
+}
+
+export interface ReplayDeps {
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clock: Clock;
+  readonly bounds?: Partial<ReplayBounds>;
+}
+
+const DEFAULT_BOUNDS: ReplayBounds = {
+  eventsMax: BACKTEST_EVENTS_MAX,
+  secondsMax: BACKTEST_SECONDS_MAX,
+  pageEventsMax: 256,
+  // What a page holds is parsed without a pause.
+  pageBytesMax: 512 * 1_024,
+};
+
+/** Requests are answered by the same thread: it rates no longer than this without letting them pass. */
+const TURN_MS_MAX = 4;
+
+/** The event met a defect of ours, as it would in production. */
+const DEFECT: Outcome = {
+  items: [],
+  failure: { code: 'processing_failed', message: 'The event could not be processed.', path: null },
+};
+
+/**
+ * Rates stored events anew and compares with what they came to when they were processed. Reads, and writes nothing.
+ *
+ * @param onTurn told the events done so far whenever other work may pass; waited for
+ * @throws the signal's reason once that is aborted
+ */
+export async function replay(
+  { clickhouse, clock, bounds }: ReplayDeps,
+  { scope, selection, rules }: Replay,
+  signal: AbortSignal,
+  onTurn: (eventsDone: number) => Promise<void>,
+): Promise<BacktestResult> {
+  const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
+  const endMs = clock.nowMs() + secondsMax * 1_000;
+  const comparison = new Comparison();
+  const turns = new Turns(async () => {
+    signal.throwIfAborted();
+    await onTurn(comparison.eventCount);
+    signal.throwIfAborted();
+  });
+  let cutBy: 'events' | 'time' | undefined;
+  let after: string | undefined;
+  while (cutBy === undefined) {
+    // One more than may be rated tells whether anything is left out.
+    const left = eventsMax - comparison.eventCount;
+    const page = { eventsMax: Math.min(pageEventsMax, left + 1), bytesMax: pageBytesMax };
+    const events = await readInputs(clickhouse, scope, selection, after, page, signal);
+    if (events.length === 0) break;
+    after = events.at(-1)?.id;
+    for (const event of events) {
+      if (comparison.eventCount >= eventsMax) cutBy = 'events';
+      else if (clock.nowMs() >= endMs) cutBy = 'time';
+      if (cutBy !== undefined) break;
+      const { id, occurred_at_s: occurredAt } = event;
+      comparison.add({ id, occurredAt, before: storedOutcome(event), after: rateStored(event, rules) });
+      await turns.pauseIfDue();
+    }
+    await turns.pause();
+  }
+  const { cut_by: cutInside, ...found } = comparison.result();
+  const { from, to } = selection;
+  return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
+}
+
+function rateStored(event: StoredInput, rules: RatingRules): Outcome {
+  try {
+    return outcomeOf(rateEvent(rules, ratingInputOf(fieldsOf(event))));
+  } catch {
+    return DEFECT;
+  }
+}
+
+/** The event's fields as ingest took them. @throws SyntaxError where its body could never be read */
+function fieldsOf(event: StoredInput): Record<string, unknown> {
+  const { raw_json: rawJson, x_billing: billing, subject_is_sent: isSubjectSent } = event;
+  return {
+    raw_json: parseJson(Buffer.from(rawJson)),
+    occurred_at: event.occurred_at_s,
+    ...(isSubjectSent ? { subject_type: event.subject_type, subject_id: event.subject_id } : {}),
+    ...(billing === '' ? {} : { 'x-billing': parseJson(Buffer.from(billing)) }),
+  };
+}
+
+/** Gives the thread back at short intervals. */
+class Turns {
+  #startedMs = performance.now();
+
+  constructor(private readonly onTurn: () => Promise<void>) {}
+
+  async pauseIfDue(): Promise<void> {
+    if (performance.now() - this.#startedMs >= TURN_MS_MAX) await this.pause();
+  }
+
+  async pause(): Promise<void> {
+    await this.onTurn();
+    await nextTurn();
+    this.#startedMs = performance.now();
+  }
+}

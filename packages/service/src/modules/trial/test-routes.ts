@@ -1,0 +1,29 @@
+import { closed, RulesTestRequest, RulesTestResult } from '@tollgate/contract';
+import { Type } from 'typebox';
+import type { App } from '../../platform/http/index.js';
+import { type TestRulesDeps, testRules } from './test-rules.js';
+
+/** Rules on one event. */
+export function registerTestRoutes(app: App, deps: TestRulesDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/rules/test',
+    // `raw_json` is the client's own. The texts of the rules are checked with them.
+    config: { access: { kind: 'project', permission: 'rules:read' }, arbitraryText: true },
+    schema: {
+      tags: ['Rules'],
+      summary: 'Test rules',
+      description:
+        'Rates one event by exactly the rules that are named, saved or sent, drafts included, as production would. ' +
+        'What fails the event is in `errors`. Nothing is stored.',
+      operationId: 'testRules',
+      params: Type.Object({ project_id: Type.String() }, closed),
+      body: RulesTestRequest,
+      response: { 200: RulesTestResult },
+    },
+    handler: (request) => {
+      if (request.rawBody === undefined) throw new Error('a validated body without its bytes');
+      return testRules(deps, request.project, request.body, request.rawBody);
+    },
+  });
+}

@@ -1,0 +1,49 @@
+import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { parseJson } from '../../kernel/json.js';
+import { firstUnusableText, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
+import { dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
+import { outcomeOf } from './outcome.js';
+import { checkTrialEvent } from './trial-event.js';
+import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
+
+export interface TestRulesDeps {
+  readonly ruleSets: RuleSetsForTrial;
+  readonly clock: Clock;
+}
+
+/**
+ * What the named rules make of one event, by the code that production runs. Stores nothing.
+ *
+ * @param body whose shape the schema has established; parsed from `rawBody`
+ * @throws ApiError as `trialRules` and `checkTrialEvent` do
+ */
+export async function testRules(
+  { ruleSets, clock }: TestRulesDeps,
+  project: ProjectRef,
+  body: RulesTestRequest,
+  rawBody: Buffer,
+): Promise<RulesTestResult> {
+  if (body.extractor !== undefined && body.extractor_rule_set_id !== undefined) {
+    throw invalidRequest('extractor', 'must not be given together with extractor_rule_set_id');
+  }
+  checkTexts(body);
+  // Numbers of the event keep the digits that they were sent with.
+  const { event } = parseJson(rawBody) as Pick<RulesTestRequest, 'event'>;
+  checkTrialEvent(event);
+  const { rating } = await trialRules(ruleSets, project, body);
+  const rated = rateEvent(rating, ratingInputOf({ occurred_at: unixSeconds(clock), ...event }));
+  const { items, failure } = outcomeOf(rated);
+  return {
+    subject: rated.subject ?? null,
+    dimensions: Object.fromEntries(dimensionTexts(rated.dimensions)),
+    charge_items: [...items],
+    errors: failure === null ? [] : [failure],
+  };
+}
+
+/** All but the event is ours to use and, had it been saved, to store. */
+function checkTexts({ event: _event, ...naming }: RulesTestRequest): void {
+  const path = firstUnusableText(naming);
+  if (path !== undefined) throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
+}

@@ -1,0 +1,31 @@
+import type { ErrorDetail, TrialEvent, XBilling } from '@tollgate/contract';
+import { ApiError, ERROR_DETAILS_MAX, isUsableText } from '../../platform/http/index.js';
+import { checkBilling } from '../rules/index.js';
+
+/**
+ * Refuses what ingest refuses of these fields.
+ *
+ * @param event of a body that was parsed losslessly and whose shape the schema has established
+ * @throws ApiError `subject_pair_incomplete`, `invalid_request`
+ */
+export function checkTrialEvent(event: TrialEvent): void {
+  const { subject_type: type, subject_id: id, 'x-billing': billing } = event;
+  if ((type === undefined) !== (id === undefined)) {
+    const path = `event.${type === undefined ? 'subject_type' : 'subject_id'}`;
+    throw new ApiError('subject_pair_incomplete', {
+      details: [{ path, message: 'is required, because the other one is there' }],
+    });
+  }
+  const details: ErrorDetail[] = [];
+  const report = (path: string, message: string): void => {
+    if (details.length < ERROR_DETAILS_MAX) details.push({ path, message });
+  };
+  if (id !== undefined && !isUsableText(id)) {
+    report('event.subject_id', 'text must not hold NUL or a lone surrogate');
+  }
+  if (billing !== undefined) checkBilling(billing as XBilling, 'event.x-billing', report);
+  const first = details[0];
+  if (first === undefined) return;
+  const message = `The request is not valid: ${first.path}: ${first.message}.`;
+  throw new ApiError('invalid_request', { message, details });
+}

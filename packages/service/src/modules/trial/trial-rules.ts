@@ -1,0 +1,193 @@
+import type {
+  BacktestRequest,
+  ErrorDetail,
+  ExtractorConfig,
+  ExtractorRuleSetInput,
+  PricingConfig,
+  PricingRuleSetInput,
+  RulesTestRequest,
+} from '@tollgate/contract';
+import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
+import {
+  type CompiledExtractor,
+  type CompiledPricing,
+  compileExtractor,
+  compilePricing,
+  EXTRACTOR_KIND,
+  type Issue,
+  PRICING_KIND,
+  priceBookOf,
+  type RatingRules,
+  type RuleOrigin,
+} from '../rules/index.js';
+
+/** The rule sets of one kind that a project has saved. */
+export interface SavedRuleSets<Config> {
+  /** The newest version, a draft included, unless one is named. @throws ApiError `rule_set_not_found` */
+  read(
+    owner: ProjectRef,
+    ruleSetId: string,
+    version?: number,
+  ): Promise<{ readonly id: string; readonly version: number; readonly config: Config }>;
+}
+
+export interface RuleSetsForTrial {
+  readonly extractors: SavedRuleSets<ExtractorConfig>;
+  readonly pricings: SavedRuleSets<PricingConfig>;
+}
+
+/** Rules of one kind, saved or sent. */
+export interface TrialConfig<Config> {
+  readonly origin: RuleOrigin;
+  readonly config: Config;
+}
+
+/** The rules that were named, ready to rate, and their text. */
+export interface TrialRules {
+  readonly rating: RatingRules;
+  readonly extractor: TrialConfig<ExtractorConfig>;
+  readonly pricing: TrialConfig<PricingConfig> | undefined;
+}
+
+type Naming = Pick<
+  RulesTestRequest & BacktestRequest,
+  'extractor' | 'version' | 'pricing' | 'pricing_rule_set_id' | 'pricing_version'
+> & { readonly extractor_rule_set_id?: string };
+
+/** Rules that were sent have no id and no version. */
+const SENT: RuleOrigin = { ruleSetId: '', version: 0 };
+
+/**
+ * Exactly the rules that the request names: other pricing rule sets, bound or not, do not apply.
+ *
+ * @throws ApiError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.` before it, and
+ *   `rule_set_not_found` (400) with the field that names it
+ */
+export async function trialRules(
+  ruleSets: RuleSetsForTrial,
+  project: ProjectRef,
+  naming: Naming,
+): Promise<TrialRules> {
+  checkNaming(naming);
+  const sent = checkSent(naming);
+  const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
+  const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
+  const prices = pricing === undefined ? [] : [compiledPricing(pricing)];
+  const rating = { extractor: compiledExtractor(extractor), prices: priceBookOf(prices) };
+  return { rating, extractor, pricing };
+}
+
+function checkNaming({ extractor, version, ...naming }: Naming): void {
+  const { pricing, pricing_rule_set_id: pricingId, pricing_version: pricingVersion } = naming;
+  if (extractor === undefined && naming.extractor_rule_set_id === undefined) {
+    throw invalidRequest('extractor', 'is required, unless extractor_rule_set_id is given');
+  }
+  if (extractor !== undefined && version !== undefined) {
+    throw invalidRequest('version', 'names a saved version: leave it out when extractor is given');
+  }
+  if (pricing !== undefined && pricingId !== undefined) {
+    throw invalidRequest('pricing', 'must not be given together with pricing_rule_set_id');
+  }
+  if (pricingVersion !== undefined && pricingId === undefined) {
+    throw invalidRequest('pricing_version', 'needs pricing_rule_set_id');
+  }
+}
+
+/** The rules of the body itself; what is wrong with either is told at once. */
+function checkSent(naming: Naming): Partial<Pick<TrialRules, 'extractor' | 'pricing'>> {
+  const details: ErrorDetail[] = [];
+  const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
+    EXTRACTOR_KIND.checkedConfig(input),
+  );
+  // What a pricing rule set is bound to is no part of its config.
+  const pricing = attempt(
+    'pricing',
+    naming.pricing,
+    details,
+    (input: Omit<PricingRuleSetInput, 'extractor_rule_set_id'>) =>
+      PRICING_KIND.checkedConfig({ extractor_rule_set_id: '', ...input }),
+  );
+  const first = details[0];
+  if (first !== undefined) {
+    throw new ApiError('invalid_request', {
+      message: `The request is not valid: ${first.path}: ${first.message}.`,
+      details: details.slice(0, ERROR_DETAILS_MAX),
+    });
+  }
+  return {
+    ...(extractor === undefined ? {} : { extractor: { origin: SENT, config: extractor } }),
+    ...(pricing === undefined ? {} : { pricing: { origin: SENT, config: pricing } }),
+  };
+}
+
+/** The checked config of an input, or what is wrong with it, added to `details`. */
+function attempt<Input, Config>(
+  field: string,
+  input: Input | undefined,
+  details: ErrorDetail[],
+  check: (input: Input) => Config,
+): Config | undefined {
+  if (input === undefined) return undefined;
+  try {
+    return check(input);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.details === undefined) throw error;
+    for (const { path, message } of error.details) details.push({ path: `${field}.${path}`, message });
+    return undefined;
+  }
+}
+
+function savedExtractor(
+  { extractors }: RuleSetsForTrial,
+  project: ProjectRef,
+  { extractor_rule_set_id: id = '', version }: Naming,
+): Promise<TrialConfig<ExtractorConfig>> {
+  return saved(extractors, project, id, version, 'extractor_rule_set_id', 'version');
+}
+
+async function savedPricing(
+  { pricings }: RuleSetsForTrial,
+  project: ProjectRef,
+  { pricing_rule_set_id: id, pricing_version: version }: Naming,
+): Promise<TrialConfig<PricingConfig> | undefined> {
+  if (id === undefined) return undefined;
+  return saved(pricings, project, id, version, 'pricing_rule_set_id', 'pricing_version');
+}
+
+/** @throws ApiError `rule_set_not_found`, as a 400 that names the field: the path of the request is not at fault */
+export async function saved<Config>(
+  ruleSets: SavedRuleSets<Config>,
+  project: ProjectRef,
+  ruleSetId: string,
+  version: number | undefined,
+  idField: string,
+  versionField: string,
+): Promise<TrialConfig<Config>> {
+  try {
+    const found = await ruleSets.read(project, ruleSetId, version);
+    return { origin: { ruleSetId: found.id, version: found.version }, config: found.config };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'rule_set_not_found') throw error;
+    const message =
+      version === undefined
+        ? 'no such rule set in this project'
+        : `no such rule set, or no such ${versionField}`;
+    throw new ApiError('rule_set_not_found', { details: [{ path: idField, message }], inBody: true });
+  }
+}
+
+function compiledExtractor({ config, origin }: TrialConfig<ExtractorConfig>): CompiledExtractor {
+  const result = compileExtractor(config, origin);
+  return result.ok ? result.extractor : refuse(origin, result.issues);
+}
+
+function compiledPricing({ config, origin }: TrialConfig<PricingConfig>): CompiledPricing {
+  const result = compilePricing(config, origin);
+  return result.ok ? result.pricing : refuse(origin, result.issues);
+}
+
+/** Whatever was saved, or has just been checked, compiles. */
+function refuse({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
+  const texts = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw new Error(`version ${version} of ${ruleSetId} does not compile: ${texts}`);
+}

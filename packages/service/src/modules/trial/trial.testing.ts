@@ -1,0 +1,88 @@
+import { pino } from 'pino';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import { createRuleSets, registerRuleSetRoutes } from '../rules/index.js';
+import { type BacktestBounds, Backtests } from './backtests.js';
+import { registerBacktestRoutes, registerTestRoutes } from './index.js';
+
+/** Tokens of a model, priced by the extractor at 2 USD. */
+export const EXTRACTOR = {
+  subject: { type_path: 'user.type', id_path: 'user.id' },
+  dimensions: [{ name: 'model', path: 'model', type: 'string', required: true }],
+  charge_item_extractors: [
+    { name: 'tokens', metric: 'llm.tokens', path: 'tokens', type: 'number', unit: 'token' },
+    {
+      name: 'calls',
+      metric: 'llm.calls',
+      path: 'calls',
+      type: 'number',
+      currency: 'EUR',
+      unit_price_expr: 'dec("2")',
+    },
+  ],
+};
+
+/** Prices tokens by model. */
+export const PRICING = {
+  currency: 'USD',
+  rules: [
+    {
+      name: 'large',
+      metric: 'llm.tokens',
+      match_expr: 'dimensions.model == "large"',
+      unit_price_expr: 'dec("0.03")',
+    },
+    { name: 'other', metric: 'llm.tokens', priority: 1, unit_price_expr: 'dec("0.01")' },
+  ],
+};
+
+/** An application that keeps rule sets and tries them. */
+export interface TestTrial extends TestApi {
+  readonly backtests: Backtests;
+  /** Another node over the same stores. */
+  otherNode(): Backtests;
+  /** The id of a rule set with a draft. */
+  makeRuleSet(kind: 'extractor' | 'pricing', body: object): Promise<string>;
+  publish(kind: 'extractor' | 'pricing', id: string): Promise<void>;
+  post(path: string, body: object | string, key?: string): Promise<Answer>;
+}
+
+export async function createTestTrial(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  bounds: Partial<BacktestBounds> = {},
+): Promise<TestTrial> {
+  let makeNode: (() => Backtests) | undefined;
+  let backtests: Backtests | undefined;
+  const api = await createTestApi((app, { postgres, clock }) => {
+    const ruleSets = createRuleSets({ postgres, clock });
+    makeNode = () =>
+      new Backtests({ postgres, clickhouse, ruleSets, clock, log: pino({ level: 'silent' }), bounds });
+    backtests = makeNode();
+    registerRuleSetRoutes(app, ruleSets);
+    registerTestRoutes(app, { ruleSets, clock });
+    registerBacktestRoutes(app, { backtests });
+  });
+  if (backtests === undefined || makeNode === undefined) throw new Error('the routes were not registered');
+  const node = backtests;
+  const base = `/v1/projects/${api.projectId}`;
+  const post: TestTrial['post'] = (path, body, key) => api.call('POST', `${base}${path}`, body, key);
+  return {
+    ...api,
+    backtests: node,
+    otherNode: makeNode,
+    post,
+    makeRuleSet: async (kind, body) => {
+      const created = await post(`/${kind}-rule-sets`, body);
+      if (created.status !== 201) throw new Error(created.text);
+      return created.json().id;
+    },
+    publish: async (kind, id) => {
+      const published = await api.call('POST', `${base}/${kind}-rule-sets/${id}/publish`);
+      if (published.status !== 200) throw new Error(published.text);
+    },
+    close: async () => {
+      await node.close();
+      await api.close();
+    },
+  };
+}
