@@ -13,39 +13,14 @@ import {
 import { zoneOf } from './timezone.js';
 
 /** Whole, half and quarter hours; changes by one hour and by half an hour, at midnight, over the day line, of politics. */
-const ZONES = [
-  'UTC',
-  'Africa/Cairo',
-  'Africa/Casablanca',
-  'Africa/Johannesburg',
-  'America/Asuncion',
-  'America/Caracas',
-  'America/Havana',
-  'America/Los_Angeles',
-  'America/New_York',
-  'America/Nuuk',
-  'America/Santiago',
-  'America/Sao_Paulo',
-  'America/St_Johns',
-  'Antarctica/Troll',
-  'Asia/Amman',
-  'Asia/Beirut',
-  'Asia/Gaza',
-  'Asia/Kathmandu',
-  'Asia/Kolkata',
-  'Asia/Tehran',
-  'Asia/Tokyo',
-  'Australia/Adelaide',
-  'Australia/Eucla',
-  'Australia/Lord_Howe',
-  'Europe/Berlin',
-  'Europe/Dublin',
-  'Europe/London',
-  'Pacific/Apia',
-  'Pacific/Auckland',
-  'Pacific/Chatham',
-  'Pacific/Kiritimati',
-];
+const ZONES = `
+  UTC Africa/Cairo Africa/Casablanca Africa/Johannesburg America/Asuncion America/Caracas America/Havana
+  America/Los_Angeles America/New_York America/Nuuk America/Santiago America/Sao_Paulo America/St_Johns
+  Antarctica/Troll Asia/Amman Asia/Beirut Asia/Gaza Asia/Kathmandu Asia/Kolkata Asia/Tehran Asia/Tokyo
+  Australia/Adelaide Australia/Eucla Australia/Lord_Howe Europe/Berlin Europe/Dublin Europe/London Pacific/Apia
+  Pacific/Auckland Pacific/Chatham Pacific/Kiritimati`
+  .trim()
+  .split(/\s+/);
 
 const FROM_S = Date.UTC(2020, 0, 1) / 1_000;
 const TO_S = Date.UTC(2036, 0, 1) / 1_000;
