@@ -29,9 +29,9 @@ if (process.argv.includes('--write')) {
 function errorsPage() {
   const rows = Object.entries(ERRORS)
     .sort(([a, { status: x }], [b, { status: y }]) => x - y || a.localeCompare(b, 'en'))
-    .map(([code, { status, statusInBatch, message }]) => {
-      const inBatch = statusInBatch === undefined ? '' : ` (${statusInBatch} in a batch)`;
-      return `| ${status}${inBatch} | \`${code}\` | ${message} |`;
+    .map(([code, { status, statusInBody, message }]) => {
+      const inBody = statusInBody === undefined ? '' : ` (${statusInBody} when the body names it)`;
+      return `| ${status}${inBody} | \`${code}\` | ${message} |`;
     });
   return `# Errors
 

@@ -93,8 +93,8 @@ describe('every documented operation, fed with hostile input', () => {
     if (response.status < 400) return;
     const body = JSON.parse(text) as { error: unknown; code: keyof typeof ERRORS };
     expect(typeof body.error, context).toBe('string');
-    const entry: { status: number; statusInBatch?: number } = ERRORS[body.code];
-    expect([entry.status, entry.statusInBatch], context).toContain(response.status);
+    const entry: { status: number; statusInBody?: number } = ERRORS[body.code];
+    expect([entry.status, entry.statusInBody], context).toContain(response.status);
   }
 });
 

@@ -5,16 +5,16 @@ import { ERRORS } from './errors.js';
 describe('the error registry', () => {
   test('is what docs/errors.md lists, no more and no less', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3})(?: \((\d{3}) in a batch\))? \| `([a-z_]+)` \| (.+) \|$/gm)];
-    const documented = rows.map(([, status, inBatch = status, code, message]) => [
+    const rows = [...page.matchAll(/^\| (\d{3})(?: \((\d{3}) when the body names it\))? \| `([a-z_]+)` \| (.+) \|$/gm)];
+    const documented = rows.map(([, status, inBody = status, code, message]) => [
       code,
       status,
-      inBatch,
+      inBody,
       message,
     ]);
     const registered = Object.entries(ERRORS).map(([code, entry]) => {
-      const inBatch = 'statusInBatch' in entry ? entry.statusInBatch : entry.status;
-      return [code, String(entry.status), String(inBatch), entry.message];
+      const inBody = 'statusInBody' in entry ? entry.statusInBody : entry.status;
+      return [code, String(entry.status), String(inBody), entry.message];
     });
     expect(documented.sort()).toEqual(registered.sort());
   });

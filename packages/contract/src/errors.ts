@@ -9,8 +9,8 @@ export const ERRORS = {
   json_too_complex: { status: 400, message: 'The JSON holds too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
   occurred_at_out_of_range: { status: 400, message: 'occurred_at lies outside the accepted window.' },
-  rule_set_not_found: { status: 404, statusInBatch: 400, message: 'No such rule set in this project.' },
-  rule_set_not_published: { status: 409, statusInBatch: 400, message: 'The rule set is not published.' },
+  rule_set_not_found: { status: 404, statusInBody: 400, message: 'No such rule set in this project.' },
+  rule_set_not_published: { status: 409, statusInBody: 400, message: 'The rule set is not published.' },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
   nothing_to_publish: { status: 409, message: 'The rule set has no draft to publish.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
@@ -38,8 +38,8 @@ export const ERRORS = {
 
 interface ErrorEntry {
   readonly status: number;
-  /** The status when an item of a batch is at fault, and hence the body rather than the path. */
-  readonly statusInBatch?: number;
+  /** The status when the body names what is at fault, and not the path: an item of a batch, say. */
+  readonly statusInBody?: number;
   readonly message: string;
 }
 

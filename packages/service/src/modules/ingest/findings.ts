@@ -23,7 +23,7 @@ export class Findings {
     throw new ApiError(this.code, {
       message: `${summary}: ${first.path}: ${first.message}.`,
       details: this.details,
-      inBatch: options.inBatch,
+      inBody: options.inBatch,
     });
   }
 }

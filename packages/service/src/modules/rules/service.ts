@@ -234,7 +234,7 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
   const extractor = await store.lockNewestVersion(tx, scope, extractorRuleSetId);
   if (extractor === undefined) {
     const details = [{ path, message: 'expected an extractor rule set of this project' }];
-    throw new ApiError('rule_set_not_found', { inBatch: true, details });
+    throw new ApiError('rule_set_not_found', { inBody: true, details });
   }
   if (extractor.archived_at !== null) {
     const details = [{ path, message: 'expected one that is not archived' }];

@@ -7,8 +7,8 @@ export interface ApiErrorOptions {
   /** Replaces the registry's message; shown to the caller, so it never names internals. */
   readonly message?: string;
   readonly details?: readonly ErrorDetail[];
-  /** An item of a batch is at fault: some codes have another status there. */
-  readonly inBatch?: boolean;
+  /** The body names what is at fault, and not the path: some codes have another status then. */
+  readonly inBody?: boolean;
   /** Seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfterS?: number;
   /** What went wrong inside; logged, never sent. */
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     options: ApiErrorOptions = {},
   ) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
-    this.statusCode = statusOf(code, options.inBatch === true);
+    this.statusCode = statusOf(code, options.inBody === true);
     this.details = options.details?.slice(0, ERROR_DETAILS_MAX);
     this.retryAfterS = options.retryAfterS ?? (this.statusCode === 503 ? 1 : undefined);
   }
@@ -39,9 +39,9 @@ export class ApiError extends Error {
   }
 }
 
-function statusOf(code: ErrorCode, inBatch: boolean): number {
+function statusOf(code: ErrorCode, inBody: boolean): number {
   const entry = ERRORS[code];
-  return inBatch && 'statusInBatch' in entry ? entry.statusInBatch : entry.status;
+  return inBody && 'statusInBody' in entry ? entry.statusInBody : entry.status;
 }
 
 /** 400 `invalid_request` about one place of the request. */
