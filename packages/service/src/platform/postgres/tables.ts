@@ -3,21 +3,50 @@ import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /** Tables of the system of record by name. */
 export interface Database {
+  accounts: AccountsTable;
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;
   backtests: BacktestsTable;
+  budget_leases: BudgetLeasesTable;
+  credit_grants: CreditGrantsTable;
+  direct_limit_amounts: DirectLimitAmountsTable;
+  direct_limits: DirectLimitsTable;
   failed_events: FailedEventsTable;
+  idempotent_requests: IdempotentRequestsTable;
   ingest_totals: IngestTotalsTable;
+  ledger_entries: LedgerEntriesTable;
+  ledger_transactions: LedgerTransactionsTable;
+  limit_reserved: LimitReservedTable;
+  limit_revisions: LimitRevisionsTable;
+  limit_rules: LimitRulesTable;
+  limit_windows: LimitWindowsTable;
   projects: ProjectsTable;
   rule_set_versions: RuleSetVersionsTable;
   rule_sets: RuleSetsTable;
   segments: SegmentsTable;
+  subject_routes: SubjectRoutesTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
   usage_batches: UsageBatchesTable;
   usage_event_ids: UsageEventIdsTable;
   usage_event_totals: UsageEventTotalsTable;
+  usage_limit_plan_rules: UsageLimitPlanRulesTable;
+  usage_limit_plan_versions: UsageLimitPlanVersionsTable;
+  usage_limit_plans: UsageLimitPlansTable;
   usage_totals: UsageTotalsTable;
+  wallets: WalletsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_messages: WebhookMessagesTable;
+}
+
+export interface AccountsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  name: string;
+  external_id: string | null;
+  created_at: number;
 }
 
 export interface ApiKeysTable {
@@ -61,6 +90,74 @@ export interface BacktestsTable {
   finished_at: number | null;
 }
 
+export interface BudgetLeasesTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  subject_type: string;
+  subject_id: string;
+  account_id: string | null;
+  currency: string;
+  metric: string | null;
+  amount: string;
+  used: Generated<string>;
+  held: string;
+  rule_nos: number[];
+  holds_wallet: boolean;
+  status: string;
+  expires_at: number;
+  created_at: number;
+  closed_at: number | null;
+}
+
+export interface CreditGrantsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  account_id: string;
+  currency: string;
+  transaction_id: string;
+  source: string;
+  amount: string;
+  remaining: string;
+  priority: Generated<number>;
+  expires_at: number | null;
+  expired_at: number | null;
+  description: string | null;
+  created_at: number;
+}
+
+export interface DirectLimitAmountsTable {
+  tenant_id: string;
+  project_id: string;
+  direct_limit_id: string;
+  changed_at_ms: number;
+  limit_amount: string;
+  effective: string;
+}
+
+export interface DirectLimitsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  route_id: string;
+  limit_key: string;
+  measure: string;
+  selector_type: string;
+  selector_value: string;
+  dimension_key: string | null;
+  dimension_value: string | null;
+  currency: string;
+  period: string;
+  limit_amount: string;
+  action: string;
+  webhook_event: string | null;
+  notify_at: number[];
+  rule_no: number;
+  created_at: number;
+  updated_at: number;
+}
+
 export interface FailedEventsTable {
   tenant_id: string;
   project_id: string;
@@ -73,12 +170,77 @@ export interface FailedEventsTable {
   event: string;
 }
 
+export interface IdempotentRequestsTable {
+  tenant_id: string;
+  project_id: string;
+  operation: string;
+  key: string;
+  request_hash: Buffer;
+  answer: ColumnType<unknown, string, string>;
+  created_at: number;
+}
+
 export interface IngestTotalsTable {
   tenant_id: string;
   project_id: string;
   processed_count: number;
   failed_count: number;
   duplicate_count: number;
+}
+
+export interface LedgerEntriesTable {
+  tenant_id: string;
+  project_id: string;
+  transaction_id: string;
+  ledger_account: string;
+  amount: string;
+}
+
+export interface LedgerTransactionsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  account_id: string;
+  currency: string;
+  kind: string;
+  description: string | null;
+  created_at_ms: number;
+}
+
+export interface LimitReservedTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  reserved: string;
+}
+
+export interface LimitRevisionsTable {
+  tenant_id: string;
+  project_id: string;
+  revision: number;
+}
+
+export interface LimitRulesTable {
+  tenant_id: string;
+  project_id: string;
+  no: GeneratedAlways<number>;
+  owner_id: string;
+  limit_key: string;
+  period: string;
+}
+
+export interface LimitWindowsTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_no: number;
+  window_start: number;
+  window_end: number | null;
+  used: string;
+  limit_amount: string;
+  next_notice: string | null;
+  opened_at_ms: number;
 }
 
 export interface ProjectsTable {
@@ -124,6 +286,22 @@ export interface SegmentsTable {
   bytes: Buffer;
 }
 
+export interface SubjectRoutesTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  subject_type: string;
+  subject_id: string;
+  account_id: string;
+  usage_limit_plan_id: string | null;
+  plan_bound_at_ms: number | null;
+  usage_limit_anchor: number;
+  timezone: string;
+  week_start: string;
+  created_at: number;
+  updated_at: number;
+}
+
 export interface TenantsTable {
   id: string;
   name: string;
@@ -167,6 +345,55 @@ export interface UsageEventTotalsTable {
   failed_count: number;
 }
 
+export interface UsageLimitPlanRulesTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  plan_version_id: string;
+  position: number;
+  limit_key: string;
+  measure: string;
+  selector_type: string;
+  selector_value: string;
+  dimension_key: string | null;
+  dimension_value: string | null;
+  currency: string;
+  period: string;
+  limit_amount: string;
+  action: string;
+  webhook_event: string | null;
+  notify_at: number[];
+  rule_no: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface UsageLimitPlanVersionsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  plan_id: string;
+  revision: number;
+  title: string;
+  description: string | null;
+  published_at_ms: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface UsageLimitPlansTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  name: string;
+  title: string;
+  description: string | null;
+  current_revision: Generated<number>;
+  archived_at: number | null;
+  created_at: number;
+  updated_at: number;
+}
+
 export interface UsageTotalsTable {
   tenant_id: string;
   project_id: string;
@@ -177,4 +404,60 @@ export interface UsageTotalsTable {
   item_count: number;
   quantity: string;
   amount: string;
+}
+
+export interface WalletsTable {
+  tenant_id: string;
+  project_id: string;
+  account_id: string;
+  currency: string;
+  mode: Generated<string>;
+  balance: Generated<string>;
+  owed: Generated<string>;
+  reserved: Generated<string>;
+  unapplied_debit: Generated<string>;
+  next_expiry_at: number | null;
+  created_at: number;
+}
+
+export interface WebhookDeliveriesTable {
+  tenant_id: string;
+  project_id: string;
+  endpoint_id: string;
+  message_id: string;
+  status: string;
+  attempts: Generated<number>;
+  next_attempt_at_ms: number | null;
+  last_attempt_at_ms: number | null;
+  last_status: number | null;
+  last_error: string | null;
+  delivered_at_ms: number | null;
+  created_at_ms: number;
+}
+
+export interface WebhookEndpointsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  url: string;
+  event_types: string[];
+  description: string | null;
+  secret: string;
+  previous_secret: string | null;
+  previous_secret_until: number | null;
+  disabled_at: number | null;
+  disabled_reason: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface WebhookMessagesTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  type: string;
+  dedupe_key: string | null;
+  payload: string;
+  created_at_ms: number;
+  fanned_out_at_ms: number | null;
 }
