@@ -5,7 +5,9 @@ import { ERRORS } from './errors.js';
 describe('the error registry', () => {
   test('is what docs/errors.md lists, no more and no less', async () => {
     const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3})(?: \((\d{3}) when the body names it\))? \| `([a-z_]+)` \| (.+) \|$/gm)];
+    const rows = [
+      ...page.matchAll(/^\| (\d{3})(?: \((\d{3}) when the body names it\))? \| `([a-z_]+)` \| (.+) \|$/gm),
+    ];
     const documented = rows.map(([, status, inBody = status, code, message]) => [
       code,
       status,
