@@ -1,6 +1,6 @@
 export type { UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
-export { explainItem, type RatedBy } from './explain.js';
+export { explainItem } from './explain.js';
 export {
   countInputs,
   inputBytes,
