@@ -8,7 +8,7 @@
 import {
   HOSTILE_EXPRESSIONS,
   hostileEnv,
-} from '../packages/service/dist/modules/rules/expression/hostile-corpus.js';
+} from '../packages/service/dist/modules/rules/expression/hostile.testing.js';
 import { compileExpression } from '../packages/service/dist/modules/rules/expression/index.js';
 
 const EVALUATION_MS_MAX = 5;

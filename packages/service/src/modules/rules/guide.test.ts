@@ -1,8 +1,8 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
+import { type Guide, readGuide, sectionsOf } from '../../testing/guide.js';
 import { compileExpression, type ExpressionKind, FUNCTIONS } from './expression/index.js';
 import { envWith, evaluated } from './expression/testing.js';
-import { type Guide, readGuide, sectionsOf } from './guide-testing.js';
 import { itemsOf, rate } from './testing.js';
 
 const guide = readGuide('expressions');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HOSTILE_EXPRESSIONS, hostileEnv } from './hostile-corpus.js';
+import { HOSTILE_EXPRESSIONS, hostileEnv } from './hostile.testing.js';
 import { OPERATION_STEPS, STEPS_MAX, STRING_CHARS_MAX } from './limits.js';
 import { evaluated } from './testing.js';
 

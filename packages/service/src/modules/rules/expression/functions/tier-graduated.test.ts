@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { decimal, envWith, outcomeOf } from '../testing.js';
-import { assertAgreesWithRationals } from './tier-testing.js';
+import { assertAgreesWithRationals } from './tier.testing.js';
 
 const TABLE = '[[100, "0.10"], ["1000", dec("0.05")], [null, 0]]';
 const FREE_THEN_PAID = '[[1000, 0], [null, "0.001"]]';

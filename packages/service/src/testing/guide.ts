@@ -8,7 +8,7 @@ export interface Guide {
 }
 
 export function readGuide(name: string): Guide {
-  return guideOf(readFileSync(new URL(`../../../../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
+  return guideOf(readFileSync(new URL(`../../../../docs/guides/${name}.md`, import.meta.url), 'utf8'));
 }
 
 export function guideOf(text: string): Guide {
