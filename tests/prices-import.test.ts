@@ -108,11 +108,16 @@ describe('tollgate prices import', () => {
   });
 
   it('prints with --dry-run what a create takes, and nothing else, to standard output', async () => {
-    const printed = await importPrices(['--dry-run', '--extractor-rule-set', extractorId], { key: '' });
+    const file = join(service.dataDir, 'many.json');
+    const row = { mode: 'chat', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };
+    const models = Array.from({ length: 125 }, (_, n) => [`organisation/model-${n}`, row]);
+    writeFileSync(file, JSON.stringify(Object.fromEntries(models)));
+    const printed = await importPrices(['--dry-run', '--extractor-rule-set', extractorId], { file, key: '' });
     expect(printed.exitCode).toBe(0);
     const body = JSON.parse(printed.stdout);
     const answer = await call(service, 'POST', `${project}/pricing-rule-sets`, { key: sample.key, body });
     expect(answer.status).toBe(201);
+    expect(answer.body.rules).toHaveLength(500);
     expect(answer.body.rules).toEqual(body.rules);
   });
 });

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, readConfig, readRoles } from '../config.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
@@ -83,11 +84,21 @@ function isOperatorError(error: unknown): error is Error {
   return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
 }
 
+/** How long the end waits for somebody to read what was printed. */
+const PRINT_MS_MAX = 2_000;
+
+/** Ends the process: the embedded stores keep handles of their own that must not hold it up. */
+async function exit(code: number): Promise<never> {
+  // A pipe takes 64 KiB at once; what is still to be written would be lost.
+  const written = (stream: NodeJS.WriteStream) => new Promise((resolve) => stream.write('', resolve));
+  await Promise.race([Promise.all([process.stdout, process.stderr].map(written)), delay(PRINT_MS_MAX)]);
+  process.exit(code);
+}
+
 try {
-  // An explicit end: the embedded stores keep handles of their own that must not hold up the process.
-  process.exit(await run(process.argv.slice(2)));
+  await exit(await run(process.argv.slice(2)));
 } catch (error) {
-  if (error instanceof StopRequested) process.exit(print(`tollgate: ${error.message}`));
+  if (error instanceof StopRequested) await exit(print(`tollgate: ${error.message}`));
   console.error(isOperatorError(error) ? `tollgate: ${error.message}` : error);
-  process.exit(1);
+  await exit(1);
 }

@@ -35,7 +35,7 @@ export interface Invocation {
   readonly values: OptionValues;
 }
 
-export type OptionValues = ReturnType<typeof readArgs>['values'];
+type OptionValues = ReturnType<typeof readArgs>['values'];
 
 /** @throws StartError, and an error of `parseArgs` for an option that no command has */
 export function parseCommandLine(args: readonly string[]): Invocation | 'help' | 'version' {

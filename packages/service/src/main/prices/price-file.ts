@@ -3,7 +3,7 @@ import { JsonDepthError, parseLossless } from '../../kernel/json.js';
 import { StartError } from '../start-error.js';
 
 /** Some twenty times the table that gateways share today. */
-export const PRICE_FILE_BYTES_MAX = 32 * 1_048_576;
+const PRICE_FILE_BYTES_MAX = 32 * 1_048_576;
 
 /** The JSON of a file, each number with all its digits. @throws StartError saying what is wrong with the file */
 export async function readPriceFile(file: string): Promise<unknown> {
