@@ -137,6 +137,9 @@ export const UsageItemExplanation = Type.Object(
         source: ItemSourceSchema,
         extractor_name: NullableText,
         path: Nullable(Type.String({ description: 'Where in `raw_json` the quantity was read.' })),
+        less_paths: Type.Array(Type.String(), {
+          description: 'Where in `raw_json` what was subtracted from it was read.',
+        }),
         type: NullableText,
       },
       closed,

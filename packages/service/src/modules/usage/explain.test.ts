@@ -9,6 +9,7 @@ const config: ExtractorConfig = {
       name: 'in',
       metric: 'llm.tokens',
       path: 'usage.prompt_tokens',
+      less_paths: ['usage.cached_tokens'],
       type: 'number',
       unit_price_expr: 'dec("0.001")',
     },
@@ -71,6 +72,7 @@ describe('explainEvent', () => {
             source: 'extractor',
             extractor_name: 'in',
             path: 'usage.prompt_tokens',
+            less_paths: ['usage.cached_tokens'],
             type: 'number',
           },
           unit_price: { value: '0.001', expression: 'dec("0.001")' },
@@ -123,7 +125,7 @@ describe('explainEvent', () => {
       extractor_name: null,
       rule_name: 'in',
     }).charge_items;
-    expect(explained?.quantity).toMatchObject({ path: null, extractor_name: null });
+    expect(explained?.quantity).toMatchObject({ path: null, less_paths: [], extractor_name: null });
     expect(explained?.unit_price.expression).toBe('dec("0.001")');
   });
 

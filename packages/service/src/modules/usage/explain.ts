@@ -58,6 +58,7 @@ export function explainItem(item: UsageChargeItem, ratedBy: RatedBy): UsageItemE
       source: item.source,
       extractor_name: item.extractor_name,
       path: reader?.path ?? null,
+      less_paths: reader?.less_paths ?? [],
       type: reader?.type ?? null,
     },
     unit_price: { value: item.unit_price, expression: expressions.unitPrice },
