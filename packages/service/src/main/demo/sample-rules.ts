@@ -1,6 +1,8 @@
-import type { ExtractorConfig } from '@tollgate/contract';
+import type { ExtractorConfig, PricingConfig, PricingRule } from '@tollgate/contract';
 
-/** USD per token, as published price lists state it: input, cached input, output. */
+const METRICS = ['llm.input_tokens', 'llm.cached_input_tokens', 'llm.output_tokens'] as const;
+
+/** USD per token of each metric, as published price lists state it. */
 const PRICES = {
   'gpt-5': ['0.00000125', '0.000000125', '0.00001'],
   'gpt-5-mini': ['0.00000025', '0.000000025', '0.000002'],
@@ -8,40 +10,50 @@ const PRICES = {
   'gemini-2.5-flash': ['0.0000003', '0.000000075', '0.0000025'],
 } as const;
 
+/** USD per token of whatever has no price of its own: nothing goes unpriced. */
+const OTHER_PRICE = '0.000001';
+const OTHER_PRIORITY = 100;
+
 /** The models that the sample traffic calls. */
 export const SAMPLE_MODELS = Object.keys(PRICES) as readonly (keyof typeof PRICES)[];
 
-/** A CEL chain that yields the price of column `column` for the event's model. */
-function priceByModel(column: 0 | 1 | 2): string {
-  const branches = SAMPLE_MODELS.map(
-    (model) => `dimensions.model == "${model}" ? dec("${PRICES[model][column]}")`,
-  );
-  return `${branches.join(' : ')} : dec("0.000001")`;
+function tokens(name: string, metric: (typeof METRICS)[number], path: string) {
+  return { name, metric, path, type: 'number' as const, unit: 'token' };
 }
 
-function tokens(name: string, metric: string, path: string, column: 0 | 1 | 2) {
-  return {
-    name,
-    metric,
-    path,
-    type: 'number' as const,
-    unit: 'token',
-    currency: 'USD',
-    unit_price_expr: priceByModel(column),
-    amount_expr: 'dec_mul(item.quantity, item.unit_price)',
-  };
-}
-
-/** Reads one LLM call: who called, which model, how many tokens of each kind, and what they cost. */
-export const SAMPLE_RULES: ExtractorConfig = {
+/** Reads one LLM call: who called, which model, and how many tokens of each kind. */
+export const SAMPLE_EXTRACTOR: ExtractorConfig = {
   subject: { default_type: 'customer', id_path: '$.customer', required: true },
   dimensions: [
     { name: 'model', path: '$.model', type: 'string', required: true },
     { name: 'region', path: '$.region', type: 'string' },
   ],
   charge_item_extractors: [
-    tokens('Input tokens', 'llm.input_tokens', '$.usage.input_tokens', 0),
-    tokens('Cached input tokens', 'llm.cached_input_tokens', '$.usage.cache_read_input_tokens', 1),
-    tokens('Output tokens', 'llm.output_tokens', '$.usage.output_tokens', 2),
+    tokens('Input tokens', 'llm.input_tokens', '$.usage.input_tokens'),
+    tokens('Cached input tokens', 'llm.cached_input_tokens', '$.usage.cache_read_input_tokens'),
+    tokens('Output tokens', 'llm.output_tokens', '$.usage.output_tokens'),
+  ],
+};
+
+function rulesOf(model: (typeof SAMPLE_MODELS)[number]): PricingRule[] {
+  return METRICS.map((metric, column) => ({
+    name: `${model} ${metric}`,
+    metric,
+    match_expr: `dimensions.model == "${model}"`,
+    unit_price_expr: `dec("${PRICES[model][column]}")`,
+  }));
+}
+
+/** What the tokens of each model cost, and at the end those of any other. */
+export const SAMPLE_PRICES: PricingConfig = {
+  currency: 'USD',
+  rules: [
+    ...SAMPLE_MODELS.flatMap(rulesOf),
+    ...METRICS.map((metric) => ({
+      name: `other ${metric}`,
+      priority: OTHER_PRIORITY,
+      metric,
+      unit_price_expr: `dec("${OTHER_PRICE}")`,
+    })),
   ],
 };

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CreatedApiKey, ExtractorRuleSet, Project, Tenant } from '@tollgate/contract';
 import { TollgateClient } from '@tollgate/sdk';
-import { SAMPLE_RULES } from './sample-rules.js';
+import { SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
 
 /** What the demo remembers between starts. */
 export interface DemoTenant {
@@ -59,8 +59,15 @@ async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTe
   const ruleSet: ExtractorRuleSet = await client.createRuleSet({
     name: 'LLM calls',
     effective_from: 0,
-    ...SAMPLE_RULES,
+    ...SAMPLE_EXTRACTOR,
   });
+  const prices = await client.createPricingRuleSet({
+    extractor_rule_set_id: ruleSet.id,
+    name: 'Model prices',
+    effective_from: 0,
+    ...SAMPLE_PRICES,
+  });
+  await client.publishPricingRuleSet(prices.id);
   await client.publishRuleSet(ruleSet.id);
   return { tenantId: tenant.id, projectId: project.id, ruleSetId: ruleSet.id, key };
 }
