@@ -4,7 +4,7 @@ import { closed, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
-import { UsageChargeItem, UsageEventFailure } from './usage.js';
+import { UsageChargeItem, UsageEventFailure, UsageItemExplanation } from './usage.js';
 
 /** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
@@ -105,6 +105,9 @@ export const RulesTestResult = Type.Object(
     }),
     errors: Type.Array(UsageEventFailure, {
       description: 'What fails the event, with what was resolved before; empty when it would be processed.',
+    }),
+    explanation: Type.Array(UsageItemExplanation, {
+      description: 'How each number came about, in the order of `charge_items`.',
     }),
   },
   closed,

@@ -90,7 +90,7 @@ async function makeTenant() {
       keyWith({
         permissions:
           'permission' in access
-            ? all.filter((name) => ![access.permission].flat().every((needed) => permits([name], needed)))
+            ? all.filter((name) => ![access.permission].flat().some((needed) => permits([name], needed)))
             : all,
       }),
   };

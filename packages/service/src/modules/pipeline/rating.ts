@@ -1,6 +1,5 @@
-import { type Decimal, toText } from '../../kernel/decimal.js';
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
-import type { RatingInput } from '../rules/index.js';
+import { dimensionTexts, type RatingInput } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
@@ -130,7 +129,7 @@ function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, 
   return {
     extractorVersion: version.version,
     subject: rated.subject,
-    dimensions: asTexts(rated.dimensions),
+    dimensions: dimensionTexts(rated.dimensions),
     items: rated.ok ? rated.items : [],
     failure: rated.ok ? undefined : rated.failure,
   };
@@ -188,17 +187,4 @@ function postingOf(items: readonly UsageItemRow[]): 'unpriced' | 'unrouted' {
 /** The first four bytes of an id are the time of its event: known even where the body is unreadable. */
 function occurredAtOf({ ids }: EventGroup, { index }: AcceptedEvent): number {
   return ids.readUInt32BE(index * EVENT_ID_BYTES);
-}
-
-function asTexts(dimensions: ReadonlyMap<string, Decimal | string | boolean>): ReadonlyMap<string, string> {
-  for (const value of dimensions.values()) {
-    if (typeof value !== 'string') {
-      return new Map(Array.from(dimensions, ([name, dimension]) => [name, dimensionText(dimension)]));
-    }
-  }
-  return dimensions as ReadonlyMap<string, string>;
-}
-
-function dimensionText(value: Decimal | string | boolean): string {
-  return typeof value === 'object' ? toText(value) : String(value);
 }

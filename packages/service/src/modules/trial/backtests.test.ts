@@ -1,122 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ProjectRef } from '../../platform/http/index.js';
-import { TEST_NOW_S } from '../../testing/api.js';
-import {
-  createTestClickHouse,
-  failedRow,
-  idOf,
-  insertUsageRows,
-  stored,
-  type TestClickHouse,
-  usageItem,
-  usageRow,
-  waitFor,
-} from '../../testing/index.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failedRow, idOf, insertUsageRows, usageRow } from '../../testing/index.js';
 import type { UsageEventRow } from '../usage/index.js';
-import { createTestTrial, EXTRACTOR, PRICING, type TestTrial } from './trial.testing.js';
+import { type BacktestFixture, EVENTS, FROM, openBacktestFixture } from './backtest.testing.js';
+import { EXTRACTOR, PRICING } from './trial.testing.js';
 
-const FROM = TEST_NOW_S - 1_000;
-const EVENTS = 12;
-/** Larger ones are jobs. */
-const AT_ONCE_EVENTS_MAX = 20;
-const JOB_EVENTS = 40;
-
-let store: TestClickHouse;
-let trial: TestTrial;
-let extractorId: string;
-let jobExtractorId: string;
-let rows: UsageEventRow[];
-/** Holds back what a backtest reads. */
-let gate: { readonly opened: Promise<void>; open(): void } | undefined;
-
-const time_range = { from: FROM, to: TEST_NOW_S };
-
-function closeGate(): void {
-  let open: () => void = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  gate = { opened, open };
-}
-
-/** The history, whose pages wait for the gate. */
-function gated(clickhouse: ClickHouse): Pick<ClickHouse, 'query'> {
-  return {
-    query: async (sql, params, options) => {
-      if (sql.includes('bytes_before')) await gate?.opened;
-      options?.signal?.throwIfAborted();
-      return clickhouse.query(sql, params, options);
-    },
-  };
-}
-
-function tokensRow(tokens: number, amount: string, fields: Partial<UsageEventRow> = {}): UsageEventRow {
-  return usageRow({
-    tenantId: trial.tenantId,
-    projectId: trial.projectId,
-    extractorRuleSetId: extractorId,
-    occurredAt: FROM + tokens,
-    rawJson: JSON.stringify({ model: tokens % 2 === 0 ? 'large' : 'small', tokens }),
-    items: [usageItem({ quantity: stored(String(tokens)), unitPrice: null, amount: stored(amount) })],
-    ...fields,
-  } as Parameters<typeof usageRow>[0]);
-}
-
+let fixture: BacktestFixture;
 beforeAll(async () => {
-  store = await createTestClickHouse();
-  trial = await createTestTrial(gated(store.clickhouse), {
-    atOnceEventsMax: AT_ONCE_EVENTS_MAX,
-    runningMax: 1,
-    pageEventsMax: 5,
-  });
-  extractorId = await trial.makeRuleSet('extractor', EXTRACTOR);
-  jobExtractorId = await trial.makeRuleSet('extractor', EXTRACTOR);
-  // As PRICING prices them, but for the first two.
-  const cost = (tokens: number) => String((tokens * (tokens % 2 === 0 ? 3 : 1)) / 100);
-  rows = Array.from({ length: EVENTS }, (_, i) => tokensRow(i + 1, i < 2 ? '0' : cost(i + 1)));
-  await insertUsageRows(store.clickhouse, [
-    ...rows,
-    ...Array.from({ length: JOB_EVENTS }, (_, i) =>
-      tokensRow(i + 1, cost(i + 1), { extractorRuleSetId: jobExtractorId }),
-    ),
-    // Neither another project's nor another tenant's events are read.
-    tokensRow(50, '1', { projectId: 'prj_other' }),
-    tokensRow(50, '1', { tenantId: 'ten_other' }),
-  ]);
+  fixture = await openBacktestFixture();
 });
-afterEach(() => gate?.open());
-afterAll(async () => {
-  await trial.close();
-  await store.drop();
-});
+afterAll(() => fixture.close());
 
-/** The project, as its requests name it. */
-const project = (): ProjectRef => ({
-  tenantId: trial.tenantId,
-  projectId: trial.projectId,
-  projectNo: 1,
-  kind: 'release',
-});
-const url = (id = '') => `/v1/projects/${trial.projectId}/rules/backtests${id === '' ? '' : `/${id}`}`;
-const read = async (id: string) => (await trial.call('GET', url(id))).json();
-
-async function backtest(body: object): Promise<ReturnType<typeof JSON.parse>> {
-  const answer = await trial.post('/rules/backtest', {
-    extractor_rule_set_id: extractorId,
-    time_range,
-    ...body,
-  });
-  const backtest = answer.json();
-  expect(answer.status, answer.text).toBe(backtest.status === 'running' ? 202 : 200);
-  return backtest;
+/** The answer of a backtest that is over at once. */
+async function backtest(body: object) {
+  const { httpStatus, answer } = await fixture.backtest(body);
+  expect(httpStatus, JSON.stringify(answer)).toBe(200);
+  return answer;
 }
-
-const startJob = async (body: object = {}): Promise<string> => {
-  const { id, status } = await backtest({ extractor_rule_set_id: jobExtractorId, pricing: PRICING, ...body });
-  expect(status).toBe('running');
-  return id;
-};
 
 describe('a small backtest', () => {
   it('answers at once what the rules would change', async () => {
@@ -125,12 +24,16 @@ describe('a small backtest', () => {
       status: 'succeeded',
       progress: { events_done: EVENTS, events_total: EVENTS },
       failure: null,
-      request: { extractor_rule_set_id: extractorId, time_range, pricing: PRICING },
+      request: {
+        extractor_rule_set_id: fixture.extractorId,
+        time_range: fixture.timeRange,
+        pricing: PRICING,
+      },
     });
     // 1 × 0.01 + 2 × 0.03 was not charged before.
     const quantity = '78';
     expect(answer.result).toMatchObject({
-      ...time_range,
+      ...fixture.timeRange,
       event_count: EVENTS,
       changed_count: EVENTS, // the unit price is told now
       newly_failed: [],
@@ -148,7 +51,7 @@ describe('a small backtest', () => {
     });
     expect(answer.result.examples.slice(0, 3)).toMatchObject([
       {
-        raw_event_id: `evt_${idOf(rows[1] as UsageEventRow)}`,
+        raw_event_id: `evt_${idOf(fixture.rows[1] as UsageEventRow)}`,
         occurred_at: FROM + 2,
         currency: 'USD',
         amount_difference: '0.06',
@@ -165,7 +68,7 @@ describe('a small backtest', () => {
     const second = await backtest({ pricing: PRICING, sample: 0.5 });
     expect(second.result).toEqual(first.result);
     expect(second.result.event_count).toBeLessThan(EVENTS);
-    expect(await read(first.id)).toMatchObject({ id: first.id, result: first.result });
+    expect(await fixture.read(first.id)).toMatchObject({ id: first.id, result: first.result });
   });
 
   it('tells what would newly fail', async () => {
@@ -182,9 +85,13 @@ describe('a small backtest', () => {
   });
 
   it('rates failed events, sent subjects and hints as production would', async () => {
-    const id = await trial.makeRuleSet('extractor', EXTRACTOR);
-    const of = { tenantId: trial.tenantId, projectId: trial.projectId, extractorRuleSetId: id };
-    await insertUsageRows(store.clickhouse, [
+    const id = await fixture.trial.makeRuleSet('extractor', EXTRACTOR);
+    const of = {
+      tenantId: fixture.trial.tenantId,
+      projectId: fixture.trial.projectId,
+      extractorRuleSetId: id,
+    };
+    await insertUsageRows(fixture.store.clickhouse, [
       failedRow({ ...of, occurredAt: FROM + 1, rawJson: '{"model": "m", "tokens": 12345678901234567890}' }),
       failedRow({ ...of, occurredAt: FROM + 2, rawJson: '', failureCode: 'processing_failed' }),
       usageRow({
@@ -242,9 +149,9 @@ describe('a small backtest', () => {
     [{ extractor_rule_set_id: 'ers_absent' }, 'rule_set_not_found', 'extractor_rule_set_id'],
     [{ extractor_rule_set_id: 'ers_absent', extractor: {} }, 'rule_set_not_found', 'extractor_rule_set_id'],
   ])('is refused: %j', async (body, code, path) => {
-    const answer = await trial.post('/rules/backtest', {
-      extractor_rule_set_id: extractorId,
-      time_range,
+    const answer = await fixture.trial.post('/rules/backtest', {
+      extractor_rule_set_id: fixture.extractorId,
+      time_range: fixture.timeRange,
       ...body,
     });
     expect(answer.status, answer.text).toBe(400);
@@ -253,101 +160,12 @@ describe('a small backtest', () => {
   });
 });
 
-describe('a large backtest', () => {
-  it('answers 202, shows its progress, then its result', async () => {
-    closeGate();
-    const id = await startJob();
-    expect(await read(id)).toMatchObject({
-      status: 'running',
-      progress: { events_done: 0, events_total: JOB_EVENTS },
-      result: null,
-      finished_at: null,
-    });
-    expect(trial.backtests.runningCount).toBe(1);
-    gate?.open();
-    await waitFor(async () => (await read(id)).status !== 'running');
-    expect(await read(id)).toMatchObject({
-      status: 'succeeded',
-      progress: { events_done: JOB_EVENTS, events_total: JOB_EVENTS },
-      result: { event_count: JOB_EVENTS },
-      finished_at: TEST_NOW_S,
-    });
-    expect(trial.backtests.runningCount).toBe(0);
-  });
-
-  it('is the only one of its project, on every node; and few run on one node', async () => {
-    closeGate();
-    const id = await startJob();
-    const again = { extractor_rule_set_id: extractorId, time_range };
-    await expect(trial.otherNode().start(project(), again)).rejects.toMatchObject({
-      code: 'backtest_running',
-    });
-    const here = await trial.post('/rules/backtest', again);
-    expect([here.status, here.json().code]).toEqual([503, 'server_busy']);
-    gate?.open();
-    await waitFor(async () => (await read(id)).status === 'succeeded');
-    expect((await backtest({})).status).toBe('succeeded');
-  });
-
-  it('is cancelled on request, and stays so', async () => {
-    closeGate();
-    const id = await startJob();
-    const cancelled = await trial.call('DELETE', url(id));
-    expect([cancelled.status, cancelled.json().status]).toEqual([200, 'cancelled']);
-    gate?.open();
-    await waitFor(() => trial.backtests.runningCount === 0);
-    expect(await read(id)).toMatchObject({ status: 'cancelled', result: null, failure: null });
-    expect((await trial.call('DELETE', url(id))).json().status).toBe('cancelled');
-  });
-
-  it('is cancelled through another node', async () => {
-    closeGate();
-    const id = await startJob();
-    const node = trial.otherNode();
-    expect((await node.cancel(project(), id)).status).toBe('cancelled');
-    trial.clock.advanceMs(2_000); // it looks once in a while
-    gate?.open();
-    await waitFor(() => trial.backtests.runningCount === 0);
-    expect((await read(id)).status).toBe('cancelled');
-  });
-
-  it('fails as interrupted, for all to see, when its node is killed', async () => {
-    closeGate();
-    const id = await startJob();
-    // The node is gone: nothing of it goes on, and nothing is said any more.
-    trial.clock.advanceMs(59_000);
-    expect((await read(id)).status).toBe('running');
-    trial.clock.advanceMs(2_000);
-    expect(await trial.otherNode().read(project(), id)).toMatchObject({
-      status: 'failed',
-      failure: { code: 'interrupted' },
-    });
-    // Should it have been only slow, its result comes too late.
-    gate?.open();
-    await waitFor(() => trial.backtests.runningCount === 0);
-    expect((await read(id)).status).toBe('failed');
-  });
-
-  it('fails as interrupted when its node stops', async () => {
-    closeGate();
-    const node = trial.otherNode();
-    const { id } = await node.start(project(), { extractor_rule_set_id: jobExtractorId, time_range });
-    const closing = node.close();
-    gate?.open();
-    await closing;
-    expect(await read(id)).toMatchObject({ status: 'failed', failure: { code: 'interrupted' } });
-    await expect(
-      node.start(project(), { extractor_rule_set_id: jobExtractorId, time_range }),
-    ).rejects.toMatchObject({
-      code: 'shutting_down',
-    });
-  });
-});
-
 describe('backtests', () => {
   it('are listed newest first, without what was asked and found', async () => {
     const { id } = await backtest({});
-    const { backtests, total_count: count } = (await trial.call('GET', `${url()}?limit=2`)).json();
+    const { backtests, total_count: count } = (
+      await fixture.trial.call('GET', `${fixture.url()}?limit=2`)
+    ).json();
     expect(count).toBeGreaterThan(2);
     expect(backtests).toHaveLength(2);
     expect(backtests[0]).toMatchObject({ id, status: 'succeeded' });
@@ -357,31 +175,33 @@ describe('backtests', () => {
 
   it("are a project's own: a foreign id is byte for byte an absent one", async () => {
     const { id } = await backtest({});
-    const other = await trial.makeProject(await trial.makeTenant());
+    const other = await fixture.trial.makeProject(await fixture.trial.makeTenant());
     for (const method of ['GET', 'DELETE'] as const) {
-      const foreign = await trial.call(method, `/v1/projects/${other}/rules/backtests/${id}`);
-      const absent = await trial.call(method, `/v1/projects/${other}/rules/backtests/bt_absent`);
+      const foreign = await fixture.trial.call(method, `/v1/projects/${other}/rules/backtests/${id}`);
+      const absent = await fixture.trial.call(method, `/v1/projects/${other}/rules/backtests/bt_absent`);
       expect([foreign.status, foreign.text]).toEqual([404, absent.text]);
     }
-    expect((await trial.call('GET', `/v1/projects/${other}/rules/backtests`)).json().backtests).toEqual([]);
-    expect((await read(id)).status).toBe('succeeded');
+    expect(
+      (await fixture.trial.call('GET', `/v1/projects/${other}/rules/backtests`)).json().backtests,
+    ).toEqual([]);
+    expect((await fixture.read(id)).status).toBe('succeeded');
   });
 
   it('need both permissions: to read rules, and to read usage', async () => {
     for (const permission of ['rules:read', 'usage:read'] as const) {
-      const key = await trial.makeKey(trial.tenantId, [permission]);
-      expect((await trial.call('GET', url(), undefined, key)).status).toBe(403);
+      const key = await fixture.trial.makeKey(fixture.trial.tenantId, [permission]);
+      expect((await fixture.trial.call('GET', fixture.url(), undefined, key)).status).toBe(403);
     }
-    const key = await trial.makeKey(trial.tenantId, ['rules:write', 'usage:read']);
-    expect((await trial.call('GET', url(), undefined, key)).status).toBe(200);
+    const key = await fixture.trial.makeKey(fixture.trial.tenantId, ['rules:write', 'usage:read']);
+    expect((await fixture.trial.call('GET', fixture.url(), undefined, key)).status).toBe(200);
   });
 
   it('are forgotten after some days', async () => {
     const { id } = await backtest({});
-    trial.clock.advanceMs(8 * 86_400_000);
-    expect((await trial.call('GET', url(id))).status).toBe(404);
+    fixture.trial.clock.advanceMs(8 * 86_400_000);
+    expect((await fixture.trial.call('GET', fixture.url(id))).status).toBe(404);
     await backtest({});
-    const { rows: left } = await trial.postgres.pool.query('select id from backtests');
+    const { rows: left } = await fixture.trial.postgres.pool.query('select id from backtests');
     expect(left).toHaveLength(1);
   });
 });

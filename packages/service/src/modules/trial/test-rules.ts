@@ -3,6 +3,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseJson } from '../../kernel/json.js';
 import { firstUnusableText, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
 import { dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
+import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
 import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
@@ -31,13 +32,20 @@ export async function testRules(
   // Numbers of the event keep the digits that they were sent with.
   const { event } = parseJson(rawBody) as Pick<RulesTestRequest, 'event'>;
   checkTrialEvent(event);
-  const { rating } = await trialRules(ruleSets, project, body);
+  const { rating, extractor, pricing } = await trialRules(ruleSets, project, body);
   const rated = rateEvent(rating, ratingInputOf({ occurred_at: unixSeconds(clock), ...event }));
   const { items, failure } = outcomeOf(rated);
   return {
     subject: rated.subject ?? null,
     dimensions: Object.fromEntries(dimensionTexts(rated.dimensions)),
     charge_items: [...items],
+    explanation: items.map((item) =>
+      explainItem(item, {
+        extractor: { name: null, config: extractor.config },
+        pricing: () => pricing?.config,
+        billing: event['x-billing'],
+      }),
+    ),
     errors: failure === null ? [] : [failure],
   };
 }
