@@ -1,10 +1,12 @@
 /**
  * Events per second of processor time that are extracted and priced (JSON parsing left out), the best of several rounds:
- * a 600-byte LLM event, 2 dimensions, 2 charge items priced by dec_mul. Needs `npm run build`.
+ * a 600-byte LLM event, 2 dimensions, 2 charge items. Priced by what the extractors carry, or by 5 and by 500 pricing rules:
+ * one for each metric, or one for each model of a metric; there the ratio of the two times is printed. Needs `npm run build`.
  *
  *   node bench/rating.mjs [seconds]
  */
 import { compileExtractor } from '../packages/service/dist/modules/rules/extract/index.js';
+import { compilePricing, priceBookOf } from '../packages/service/dist/modules/rules/pricing/index.js';
 import { rateEvent } from '../packages/service/dist/modules/rules/rate.js';
 
 const EVENTS = 2_000;
@@ -28,7 +30,7 @@ const shared = {
     { name: 'region', path: '$.meta.region', type: 'string' },
   ],
 };
-const SCENARIOS = {
+const ATTACHED = {
   'constant unit prices': [
     charge('llm.input_tokens', 'usage.prompt_tokens', 'dec("0.000002")'),
     charge('llm.output_tokens', 'usage.completion_tokens', 'dec("0.000008")'),
@@ -44,6 +46,29 @@ const SCENARIOS = {
       'usage.completion_tokens',
       'dimensions.region == "eu" ? dec("0.000009") : dec("0.000008")',
     ),
+  ],
+};
+
+const UNPRICED = [
+  { metric: 'llm.input_tokens', path: 'usage.prompt_tokens', type: 'number' },
+  { metric: 'llm.output_tokens', path: 'usage.completion_tokens', type: 'number' },
+];
+const METRICS = UNPRICED.map(({ metric }) => metric);
+const rule = (metric, model) => ({
+  metric,
+  ...(model === undefined ? {} : { match_expr: `dimensions.model == "${model}"` }),
+  unit_price_expr: 'dec("0.000002")',
+});
+
+/** The rules that apply are the last ones: trying all in order would be slowest. */
+const PRICING_RULES = {
+  'pricing rules by metric': (count) => [
+    ...Array.from({ length: count - 2 }, (_, index) => rule(`other.metric_${index}`)),
+    ...METRICS.map((metric) => rule(metric)),
+  ],
+  'pricing rules of one metric by model': (count) => [
+    ...Array.from({ length: count - 2 }, (_, index) => rule(METRICS[0], `other-${index}`)),
+    ...['gpt-4o', 'gpt-4o-mini'].map((model) => rule(METRICS[0], model)),
   ],
 };
 
@@ -70,25 +95,48 @@ const events = texts.map((text) => JSON.parse(text));
 const bytesMean = texts.reduce((sum, text) => sum + text.length, 0) / EVENTS;
 console.log(`event: ${bytesMean.toFixed(0)} bytes on average`);
 
-for (const [name, chargeItems] of Object.entries(SCENARIOS)) {
-  const result = compileExtractor({ ...shared, charge_item_extractors: chargeItems });
-  if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  let best = 0;
-  for (let round = 0; round < roundsMax; round++) best = Math.max(best, measure(result.extractor));
-  console.log(
-    `${name}: ${Math.round(best).toLocaleString('en-US')} events/s (${(1e6 / best).toFixed(2)} µs)`,
-  );
+for (const [name, chargeItems] of Object.entries(ATTACHED)) {
+  const [best] = bestOf([rulesOf(chargeItems, [])]);
+  report(name, best);
+}
+for (const [name, pricingRules] of Object.entries(PRICING_RULES)) {
+  const [few, many] = bestOf([5, 500].map((count) => rulesOf(UNPRICED, pricingRules(count))));
+  report(`5 ${name}`, few);
+  report(`500 ${name}`, many);
+  console.log(`  500 take ${(few / many).toFixed(2)} × the time of 5`);
+}
+
+function rulesOf(chargeItems, pricingRules) {
+  const extractor = compileExtractor({ ...shared, charge_item_extractors: chargeItems });
+  if (!extractor.ok) throw new Error(JSON.stringify(extractor.issues));
+  const pricing = compilePricing({ rules: pricingRules }, { ruleSetId: 'prs_bench', version: 1 });
+  if (!pricing.ok) throw new Error(JSON.stringify(pricing.issues));
+  return { extractor: extractor.extractor, prices: priceBookOf([pricing.pricing]) };
+}
+
+/** Taken in turns, so that what else the machine does meets all of them alike. */
+function bestOf(alternatives) {
+  const best = alternatives.map(() => 0);
+  for (let round = 0; round < roundsMax; round++) {
+    for (const [index, rules] of alternatives.entries()) best[index] = Math.max(best[index], measure(rules));
+  }
+  return best;
+}
+
+function report(name, perSecond) {
+  const time = `${(1e6 / perSecond).toFixed(2)} µs`;
+  console.log(`${name}: ${Math.round(perSecond).toLocaleString('en-US')} events/s (${time})`);
 }
 
 /** Processor time, not the clock: what else runs on the machine matters less. Garbage collection counts. */
-function measure(extractor) {
+function measure(rules) {
   const started = performance.now();
   const cpuBefore = process.cpuUsage();
   let rated = 0;
   let checksum = 0n;
   while (performance.now() - started < ROUND_MS) {
     for (let index = 0; index < EVENTS; index++) {
-      const event = rateEvent(extractor, { rawJson: events[index], occurredAt: 1_790_000_000 + index });
+      const event = rateEvent(rules, { rawJson: events[index], occurredAt: 1_790_000_000 + index });
       if (!event.ok) throw new Error(event.failure.message);
       checksum += event.items[0].amount;
     }

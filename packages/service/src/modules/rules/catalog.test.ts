@@ -123,11 +123,10 @@ describe('over PostgreSQL', () => {
   });
   afterAll(() => api.close());
 
+  const CALLS = { metric: 'calls', path: 'calls', type: 'number' };
   const priced = (price: string, effectiveFrom: number) => ({
     effective_from: effectiveFrom,
-    charge_item_extractors: [
-      { metric: 'calls', path: 'calls', type: 'number', unit_price_expr: `dec('${price}')` },
-    ],
+    charge_item_extractors: [{ ...CALLS, unit_price_expr: `dec('${price}')` }],
   });
 
   it('rates a late event by the price of its time, drafts never, an archived rule set still', async () => {
@@ -152,6 +151,38 @@ describe('over PostgreSQL', () => {
     expect(await amountAt(TEST_NOW_S - 1)).toBe(3n);
     expect(await amountAt(TEST_NOW_S - 1_000)).toBe(3n);
     expect(catalog.resolve(api.projectId, id, TEST_NOW_S)?.version).toBe(2);
+  });
+
+  it('rates by the prices of the time of the event, until their rule set is archived', async () => {
+    const { id } = (await api.call('POST', url, { charge_item_extractors: [CALLS] })).json();
+    await api.call('POST', `${url}/${id}/publish`);
+    const catalog = createRuleVersions(api.postgres);
+    const priceAt = async (occurredAt: number) => {
+      await catalog.refresh([{ projectId: api.projectId, ruleSetId: id }]);
+      const rated = catalog
+        .resolve(api.projectId, id, occurredAt)
+        ?.rate({ rawJson: { calls: 1 }, occurredAt });
+      const item = rated?.ok === true ? rated.items[0] : undefined;
+      return item && [item.amount / 10n ** 18n, item.ruleSetId, item.ruleSetVersion];
+    };
+    const pricingUrl = url.replace('extractor', 'pricing');
+    const prices = (price: string, effectiveFrom: number) => ({
+      extractor_rule_set_id: id,
+      effective_from: effectiveFrom,
+      rules: [{ metric: 'calls', unit_price_expr: `dec('${price}')` }],
+    });
+    expect(await priceAt(TEST_NOW_S)).toEqual([0n, '', 0]);
+    const pricing = (await api.call('POST', pricingUrl, prices('5', TEST_NOW_S - 100))).json();
+    expect(await priceAt(TEST_NOW_S)).toEqual([0n, '', 0]);
+    await api.call('POST', `${pricingUrl}/${pricing.id}/publish`);
+    expect(await priceAt(TEST_NOW_S)).toEqual([5n, pricing.id, 1]);
+    await api.call('PUT', `${pricingUrl}/${pricing.id}`, prices('6', TEST_NOW_S - 50));
+    await api.call('POST', `${pricingUrl}/${pricing.id}/publish`);
+    await api.call('POST', `${pricingUrl}/${pricing.id}/archive`);
+    expect(await priceAt(TEST_NOW_S)).toEqual([0n, '', 0]);
+    expect(await priceAt(TEST_NOW_S - 1)).toEqual([6n, pricing.id, 2]);
+    expect(await priceAt(TEST_NOW_S - 51)).toEqual([5n, pricing.id, 1]);
+    expect(await priceAt(TEST_NOW_S - 1_000)).toEqual([5n, pricing.id, 1]);
   });
 
   it("does not know another project's rule set", async () => {
