@@ -11,7 +11,7 @@ import { pause, retryPauseMs, Wakeup } from './wakeup.js';
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
 /**
- * An insert costs as much as 2,000 rows before its first row, and makes parts that must be merged: smaller groups than this
+ * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged: smaller groups than this
  * follow each other no sooner than this, from start to start. An event so waits for one interval and one insert at most, which
  * leaves half of the second in which it should be queryable to the stages before. The number is well above what comes in an
  * interval under half of the full load: were it below, each group after the interval would be followed at once by a small one
