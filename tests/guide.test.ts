@@ -7,16 +7,18 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, startService } from './support/service.js';
 
-const GUIDE = fileURLToPath(new URL('../docs/guides/getting-started.md', import.meta.url));
 const hasTools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
-/** The guide's shell blocks as one script that ends at the first failure. */
-function guideScript(): string {
-  const blocks = [...readFileSync(GUIDE, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code);
+/** The guides' shell blocks as one script that ends at the first failure. */
+function scriptOf(...guides: string[]): string {
+  const blocks = guides.flatMap((guide) => {
+    const path = fileURLToPath(new URL(`../docs/guides/${guide}`, import.meta.url));
+    return [...readFileSync(path, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, code]) => code);
+  });
   return `set -euo pipefail\n${blocks.join('\n')}`;
 }
 
-describe.runIf(hasTools)('the getting-started guide', () => {
+describe.runIf(hasTools)('the guides', () => {
   let service: RunningService;
   let folder: string;
 
@@ -29,15 +31,31 @@ describe.runIf(hasTools)('the getting-started guide', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('works as written', async () => {
-    const { stdout } = await promisify(execFile)('bash', ['-c', guideScript()], {
+  /** What the guides print, one after the other. */
+  async function printedBy(...guides: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)('bash', ['-c', scriptOf(...guides)], {
       cwd: folder,
       env: { ...process.env, URL: service.url, SERVICE_KEY: service.serviceKey },
     });
-    expect(stdout).toContain('published');
-    expect(stdout).toContain('llm.input_tokens 1200 × 0.000003 = 0.0036');
-    expect(stdout).toContain('llm.output_tokens 340 × 0.000015 = 0.0051');
-    expect(stdout).toContain('llm.input_tokens 0.0036');
-    expect(stdout.trim().split('\n').slice(-2)).toEqual(['0', '0']);
+    return stdout;
+  }
+
+  it('getting started works as written', async () => {
+    const printed = await printedBy('getting-started.md');
+    expect(printed).toContain('published');
+    expect(printed).toContain('llm.input_tokens 1200 × 0.000003 = 0.0036');
+    expect(printed).toContain('llm.output_tokens 340 × 0.000015 = 0.0051');
+    expect(printed).toContain('llm.input_tokens 0.0036');
+    expect(printed.trim().split('\n').slice(-2)).toEqual(['0', '0']);
+  });
+
+  it('trying rules goes on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'trying-rules.md');
+    expect(printed).toContain('llm.input_tokens 0 unpriced');
+    expect(printed).toContain('llm.output_tokens 0.00255 pricing_rule_set');
+    expect(printed).toContain('dimension_missing at dimensions[0]');
+    expect(printed).toContain('llm.input_tokens 0.0036 → 0.0036');
+    expect(printed).toContain('llm.output_tokens 0.0051 → 0.0068');
+    expect(printed.trim().split('\n').at(-1)).toBe('succeeded');
   });
 });

@@ -1,6 +1,9 @@
 import type {
   AnalysisQuery,
   AnalysisResult,
+  Backtest,
+  BacktestPage,
+  BacktestRequest,
   BatchIngest,
   BatchIngestAccepted,
   ExtractorRuleSet,
@@ -18,6 +21,8 @@ import type {
   ReprocessRequest,
   ReprocessResponse,
   RuleSetStatus,
+  RulesTestRequest,
+  RulesTestResult,
   UsageEvent,
   UsageEventDetail,
   UsageEventList,
@@ -101,6 +106,31 @@ export class ProjectClient {
 
   archivePricingRuleSet(ruleSetId: string): Promise<PricingRuleSet> {
     return this.#post(path`/pricing-rule-sets/${ruleSetId}/archive`);
+  }
+
+  /** What the named rules make of one event. Stores nothing. */
+  testRules(test: RulesTestRequest): Promise<RulesTestResult> {
+    return this.#post('/rules/test', test);
+  }
+
+  /** Rates stored events by the named rules and compares. It may still be running: then ask for it by its id. */
+  startBacktest(request: BacktestRequest): Promise<Backtest> {
+    return this.#post('/rules/backtest', request);
+  }
+
+  /** Newest first, without what was asked and found. */
+  backtests(page: PageOptions = {}): Promise<BacktestPage> {
+    return this.#get('/rules/backtests', { query: { ...page } });
+  }
+
+  /** Its progress while it runs, then its result. */
+  backtest(backtestId: string): Promise<Backtest> {
+    return this.#get(path`/rules/backtests/${backtestId}`);
+  }
+
+  /** Ends a running backtest; one that has ended stays as it is. */
+  cancelBacktest(backtestId: string): Promise<Backtest> {
+    return this.#send('DELETE', path`/rules/backtests/${backtestId}`);
   }
 
   /** Sends one event. It is durable when this returns, and rated soon after. */
