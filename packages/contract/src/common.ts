@@ -36,6 +36,21 @@ export const mapOf = <T extends TSchema>(
   options: { readonly description: string; readonly maxProperties?: number },
 ) => Type.Unsafe<Record<string, Static<T>>>({ type: 'object', additionalProperties: value, ...options });
 
+/** Longest text of a decimal that is looked at: no decimal of the interface needs more. */
+const DECIMAL_CHARS_MAX = 64;
+
+/** A decimal in an answer. */
+export const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
+
+/**
+ * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON parser makes of it;
+ * how many digits are too many is checked there too.
+ */
+export const decimalInput = (meaning: string) =>
+  Type.Union([Type.String({ maxLength: DECIMAL_CHARS_MAX }), Type.Number()], {
+    description: `${meaning} Exact decimal, as text or as a number, of which every digit counts; at most 20 integer and 18 fraction digits.`,
+  });
+
 export const PageQuery = Type.Object(
   {
     limit: Type.Optional(

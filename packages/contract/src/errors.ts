@@ -17,6 +17,12 @@ export const ERRORS = {
   permission_denied: { status: 403, message: 'This API key lacks the permission that the operation needs.' },
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
+  external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },
+  insufficient_funds: { status: 409, message: 'The prepaid wallet does not hold that much.' },
+  idempotency_key_conflict: {
+    status: 409,
+    message: 'The Idempotency-Key was used for another request.',
+  },
   backtest_running: { status: 409, message: 'A backtest of this project is still running.' },
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },

@@ -3,6 +3,7 @@ export * from './common.js';
 export * from './errors.js';
 export * from './extractor-template.js';
 export * from './ingest.js';
+export * from './ledger.js';
 export * from './limits.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { ANALYSIS_TIME_MAX, AnalysisTimeRange } from './analysis.js';
-import { closed, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
+import { closed, DecimalText, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
@@ -25,7 +25,6 @@ export const BACKTESTS_KEPT_MAX = 100;
 const BACKTEST_SAMPLE_MIN = 0.000_001;
 
 const Count = Type.Integer({ minimum: 0 });
-const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
 const RuleSetId = (description: string) => Type.String({ minLength: 1, maxLength: 64, description });
 const Version = (of: string) =>
   Type.Integer({

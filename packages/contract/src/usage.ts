@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
+import { closed, DecimalText, mapOf, Nullable, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
 
 /** Longest cursor that is looked at; ours are shorter. */
@@ -9,7 +9,6 @@ const FAILURE_CODE_CHARS_MAX = 64;
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
-const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
 const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 

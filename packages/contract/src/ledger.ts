@@ -1,0 +1,240 @@
+import { type Static, Type } from 'typebox';
+import {
+  closed,
+  DecimalText,
+  decimalInput,
+  Nullable,
+  PageQuery,
+  pageFields,
+  ResourceName,
+  UnixSeconds,
+} from './common.js';
+import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
+import { CURSOR_CHARS_MAX } from './usage.js';
+
+/** Longest description of a credit, or reason of an adjustment. */
+export const LEDGER_TEXT_CHARS_MAX = 500;
+/** Least and greatest priority of a credit. */
+export const CREDIT_PRIORITY_MIN = -2_147_483_648;
+export const CREDIT_PRIORITY_MAX = 2_147_483_647;
+
+export const WALLET_MODES = ['postpaid', 'prepaid'] as const;
+export type WalletMode = (typeof WALLET_MODES)[number];
+
+export const LEDGER_KINDS = ['usage', 'credit', 'adjustment', 'credit_expiry', 'mode_change'] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+export const LEDGER_ACCOUNTS = [
+  'wallet',
+  'receivable',
+  'usage',
+  'credits',
+  'adjustments',
+  'expired_credits',
+] as const;
+export type LedgerAccount = (typeof LEDGER_ACCOUNTS)[number];
+
+const AccountId = Type.String({ description: 'Account id, `acct_…`.' });
+const TransactionId = Type.String({ description: 'Ledger transaction id, `led_…`.' });
+const Currency = Type.String({
+  pattern: CURRENCY_PATTERN,
+  description: 'ISO 4217 code, or a unit of your own.',
+});
+const ExternalId = Type.String({
+  minLength: 1,
+  maxLength: IDENTIFIER_CHARS_MAX,
+  description: 'Your own id of the account; unique in the project.',
+});
+const LedgerText = Type.String({ maxLength: LEDGER_TEXT_CHARS_MAX });
+
+const WalletModeSchema = Type.Unsafe<WalletMode>({
+  type: 'string',
+  enum: [...WALLET_MODES],
+  description:
+    'A `postpaid` wallet may go below zero. A `prepaid` one never does: usage that it cannot pay is `owed`, and the next credit pays that first.',
+});
+const LedgerKindSchema = Type.Unsafe<LedgerKind>({ type: 'string', enum: [...LEDGER_KINDS] });
+const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
+  type: 'string',
+  enum: [...LEDGER_ACCOUNTS],
+  description:
+    'What the line belongs to. The lines of `wallet` add up to the balance, those of `receivable` to what is owed, negated; the others say where it came from, or went.',
+});
+
+export const AccountParams = Type.Object({ project_id: Type.String(), id: AccountId }, closed);
+export const WalletParams = Type.Object(
+  { project_id: Type.String(), id: AccountId, currency: Currency },
+  closed,
+);
+
+export const CreateAccountBody = Type.Object(
+  { name: ResourceName, external_id: Type.Optional(ExternalId) },
+  closed,
+);
+
+export const Account = Type.Object(
+  {
+    id: AccountId,
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    name: ResourceName,
+    external_id: Nullable(ExternalId),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const AccountListQuery = Type.Object(
+  {
+    external_id: Type.Optional({ ...ExternalId, description: 'Only the account with this id of yours.' }),
+    ...PageQuery.properties,
+  },
+  closed,
+);
+
+export const AccountList = Type.Object({ accounts: Type.Array(Account), ...pageFields }, closed);
+
+export const Wallet = Type.Object(
+  {
+    currency: Currency,
+    mode: WalletModeSchema,
+    balance: DecimalText,
+    owed: { ...DecimalText, description: 'Usage that a prepaid wallet could not pay.' },
+    reserved: { ...DecimalText, description: 'Held by active budget leases.' },
+    available: {
+      ...DecimalText,
+      description: '`balance` less `reserved`; below zero when usage took what was reserved.',
+    },
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const WalletList = Type.Object({ wallets: Type.Array(Wallet) }, closed);
+
+export const UpdateWalletBody = Type.Object({ mode: WalletModeSchema }, closed);
+
+const idempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: IDENTIFIER_CHARS_MAX,
+  description:
+    'The same key with the same request is done once and answered alike, however often it is sent. With another request it is a 409. Scoped to the project.',
+});
+export const IdempotencyKeyHeaders = Type.Object({ 'idempotency-key': idempotencyKey });
+export const OptionalIdempotencyKeyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(idempotencyKey),
+});
+
+const creditFields = {
+  description: Type.Optional(LedgerText),
+  expires_at: Type.Optional({
+    ...UnixSeconds,
+    description: 'When what is left of the credit is taken back; in the future. Unix seconds.',
+  }),
+  priority: Type.Optional(
+    Type.Integer({
+      minimum: CREDIT_PRIORITY_MIN,
+      maximum: CREDIT_PRIORITY_MAX,
+      description:
+        'Credits are used up by priority, lowest first; then by earliest expiry, then by age. Default 0.',
+    }),
+  ),
+};
+
+export const CreateCreditBody = Type.Object({ amount: decimalInput('Above 0.'), ...creditFields }, closed);
+
+export const Credit = Type.Object(
+  {
+    id: Type.String({ description: 'Credit grant id, `crg_…`.' }),
+    transaction_id: TransactionId,
+    account_id: AccountId,
+    currency: Currency,
+    source: Type.Union([Type.Literal('credit'), Type.Literal('adjustment')]),
+    amount: DecimalText,
+    remaining: { ...DecimalText, description: 'What usage has left of it.' },
+    priority: Type.Integer(),
+    expires_at: Nullable(UnixSeconds),
+    expired_at: Nullable({ ...UnixSeconds, description: 'When what was left was taken back.' }),
+    description: Nullable(Type.String()),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const CreditList = Type.Object({ credits: Type.Array(Credit), ...pageFields }, closed);
+
+export const CreateAdjustmentBody = Type.Object(
+  {
+    amount: decimalInput('Signed, not 0.'),
+    reason: Type.String({ minLength: 1, maxLength: LEDGER_TEXT_CHARS_MAX, pattern: '\\S' }),
+  },
+  closed,
+);
+
+export const Adjustment = Type.Object(
+  {
+    transaction_id: TransactionId,
+    account_id: AccountId,
+    currency: Currency,
+    amount: DecimalText,
+    reason: Type.String(),
+    credit_id: Nullable(Type.String({ description: 'The credit that an amount above 0 has become.' })),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const LedgerQuery = Type.Object(
+  {
+    currency: Type.Optional(Currency),
+    kind: Type.Optional(LedgerKindSchema),
+    ledger_account: Type.Optional(LedgerAccountSchema),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: LIST_LIMIT_MAX,
+        default: LIST_LIMIT_DEFAULT,
+        description: 'Page size.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CURSOR_CHARS_MAX,
+        description: '`next_cursor` of the page before, with the same filters.',
+      }),
+    ),
+  },
+  closed,
+);
+
+export const LedgerEntry = Type.Object(
+  {
+    transaction_id: TransactionId,
+    kind: LedgerKindSchema,
+    ledger_account: LedgerAccountSchema,
+    currency: Currency,
+    amount: { ...DecimalText, description: 'Signed. The lines of a transaction add up to zero.' },
+    description: Nullable(Type.String()),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const LedgerPage = Type.Object(
+  { entries: Type.Array(LedgerEntry), next_cursor: Nullable(Type.String()) },
+  closed,
+);
+
+export type CreateAccountBody = Static<typeof CreateAccountBody>;
+export type Account = Static<typeof Account>;
+export type AccountListQuery = Static<typeof AccountListQuery>;
+export type Wallet = Static<typeof Wallet>;
+export type UpdateWalletBody = Static<typeof UpdateWalletBody>;
+export type CreateCreditBody = Static<typeof CreateCreditBody>;
+export type Credit = Static<typeof Credit>;
+export type CreateAdjustmentBody = Static<typeof CreateAdjustmentBody>;
+export type Adjustment = Static<typeof Adjustment>;
+export type LedgerQuery = Static<typeof LedgerQuery>;
+export type LedgerEntry = Static<typeof LedgerEntry>;
+export type LedgerPage = Static<typeof LedgerPage>;
