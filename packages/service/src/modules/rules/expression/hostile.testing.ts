@@ -66,7 +66,8 @@ const chained = (part: string, operator: string, after = '') =>
     () => part,
   ).join(operator) + after;
 
-const zeros = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`;
+const repeated = (part: string, count: number) => Array.from({ length: count }, () => part).join(',');
+const zeros = (count: number) => `[${repeated('0', count)}]`;
 const D = 'dimensions';
 
 const TEXTS: readonly HostileExpression[] = [
@@ -96,7 +97,7 @@ const TEXTS: readonly HostileExpression[] = [
 
 const LISTS: readonly HostileExpression[] = [
   ['a macro over a long list', `${zeros(900)}.exists(x, x > 1)`, STEPS],
-  ['a macro as long as may be', `${zeros(830)}.exists(x, x > 1)`, 'false'],
+  ['a macro as long as may be', `${zeros(450)}.exists(x, x > 1)`, 'false'],
   ['many macros', chained(`${zeros(60)}.all(x,x<1)`, '&&'), STEPS],
   [
     'a list made in every round',
@@ -122,11 +123,22 @@ const LISTS: readonly HostileExpression[] = [
   ['a failure in every operand', chained(`${D}.x==1`, '||'), 'the event has no dimension x'],
   ['decimals converted in every round', `${zeros(300)}.exists(x, string(${D}.d) == string(${D}.f))`, STEPS],
   ['decimals of other scales in every round', `${zeros(400)}.exists(x, ${D}.d < ${D}.f)`, 'false'],
+  [
+    'doubles found in a list',
+    `[[${repeated('1e-300', 150)}]].exists(l, ${D}.d in l || ${D}.f in l)`,
+    'false',
+  ],
+  [
+    'decimals found in a list in every round',
+    `[[${repeated(`${D}.f`, 100)}]].exists(l, ${D}.d in l)`,
+    'false',
+  ],
+  ['decimals out of range in every round', `[${repeated('1e300', 200)}].exists(x, ${D}.f * x < x)`, RANGE],
   ['decimals found in a list', filled(`${D}.f`, ',', `${D}.d in [`, ']'), 'false'],
-  ['a division in every round', `${zeros(250)}.exists(x, dec_div(${D}.f, ${D}.d, 38) > ${D}.d)`, 'false'],
+  ['a division in every round', `${zeros(200)}.exists(x, dec_div(${D}.f, ${D}.d, 38) > ${D}.d)`, 'false'],
   ['many conversions', chained(`dec(${D}.n)<dec(1)`, '||'), 'false'],
   ['many fractions compared', chained(`${D}.f>${D}.d`, '||'), 'false'],
-  ['doubles read in every round', `${zeros(400)}.exists(x, double(${D}.n) < 0.0)`, 'false'],
+  ['doubles read in every round', `${zeros(230)}.exists(x, double(${D}.n) < 0.0)`, 'false'],
 ].map(([name, source, outcome]) => ({ name, source, outcome, kind: 'match' }) as HostileExpression);
 
 const DECIMALS: readonly HostileExpression[] = [

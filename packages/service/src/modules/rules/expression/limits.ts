@@ -7,9 +7,9 @@ export const LITERAL_DEPTH_MAX = 3;
 /** Steps that one evaluation may take: see the constants below, and `steps.ts`. */
 export const STEPS_MAX = 10_000;
 /** Steps of an operator or a function inside a macro, for each element; any other node is one. */
-export const OPERATION_STEPS = 10;
+export const OPERATION_STEPS = 20;
 /** Steps of looking at one element of a list or map, to find or to compare it. */
-export const ELEMENT_STEPS = 4;
+export const ELEMENT_STEPS = 8;
 /** Steps of reading one tier from a list that is known only at run time. */
 export const TIER_STEPS = 20;
 /** Characters of text that are computed with in one step. */
