@@ -6,9 +6,9 @@ const RANKS: readonly (readonly string[])[] = [
   ['kernel'],
   ['platform'],
   ['tenancy'],
-  ['rules', 'ledger', 'usage'],
+  ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
-  ['ingest', 'pipeline', 'checkout', 'webhooks', 'verify'],
+  ['ingest', 'pipeline', 'checkout', 'verify'],
   ['main'],
 ];
 

@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse, RowBinaryData } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { type ProjectionGroup, ProjectorSession, type WaitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
-import { pause, retryPauseMs, Wakeup } from './wakeup.js';
 
 /** One block of ClickHouse holds at most so much, beyond a first batch of any size. */
 const GROUP_EVENTS_MAX = 50_000;

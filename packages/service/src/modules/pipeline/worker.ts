@@ -1,9 +1,9 @@
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { RowBinaryWriter } from '../usage/index.js';
 import { type BatchDeps, processBatch } from './batch.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
 import { sweepSpool } from './sweep.js';
-import { pause, retryPauseMs, Wakeup } from './wakeup.js';
 
 const BATCH_EVENTS_MAX = 20_000;
 /** Under light load events are gathered for so long: tiny batches cost more than they hold. */
