@@ -25,6 +25,14 @@ export const ERRORS = {
   },
   backtest_running: { status: 409, message: 'A backtest of this project is still running.' },
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
+  webhook_endpoint_limit_reached: {
+    status: 409,
+    message: 'The project has as many webhook endpoints as it may have.',
+  },
+  webhook_endpoint_disabled: {
+    status: 409,
+    message: 'The webhook endpoint is disabled; a PUT enables it again.',
+  },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },

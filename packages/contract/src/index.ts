@@ -13,3 +13,4 @@ export * from './rules-trial.js';
 export * from './tenancy.js';
 export * from './usage.js';
 export * from './verify.js';
+export * from './webhooks.js';

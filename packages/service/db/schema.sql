@@ -117,6 +117,7 @@ create table direct_limit_amounts (
   project_id text not null,
   direct_limit_id text not null,
   changed_at_ms bigint not null,
+  rule_no integer not null,
   limit_amount numeric not null,
   effective text not null,
   constraint direct_limit_amounts_effective_check CHECK ((effective = ANY (ARRAY['now'::text, 'next_window'::text]))),
@@ -343,6 +344,8 @@ create table subject_routes (
   constraint subject_routes_project_id_subject_type_subject_id_key UNIQUE (project_id, subject_type, subject_id),
   constraint subject_routes_project_id_usage_limit_plan_id_fkey FOREIGN KEY (project_id, usage_limit_plan_id) REFERENCES usage_limit_plans(project_id, id)
 );
+CREATE INDEX subject_routes_by_account ON public.subject_routes USING btree (project_id, account_id);
+CREATE INDEX subject_routes_by_plan ON public.subject_routes USING btree (project_id, usage_limit_plan_id);
 
 create table tenants (
   id text not null,
@@ -506,12 +509,14 @@ create table webhook_deliveries (
   last_error text,
   delivered_at_ms bigint,
   created_at_ms bigint not null,
+  constraint webhook_deliveries_check CHECK (((status = 'pending'::text) = (next_attempt_at_ms IS NOT NULL))),
   constraint webhook_deliveries_pkey PRIMARY KEY (project_id, endpoint_id, message_id),
   constraint webhook_deliveries_project_id_endpoint_id_fkey FOREIGN KEY (project_id, endpoint_id) REFERENCES webhook_endpoints(project_id, id) ON DELETE CASCADE,
   constraint webhook_deliveries_project_id_message_id_fkey FOREIGN KEY (project_id, message_id) REFERENCES webhook_messages(project_id, id) ON DELETE CASCADE,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text])))
 );
-CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (next_attempt_at_ms) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (project_id, endpoint_id, next_attempt_at_ms) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_of_message ON public.webhook_deliveries USING btree (project_id, message_id);
 
 create table webhook_endpoints (
   tenant_id text not null,
@@ -523,10 +528,14 @@ create table webhook_endpoints (
   secret text not null,
   previous_secret text,
   previous_secret_until bigint,
+  failing_since_ms bigint,
   disabled_at bigint,
   disabled_reason text,
   created_at bigint not null,
   updated_at bigint not null,
+  constraint webhook_endpoints_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+  constraint webhook_endpoints_check1 CHECK (((previous_secret IS NULL) = (previous_secret_until IS NULL))),
+  constraint webhook_endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'failing'::text]))),
   constraint webhook_endpoints_pkey PRIMARY KEY (project_id, id),
   constraint webhook_endpoints_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
@@ -542,5 +551,6 @@ create table webhook_messages (
   fanned_out_at_ms bigint,
   constraint webhook_messages_pkey PRIMARY KEY (project_id, id)
 );
+CREATE INDEX webhook_messages_age ON public.webhook_messages USING btree (created_at_ms);
 CREATE UNIQUE INDEX webhook_messages_once ON public.webhook_messages USING btree (project_id, dedupe_key) WHERE (dedupe_key IS NOT NULL);
 CREATE INDEX webhook_messages_waiting ON public.webhook_messages USING btree (created_at_ms) WHERE (fanned_out_at_ms IS NULL);

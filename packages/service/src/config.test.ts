@@ -17,6 +17,7 @@ describe('the configuration', () => {
       eventAgeDaysMax: 3650,
       eventAheadDaysMax: 30,
       ingestBacklogEventsMax: 2_000_000,
+      webhookAllowPrivate: false,
       url: undefined,
       apiKey: undefined,
       databaseConnectionsMax: 20,
@@ -35,6 +36,7 @@ describe('the configuration', () => {
       TOLLGATE_ROLES: 'api, projector',
       TOLLGATE_LOG_LEVEL: 'warn',
       TOLLGATE_EVENT_AGE_DAYS_MAX: '90',
+      TOLLGATE_WEBHOOK_ALLOW_PRIVATE: '1',
     });
     expect(config).toMatchObject({
       host: '::',
@@ -46,6 +48,7 @@ describe('the configuration', () => {
       roles: ['api', 'projector'],
       logLevel: 'warn',
       eventAgeDaysMax: 90,
+      webhookAllowPrivate: true,
     });
   });
 
@@ -57,6 +60,7 @@ describe('the configuration', () => {
     ['PORT', '0x50'],
     ['PORT', ' 80'],
     ['HOST', 'http://localhost'],
+    ['TOLLGATE_WEBHOOK_ALLOW_PRIVATE', 'true'],
     ['TOLLGATE_DATABASE_URL', 'localhost:5432'],
     ['TOLLGATE_DATABASE_URL', 'mysql://localhost/x'],
     ['TOLLGATE_CLICKHOUSE_URL', 'clickhouse://x'],

@@ -75,6 +75,12 @@ const SETTINGS = {
     'Accepted events that may wait to be rated; past it ingest answers 503 `ingest_backlog_full`.',
     integer(1_000, 1_000_000_000),
   ),
+  webhookAllowPrivate: setting(
+    'TOLLGATE_WEBHOOK_ALLOW_PRIVATE',
+    '0',
+    'With `1` webhooks may go to private, loopback and other internal addresses: for development, or where every tenant is trusted.',
+    readFlag,
+  ),
   url: optional(
     'TOLLGATE_URL',
     'Where `tollgate prices import` finds the service; without it at `HOST` and `PORT`. `--url` takes precedence.',
@@ -187,6 +193,11 @@ function integer(least: number, most: number) {
     if (!(value >= least && value <= most)) throw new Error(`a whole number from ${least} to ${most}`);
     return value;
   };
+}
+
+function readFlag(text: string): boolean {
+  if (text !== '0' && text !== '1') throw new Error('0 or 1');
+  return text === '1';
 }
 
 function readHost(text: string): string {

@@ -21,6 +21,7 @@ const SECTIONS = [
   ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
   ['Analysis', 'Exact sums per bucket, metric and group.'],
   ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and priced charge items.'],
+  ['Webhooks', 'Endpoints that are told what happens, and what became of telling them.'],
   ['Access', 'Who a key speaks for.'],
   ['Tenants', 'Tenants, their projects and keys, and who changed what.'],
   ['Operation', 'Health, metrics and checks for those who run the service.'],

@@ -3,6 +3,8 @@ const REDACTED = '[redacted]';
 
 /** API keys, wherever in a text they stand. */
 const API_KEY = /tg_(?:live|test)_[0-9A-Za-z]+(?:_[0-9A-Za-z]+)?/g;
+/** Secrets that sign webhooks. */
+const WEBHOOK_SECRET = /whsec_[A-Za-z0-9+/=]+/g;
 /** Credentials of a header or a URL that found its way into a text. */
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const URL_PASSWORD = /(\/\/[^:/@\s]*):[^@/\s]+@/g;
@@ -13,6 +15,7 @@ const SECRET_NAME =
 function redactText(text: string): string {
   return text
     .replace(API_KEY, `tg_${REDACTED}`)
+    .replace(WEBHOOK_SECRET, `whsec_${REDACTED}`)
     .replace(BEARER, `$1 ${REDACTED}`)
     .replace(URL_PASSWORD, `$1:${REDACTED}@`);
 }

@@ -132,6 +132,7 @@ export interface DirectLimitAmountsTable {
   project_id: string;
   direct_limit_id: string;
   changed_at_ms: number;
+  rule_no: number;
   limit_amount: string;
   effective: string;
 }
@@ -445,6 +446,7 @@ export interface WebhookEndpointsTable {
   secret: string;
   previous_secret: string | null;
   previous_secret_until: number | null;
+  failing_since_ms: number | null;
   disabled_at: number | null;
   disabled_reason: string | null;
   created_at: number;

@@ -1,0 +1,143 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+
+/** Endpoints of one project. */
+export const WEBHOOK_ENDPOINTS_MAX = 20;
+export const WEBHOOK_URL_CHARS_MAX = 2_048;
+export const WEBHOOK_EVENT_TYPES_MAX = 50;
+export const WEBHOOK_DESCRIPTION_CHARS_MAX = 500;
+/** After a rotation the previous secret signs, too, for so long. */
+export const WEBHOOK_SECRET_OVERLAP_HOURS = 24;
+/** One attempt, from the look-up of the name to the end of the answer. */
+export const WEBHOOK_TIMEOUT_MS = 5_000;
+/** Messages and their deliveries are kept for so long. */
+export const WEBHOOK_KEPT_DAYS = 30;
+
+/** Name of an event; anchored. */
+export const WEBHOOK_EVENT_TYPE_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,127}$';
+/** What an endpoint lists to get every event. */
+export const WEBHOOK_EVERY_EVENT = '*';
+/** The event that a test sends, whatever the endpoint lists. */
+export const WEBHOOK_TEST_EVENT = 'webhook.test';
+
+export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
+export const WEBHOOK_DISABLED_REASONS = ['gone', 'failing'] as const;
+export type WebhookDisabledReason = (typeof WEBHOOK_DISABLED_REASONS)[number];
+
+const DeliveryStatus = Type.Unsafe<WebhookDeliveryStatus>({
+  type: 'string',
+  enum: [...WEBHOOK_DELIVERY_STATUSES],
+  description:
+    '`pending`: not yet answered with 2xx, will be tried again; `failed`: given up; `cancelled`: the endpoint was disabled meanwhile.',
+});
+
+export const WebhookEndpointInput = Type.Object(
+  {
+    url: Type.String({
+      minLength: 1,
+      maxLength: WEBHOOK_URL_CHARS_MAX,
+      description:
+        'Where messages are posted: `https://…` or `http://…`, any port, without credentials and fragment. It must not lead to an internal address.',
+    }),
+    event_types: Type.Array(
+      Type.String({ pattern: `^\\*$|${WEBHOOK_EVENT_TYPE_PATTERN}`, description: 'Name of an event.' }),
+      {
+        minItems: 1,
+        maxItems: WEBHOOK_EVENT_TYPES_MAX,
+        uniqueItems: true,
+        description: 'Which events are wanted: their names, or `["*"]` for every one.',
+      },
+    ),
+    description: Type.Optional(Type.String({ maxLength: WEBHOOK_DESCRIPTION_CHARS_MAX })),
+  },
+  closed,
+);
+export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>;
+
+const endpointFields = {
+  id: Type.String({ description: 'Endpoint id, `whe_…`.' }),
+  tenant_id: Type.String(),
+  project_id: Type.String(),
+  url: Type.String(),
+  event_types: Type.Array(Type.String()),
+  description: Nullable(Type.String()),
+  status: Type.Unsafe<'enabled' | 'disabled'>({
+    type: 'string',
+    enum: ['enabled', 'disabled'],
+    description: 'A disabled endpoint gets no messages; a PUT enables it again.',
+  }),
+  disabled_reason: Nullable(
+    Type.Unsafe<WebhookDisabledReason>({
+      type: 'string',
+      enum: [...WEBHOOK_DISABLED_REASONS],
+      description: '`gone`: it answered 410. `failing`: for days nothing was delivered.',
+    }),
+  ),
+  disabled_at: Nullable(UnixSeconds),
+  previous_secret_valid_until: Nullable(
+    Type.Integer({
+      description: 'Unix seconds until which messages are signed with the previous secret, too.',
+    }),
+  ),
+  created_at: UnixSeconds,
+  updated_at: UnixSeconds,
+};
+
+export const WebhookEndpoint = Type.Object(endpointFields, closed);
+export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
+
+export const WebhookEndpointWithSecret = Type.Object(
+  {
+    ...endpointFields,
+    secret: Type.String({
+      description: '`whsec_` and the signing key in base64. It is shown here and never again.',
+    }),
+  },
+  closed,
+);
+export type WebhookEndpointWithSecret = Static<typeof WebhookEndpointWithSecret>;
+
+export const WebhookEndpointPage = Type.Object(
+  { webhook_endpoints: Type.Array(WebhookEndpoint, { description: 'Newest first.' }), ...pageFields },
+  closed,
+);
+
+export const WebhookDelivery = Type.Object(
+  {
+    message_id: Type.String({ description: 'Message id, `msg_…`: the header `webhook-id`.' }),
+    endpoint_id: Type.String(),
+    type: Type.String({ description: 'Name of the event.' }),
+    status: DeliveryStatus,
+    attempts: Type.Integer({ minimum: 0, description: 'Attempts begun since it was last asked for.' }),
+    next_attempt_at: Nullable(UnixSeconds),
+    last_attempt_at: Nullable(UnixSeconds),
+    last_status: Nullable(Type.Integer({ description: 'HTTP status of the last answer, if one came.' })),
+    last_error: Nullable(Type.String({ description: 'Why there was no answer, e.g. `timeout`.' })),
+    delivered_at: Nullable(UnixSeconds),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+export const WebhookDeliveryListQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    status: Type.Optional(DeliveryStatus),
+  },
+  closed,
+);
+
+export const WebhookDeliveryPage = Type.Object(
+  { deliveries: Type.Array(WebhookDelivery, { description: 'Newest message first.' }), ...pageFields },
+  closed,
+);
+
+/** What is posted to an endpoint. */
+export interface WebhookPayload {
+  readonly type: string;
+  /** When it happened, ISO 8601 in UTC. */
+  readonly timestamp: string;
+  readonly data: unknown;
+}

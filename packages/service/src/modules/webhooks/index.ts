@@ -1,0 +1,1 @@
+export { emit, type WebhookEvent } from './outbox-store.js';

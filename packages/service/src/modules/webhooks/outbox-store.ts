@@ -1,0 +1,120 @@
+import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
+import { sql } from 'kysely';
+import { newId } from '../../kernel/id.js';
+import type { Tx } from '../../platform/postgres/index.js';
+
+/** Something that happened, for whoever wants to hear of it. */
+export interface WebhookEvent {
+  readonly tenantId: string;
+  readonly projectId: string;
+  /** Name of the event: WEBHOOK_EVENT_TYPE_PATTERN. */
+  readonly type: string;
+  /** JSON. */
+  readonly data: unknown;
+  /** What happens only once: of events of one project with the same key, the first is told. */
+  readonly dedupeKey?: string | undefined;
+  /** When it happened, milliseconds since the Unix epoch. */
+  readonly atMs: number;
+}
+
+/**
+ * Notes events in the transaction in which they happen: told when it commits, and not at all when it does not. What will be
+ * sent is fixed here, to the byte. One statement, however many.
+ */
+export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  // In the order of their keys, so that two transactions with the same keys wait for each other and never in a circle.
+  const sorted = [...events].sort((a, b) => compareTexts(orderOf(a), orderOf(b)));
+  await sql`
+    insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, payload, created_at_ms)
+    select * from unnest(
+      ${sorted.map(({ tenantId }) => tenantId)}::text[], ${sorted.map(({ projectId }) => projectId)}::text[],
+      ${sorted.map(({ atMs }) => messageId(atMs))}::text[], ${sorted.map(({ type }) => type)}::text[],
+      ${sorted.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${sorted.map(payloadText)}::text[],
+      ${sorted.map(({ atMs }) => atMs)}::bigint[]
+    )
+    on conflict (project_id, dedupe_key) where dedupe_key is not null do nothing
+  `.execute(tx);
+}
+
+/** Notes an event for one endpoint alone, whatever that listens to. Answers the message's id. */
+export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): Promise<string> {
+  const { tenantId, projectId, type, atMs } = event;
+  const id = messageId(atMs);
+  await tx
+    .insertInto('webhook_messages')
+    .values({
+      tenant_id: tenantId,
+      project_id: projectId,
+      id,
+      type,
+      dedupe_key: null,
+      payload: payloadText(event),
+      created_at_ms: atMs,
+      fanned_out_at_ms: atMs,
+    })
+    .execute();
+  await tx
+    .insertInto('webhook_deliveries')
+    .values({
+      tenant_id: tenantId,
+      project_id: projectId,
+      endpoint_id: endpointId,
+      message_id: id,
+      status: 'pending',
+      next_attempt_at_ms: atMs,
+      created_at_ms: atMs,
+    })
+    .execute();
+  return id;
+}
+
+/**
+ * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that wants the event.
+ * Answers how many messages it took; others may work on theirs at the same time.
+ *
+ * The endpoints are held until the commit. One that is being disabled is waited for, and so never left with a delivery that
+ * its disabling has not seen.
+ */
+export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with waiting as (
+      select tenant_id, project_id, id, type from webhook_messages where fanned_out_at_ms is null
+      order by created_at_ms limit ${messagesMax} for update skip locked
+    ), written as (
+      insert into webhook_deliveries
+        (tenant_id, project_id, endpoint_id, message_id, status, next_attempt_at_ms, created_at_ms)
+      select m.tenant_id, m.project_id, e.id, m.id, 'pending', ${nowMs}, ${nowMs}
+      from waiting m join webhook_endpoints e on e.tenant_id = m.tenant_id and e.project_id = m.project_id
+      where e.disabled_at is null and e.event_types && array[m.type, ${WEBHOOK_EVERY_EVENT}]
+      for share of e
+    )
+    update webhook_messages m set fanned_out_at_ms = ${nowMs}
+    from waiting w where m.project_id = w.project_id and m.id = w.id
+  `.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Deletes messages, and with them their deliveries, that were written before. Answers how many. */
+export async function deleteMessages(tx: Tx, createdBeforeMs: number, messagesMax: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from webhook_messages where (project_id, id) in (
+      select project_id, id from webhook_messages where created_at_ms < ${createdBeforeMs}
+      order by created_at_ms limit ${messagesMax} for update skip locked
+    )`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Ordered by time, so that an endpoint's deliveries are listed in the order of what happened. */
+function messageId(atMs: number): string {
+  return newId('msg', { nowMs: () => atMs });
+}
+
+function payloadText({ type, atMs, data }: WebhookEvent): string {
+  const payload: WebhookPayload = { type, timestamp: new Date(atMs).toISOString(), data };
+  return JSON.stringify(payload);
+}
+
+const orderOf = ({ projectId, dedupeKey }: WebhookEvent) => `${projectId}\n${dedupeKey ?? ''}`;
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
