@@ -91,6 +91,8 @@ create table subject_routes (
   foreign key (project_id, account_id) references accounts (project_id, id),
   foreign key (project_id, usage_limit_plan_id) references usage_limit_plans (project_id, id)
 );
+create index subject_routes_by_account on subject_routes (project_id, account_id);
+create index subject_routes_by_plan on subject_routes (project_id, usage_limit_plan_id);
 
 create table direct_limits (
   tenant_id text not null,
@@ -123,6 +125,8 @@ create table direct_limit_amounts (
   project_id text not null,
   direct_limit_id text not null,
   changed_at_ms bigint not null,
+  -- Another period is another rule, whose amounts begin with it.
+  rule_no integer not null,
   limit_amount numeric not null,
   effective text not null check (effective in ('now', 'next_window')),
   primary key (project_id, direct_limit_id, changed_at_ms),

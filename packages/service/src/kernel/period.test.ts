@@ -2,6 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  canonicalPeriod,
   PERIOD_COUNT_MAX,
   type Period,
   parsePeriod,
@@ -115,6 +116,13 @@ describe('parsePeriod', () => {
     expect(parsePeriod(`${max}${name}`)).toBeDefined();
     expect(parsePeriod(`${max + 1}${name}`)).toBeUndefined();
   });
+});
+
+test('one text for all ways to write a period', () => {
+  const written = ['lifetime', 'week', '7d', '7 day', '7 days', '5hours', '2 week', '1 months'];
+  const canonical = written.map((text) => canonicalPeriod(parsePeriod(text) as Period));
+  expect(canonical).toEqual(['lifetime', 'week', '7d', '7d', '7d', '5h', '2w', '1 month']);
+  expect(canonical.map(parsePeriod)).toEqual(written.map(parsePeriod));
 });
 
 describe('windows tile time', () => {

@@ -76,6 +76,14 @@ export function parsePeriod(text: string): Period | undefined {
   return count > PERIOD_COUNT_MAX[unit] ? undefined : { kind: 'anchored', unit, count };
 }
 
+/** One text for all ways to write a period: `7d` for `7d`, `7 d` and `7 days`. `parsePeriod` reads it. */
+export function canonicalPeriod(period: Period): string {
+  if (period.kind === 'lifetime') return 'lifetime';
+  return period.kind === 'calendar' ? period.unit : `${period.count}${SUFFIXES[period.unit]}`;
+}
+
+const SUFFIXES: Readonly<Record<CalendarUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
+
 /**
  * The window that an instant (Unix seconds) lies in. The windows of a period tile time, before the anchor too: no
  * instant lies in two or in none, whatever the clocks do.
