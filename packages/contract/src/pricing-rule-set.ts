@@ -6,7 +6,7 @@ import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
 
 /** Pricing rule sets, archived ones not counted, that can be bound to one extractor rule set. */
-export const PRICING_RULE_SETS_BOUND_MAX = 100;
+export const PRICING_RULE_SETS_BOUND_MAX = 20;
 
 export const PRICING_CURRENCY_DEFAULT = 'USD';
 export const PRICING_PRIORITY_DEFAULT = 0;

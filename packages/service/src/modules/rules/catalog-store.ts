@@ -39,7 +39,6 @@ export async function readRevisions(
 type PublishedRow = {
   readonly projectId: string;
   readonly extractorRuleSetId: string;
-  readonly configBytes: number;
 } & (
   | ({ readonly kind: 'extractor' } & PublishedExtractor)
   | ({ readonly kind: 'pricing' } & PublishedPricing)
@@ -72,10 +71,8 @@ export async function readPublishedRules(
       ruleSetId,
       extractors: [],
       pricings: [],
-      configBytes: 0,
     };
     rulesByKey.set(key, rules);
-    rules.configBytes += row.configBytes;
     if (row.kind === 'extractor') rules.extractors.push(row);
     else rules.pricings.push(row);
   }
@@ -85,7 +82,6 @@ export async function readPublishedRules(
 interface RulesBuilt extends RuleSetRef {
   readonly extractors: PublishedExtractor[];
   readonly pricings: PublishedPricing[];
-  configBytes: number;
 }
 
 const projectsOf = (refs: readonly RuleSetRef[]) => refs.map((ref) => ref.projectId);

@@ -5,7 +5,7 @@ import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from './ind
 import type { RulesInForce } from './timeline.js';
 
 const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
-const CONFIG_BYTES = 10;
+const PUBLISHED = { config: {}, configBytes: 10 };
 
 /** Published versions kept in memory; counts what is asked of it. */
 class FakeSource implements CatalogSource {
@@ -15,10 +15,9 @@ class FakeSource implements CatalogSource {
 
   publish(ruleSetId: string, effectiveFrom: number): void {
     const { revision, rules } = this.known(ruleSetId);
-    const version = { ruleSetId, version: rules.extractors.length + 1, effectiveFrom, config: {} };
-    const configBytes = rules.configBytes + CONFIG_BYTES;
+    const version = { ...PUBLISHED, ruleSetId, version: rules.extractors.length + 1, effectiveFrom };
     const extractors = [...rules.extractors, version];
-    this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, configBytes, extractors } });
+    this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, extractors } });
   }
 
   price(ruleSetId: string, pricing: RulesRead['pricings'][number]): void {
@@ -28,7 +27,7 @@ class FakeSource implements CatalogSource {
   }
 
   private known(ruleSetId: string) {
-    const rules = { ...REF, ruleSetId, extractors: [], pricings: [], configBytes: 0 };
+    const rules = { ...REF, ruleSetId, extractors: [], pricings: [] };
     return this.ruleSets.get(ruleSetId) ?? { revision: 0, rules };
   }
 
@@ -48,6 +47,8 @@ class FakeSource implements CatalogSource {
     });
   }
 }
+
+const UNBOUNDED = { ruleSetsMax: 1_000, configBytesMax: 1_000, compiledBytesMax: 1_000 };
 
 const versionsOf = ({ extractor, pricings }: RulesInForce) =>
   [extractor, ...pricings].map(({ ruleSetId, version }) => `${ruleSetId} ${version}`);
@@ -82,15 +83,40 @@ describe('RuleCatalog', () => {
     source.publish('ers_1', 0);
     await catalog.refresh([REF]);
     expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1']);
-    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null, config: {} });
+    source.price('ers_1', {
+      ...PUBLISHED,
+      ruleSetId: 'prs_1',
+      version: 1,
+      effectiveFrom: 0,
+      archivedAt: null,
+    });
     await catalog.refresh([REF]);
     expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1', 'prs_1 1']);
     expect(compilers).toBe(1);
   });
 
+  it('forgets what it has compiled rather than holding more than its bound, and compiles it again', async () => {
+    const source = new FakeSource();
+    const compiled: string[][] = [];
+    const createCompile = () => {
+      compiled.push(['new']);
+      return (rules: RulesInForce) => {
+        compiled.push(versionsOf(rules));
+        return rules.extractor.version;
+      };
+    };
+    // Every version has 10 bytes.
+    const catalog = new RuleCatalog(source, createCompile, { ...UNBOUNDED, compiledBytesMax: 25 });
+    for (const effectiveFrom of [0, 10, 20]) source.publish('ers_1', effectiveFrom);
+    await catalog.refresh([REF]);
+    const asked = [0, 10, 0, 10, 20, 20, 0];
+    expect(asked.map((at) => catalog.resolve('prj_1', 'ers_1', at))).toEqual([1, 2, 1, 2, 3, 3, 1]);
+    expect(compiled.flat()).toEqual(['new', 'ers_1 1', 'ers_1 2', 'new', 'ers_1 3', 'ers_1 1']);
+  });
+
   it.each([
-    ['rule sets', { ruleSetsMax: 2, configBytesMax: 1_000 }],
-    ['bytes', { ruleSetsMax: 1_000, configBytesMax: 2 * CONFIG_BYTES }],
+    ['rule sets', { ...UNBOUNDED, ruleSetsMax: 2 }],
+    ['bytes', { ...UNBOUNDED, configBytesMax: 20 }],
   ])(
     'keeps all of a batch, and beyond it a bounded number of %s, the least recent going first',
     async (_, bounds) => {

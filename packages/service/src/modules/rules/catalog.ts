@@ -7,10 +7,7 @@ export interface RuleSetRef {
 }
 
 /** The published rules of one extractor rule set. */
-export interface RulesRead extends RuleSetRef, PublishedRules {
-  /** Of all configs, as JSON. */
-  readonly configBytes: number;
-}
+export type RulesRead = RuleSetRef & PublishedRules;
 
 /** What the catalog reads. */
 export interface CatalogSource {
@@ -25,9 +22,15 @@ export interface CatalogSource {
 export interface CatalogBounds {
   readonly ruleSetsMax: number;
   readonly configBytesMax: number;
+  /** Of the configs that are compiled: what is compiled takes some thirty times the memory of its text. */
+  readonly compiledBytesMax: number;
 }
 
-const CATALOG_BOUNDS: CatalogBounds = { ruleSetsMax: 1_000, configBytesMax: 32 * 1_048_576 };
+const CATALOG_BOUNDS: CatalogBounds = {
+  ruleSetsMax: 1_000,
+  configBytesMax: 32 * 1_048_576,
+  compiledBytesMax: 16 * 1_048_576,
+};
 
 /** Compiles what is in force at one time; it may keep what it has compiled, for versions never change. */
 export type CompileRules<Compiled> = (rules: RulesInForce) => Compiled;
@@ -40,8 +43,9 @@ export class RuleCatalog<Compiled> {
   /** Least recently refreshed first. */
   readonly #entries = new Map<string, Entry<Compiled>>();
   #configBytes = 0;
+  #compiledBytes = 0;
 
-  /** @param createCompile called once for each rule set */
+  /** @param createCompile called once for each rule set, and again when what was compiled is forgotten */
   constructor(
     private readonly source: CatalogSource,
     private readonly createCompile: () => CompileRules<Compiled>,
@@ -76,7 +80,30 @@ export class RuleCatalog<Compiled> {
    * published, or it was not in the last `refresh`.
    */
   resolve(projectId: string, ruleSetId: string, occurredAt: number): Compiled | undefined {
-    return this.#entries.get(keyOf({ projectId, ruleSetId }))?.compiledAt(occurredAt);
+    const entry = this.#entries.get(keyOf({ projectId, ruleSetId }));
+    if (entry === undefined) return undefined;
+    const interval = entry.timeline.intervalAt(occurredAt);
+    return entry.compiledByInterval.get(interval) ?? this.#compile(entry, interval);
+  }
+
+  #compile(entry: Entry<Compiled>, interval: number): Compiled | undefined {
+    const rules = entry.timeline.inForceDuring(interval);
+    if (rules === undefined) return undefined;
+    const bytes = bytesOf([rules.extractor]) + bytesOf(rules.pricings);
+    if (this.#compiledBytes + bytes > this.bounds.compiledBytesMax) this.#forgetCompiled();
+    const compiled = entry.compile(rules);
+    entry.compiledByInterval.set(interval, compiled);
+    this.#compiledBytes += bytes;
+    return compiled;
+  }
+
+  /** Rules of many times or tenants take turns: starting anew is rare, and needs no account of who uses what. */
+  #forgetCompiled(): void {
+    for (const entry of this.#entries.values()) {
+      entry.compiledByInterval.clear();
+      entry.compile = this.createCompile();
+    }
+    this.#compiledBytes = 0;
   }
 
   #add(key: string, entry: Entry<Compiled>): void {
@@ -99,33 +126,26 @@ export class RuleCatalog<Compiled> {
   }
 }
 
-const NO_RULES = { extractors: [], pricings: [], configBytes: 0 } as const;
+const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
 
 /** The rules of one extractor rule set over all time. */
 class Entry<Compiled> {
   readonly configBytes: number;
-  readonly #timeline: RuleTimeline;
-  readonly #compiledByInterval = new Map<number, Compiled>();
+  readonly timeline: RuleTimeline;
+  readonly compiledByInterval = new Map<number, Compiled>();
 
   constructor(
     readonly revision: number,
-    rules: Pick<RulesRead, 'extractors' | 'pricings' | 'configBytes'>,
-    readonly compile: CompileRules<Compiled>,
+    rules: PublishedRules,
+    public compile: CompileRules<Compiled>,
   ) {
-    this.configBytes = rules.configBytes;
-    this.#timeline = new RuleTimeline(rules);
+    this.configBytes = bytesOf(rules.extractors) + bytesOf(rules.pricings);
+    this.timeline = new RuleTimeline(rules);
   }
+}
 
-  compiledAt(occurredAt: number): Compiled | undefined {
-    const interval = this.#timeline.intervalAt(occurredAt);
-    const known = this.#compiledByInterval.get(interval);
-    if (known !== undefined) return known;
-    const rules = this.#timeline.inForceDuring(interval);
-    if (rules === undefined) return undefined;
-    const compiled = this.compile(rules);
-    this.#compiledByInterval.set(interval, compiled);
-    return compiled;
-  }
+function bytesOf(versions: readonly { readonly configBytes: number }[]): number {
+  return versions.reduce((sum, { configBytes }) => sum + configBytes, 0);
 }
 
 /** No id holds a line break. */

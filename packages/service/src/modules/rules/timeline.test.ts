@@ -43,16 +43,16 @@ describe('RuleTimeline', () => {
         fc.array(times),
         fc.boolean(),
         (extractor, bound, occurred, reverse) => {
-          const config = {};
+          const text = { config: {}, configBytes: 2 };
           const extractors = versionsAt(extractor).map((version) => ({
             ruleSetId: 'ers',
-            config,
+            ...text,
             ...version,
           }));
           const pricings = bound.flatMap(({ published, archivedAt }, index) =>
             versionsAt(published).map((version) => ({
               ruleSetId: `prs_${index}`,
-              config,
+              ...text,
               archivedAt,
               ...version,
             })),

@@ -7,6 +7,8 @@ export interface PublishedVersion<Config> {
   /** Unix seconds. */
   readonly effectiveFrom: number;
   readonly config: Config;
+  /** Length of the config as JSON. */
+  readonly configBytes: number;
 }
 
 export type PublishedExtractor = PublishedVersion<ExtractorConfig>;
