@@ -32,6 +32,10 @@ export const UsageEventsQuery = Type.Object(
     metric: Type.Optional({ ...FilterText, description: 'Events with a charge item of this metric.' }),
     source: Type.Optional(FilterText),
     external_event_id: Type.Optional(FilterText),
+    ledger_transaction_id: Type.Optional({
+      ...FilterText,
+      description: 'Events with a charge item that this ledger transaction posted.',
+    }),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -51,24 +55,37 @@ export const UsageEventsQuery = Type.Object(
   closed,
 );
 
-export const UsageChargeItem = Type.Object(
+const chargeItemFields = {
+  extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
+  metric: Text,
+  unit: NullableText,
+  quantity: DecimalText,
+  unit_price: Nullable(DecimalText),
+  amount: { ...DecimalText, description: 'What is charged: after the discount, exact and plain.' },
+  discount: {
+    ...DecimalText,
+    description: 'What `x-billing.discount_hints` has taken off; `"0"` without.',
+  },
+  currency: NullableText,
+  source: ItemSourceSchema,
+  pricing_source: PricingSourceSchema,
+  rule_set_id: Nullable(Type.String({ description: 'Rule set that priced the item.' })),
+  rule_set_version: Nullable(Type.Integer()),
+  rule_name: NullableText,
+};
+
+/** A charge item as it was rated. */
+export const UsageChargeItem = Type.Object(chargeItemFields, closed);
+
+/** A charge item of a stored event. */
+export const PostedChargeItem = Type.Object(
   {
-    extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
-    metric: Text,
-    unit: NullableText,
-    quantity: DecimalText,
-    unit_price: Nullable(DecimalText),
-    amount: { ...DecimalText, description: 'What is charged: after the discount, exact and plain.' },
-    discount: {
-      ...DecimalText,
-      description: 'What `x-billing.discount_hints` has taken off; `"0"` without.',
-    },
-    currency: NullableText,
-    source: ItemSourceSchema,
-    pricing_source: PricingSourceSchema,
-    rule_set_id: Nullable(Type.String({ description: 'Rule set that priced the item.' })),
-    rule_set_version: Nullable(Type.Integer()),
-    rule_name: NullableText,
+    ...chargeItemFields,
+    ledger_transaction_id: Nullable(
+      Type.String({
+        description: 'Ledger transaction that posted the amount; null when nothing was posted.',
+      }),
+    ),
   },
   closed,
 );
@@ -96,22 +113,37 @@ const usageEventFields = {
   idempotency_key: NullableText,
   subject_type: NullableText,
   subject_id: NullableText,
-  account_id: NullableText,
+  account_id: Nullable(
+    Type.String({ description: 'Billing account that the subject was routed to; null without a route.' }),
+  ),
   occurred_at: UnixSeconds,
   received_at: UnixSeconds,
   processed_at: UnixSeconds,
   dimensions: mapOf(Type.String(), {
     description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
   }),
-  charge_items: Type.Array(UsageChargeItem),
+  charge_items: Type.Array(PostedChargeItem),
   posting: Nullable(
     Type.Union([Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')], {
-      description: 'What the event did to a wallet; null for a failed event.',
+      description:
+        'What the event did to a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
+        '(`unpriced`) or the subject had no route (`unrouted`). Null for a failed event.',
     }),
   ),
   extractor_rule_set_id: Text,
   extractor_version: Nullable(Type.Integer()),
   budget_lease_id: NullableText,
+  lease_status: Nullable(
+    Type.Union(
+      [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
+      {
+        description:
+          'What the lease was when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
+          'nothing any more; `unknown` the project has none of that id for this subject. Null without a lease, and for a ' +
+          'failed event.',
+      },
+    ),
+  ),
   failure: Nullable(UsageEventFailure),
 };
 
@@ -273,6 +305,7 @@ export const IngestStatus = Type.Object(
 );
 
 export type UsageEventsQuery = Static<typeof UsageEventsQuery>;
+export type PostedChargeItem = Static<typeof PostedChargeItem>;
 export type UsageChargeItem = Static<typeof UsageChargeItem>;
 export type UsageEvent = Static<typeof UsageEvent>;
 export type UsageEventList = Static<typeof UsageEventList>;

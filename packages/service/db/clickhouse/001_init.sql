@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS usage_events (
   subject_is_sent Bool,
   account_id String,
   budget_lease_id String,
+  -- What the lease was when the event was rated.
+  lease_status Enum8('none' = 0, 'applied' = 1, 'closed' = 2, 'expired' = 3, 'unknown' = 4),
   extractor_rule_set_id LowCardinality(String),
   extractor_version UInt32,
   dimensions Map(LowCardinality(String), String),
@@ -45,8 +47,12 @@ CREATE TABLE IF NOT EXISTS usage_events (
     pricing_source Enum8('hint' = 1, 'extractor' = 2, 'pricing_rule_set' = 3, 'unpriced' = 4),
     rule_set_id String,
     rule_set_version UInt32,
-    rule_name String
-  )
+    rule_name String,
+    -- Posted the amount; empty where nothing did.
+    ledger_transaction_id String
+  ),
+  -- The id of a ledger transaction tells when its batch was rated: its events lie in few granules.
+  INDEX processed_at_range processed_at TYPE minmax GRANULARITY 1
 ) ENGINE = ReplacingMergeTree(attempt)
 PARTITION BY toYYYYMM(occurred_at)
 ORDER BY (tenant_id, project_id, occurred_at, raw_event_id)

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from './clock.js';
-import { newId, parseRawEventId, rawEventHex, rawEventIdText } from './id.js';
+import { newId, parseRawEventId, rawEventHex, rawEventIdText, timeOfId } from './id.js';
 
 describe('newId', () => {
   it('is a UUIDv7 of the clock', () => {
@@ -33,6 +33,26 @@ describe('newId', () => {
   it('refuses a malformed prefix', () => {
     expect(() => newId('', new ManualClock(0))).toThrow(RangeError);
     expect(() => newId('a_b', new ManualClock(0))).toThrow(RangeError);
+  });
+});
+
+describe('timeOfId', () => {
+  it('tells when an id was made', () => {
+    for (const ms of [0, 1_760_000_000_123, 2 ** 48 - 1]) {
+      expect(timeOfId('led', newId('led', new ManualClock(ms)))).toBe(ms);
+    }
+  });
+
+  it.each([
+    '',
+    'led_',
+    'led_1',
+    newId('acct', new ManualClock(5)),
+    `${newId('led', new ManualClock(5))}0`,
+    newId('led', new ManualClock(5)).toUpperCase(),
+    `led_${'0'.repeat(32)}`,
+  ])('does not take %j for an id', (text) => {
+    expect(timeOfId('led', text)).toBeUndefined();
   });
 });
 

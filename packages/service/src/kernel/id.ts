@@ -4,6 +4,8 @@ import type { Clock } from './clock.js';
 /** Prefixes of identifiers, each naming a kind of resource. */
 const PREFIX_PATTERN = /^[a-z]{2,8}$/;
 const RAW_EVENT_PATTERN = /^evt_[0-9a-f]{32}$/;
+const UUID_PATTERN = /^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
+const UUID_TIME_DIGITS = 12;
 const UNIX_SECONDS_MAX = 0xffff_ffff;
 const UUID_MS_MAX = 2 ** 48 - 1;
 const SEQUENCE_BITS = 12;
@@ -43,6 +45,13 @@ export function newId(prefix: string, clock: Clock): string {
   bytes.writeUInt16BE(0x7000 | nextSequence(nowMs), 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   return `${prefix}_${bytes.toString('hex')}`;
+}
+
+/** When {@link newId} made this id, in Unix milliseconds; undefined for any text that is no id with that prefix. */
+export function timeOfId(prefix: string, text: string): number | undefined {
+  const digits = text.slice(prefix.length + 1);
+  if (!text.startsWith(`${prefix}_`) || !UUID_PATTERN.test(digits)) return undefined;
+  return Number.parseInt(digits.slice(0, UUID_TIME_DIGITS), 16);
 }
 
 /**

@@ -62,6 +62,7 @@ export function usageRow(
     subjectIsSent: false,
     accountId: '',
     budgetLeaseId: '',
+    leaseStatus: 'none',
     extractorRuleSetId: 'ers_1',
     extractorVersion: 1,
     dimensions: new Map(),
@@ -72,6 +73,7 @@ export function usageRow(
     metadata: '',
     xBilling: '',
     items: [usageItem()],
+    itemTransactionIds: [],
     ...rest,
   };
 }

@@ -85,11 +85,13 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
     ...row,
     status: 'failed',
     posting: 'none',
+    leaseStatus: 'none',
     dimensions: NO_DIMENSIONS,
     failureCode: code,
     failureMessage: message,
     failurePath: path,
     items: [],
+    itemTransactionIds: [],
   };
 }
 
@@ -166,6 +168,7 @@ function rowOf(
     subjectIsSent: envelope.input.subject !== undefined,
     accountId: '',
     budgetLeaseId: envelope.budgetLeaseId,
+    leaseStatus: 'none',
     extractorRuleSetId: envelope.extractorRuleSetId,
     extractorVersion: outcome.extractorVersion,
     dimensions: outcome.dimensions,
@@ -176,6 +179,7 @@ function rowOf(
     metadata: envelope.metadata,
     xBilling: envelope.xBilling,
     items,
+    itemTransactionIds: [],
   };
 }
 

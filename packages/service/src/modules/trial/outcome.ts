@@ -16,6 +16,6 @@ export function outcomeOf(rated: RatedEvent): Outcome {
 
 /** As the event was processed. */
 export function storedOutcome(event: StoredInput): Outcome {
-  const { charge_items: items, failure } = toUsageEvent(event);
-  return { items, failure };
+  const { charge_items: posted, failure } = toUsageEvent(event);
+  return { items: posted.map(({ ledger_transaction_id: _posted, ...item }) => item), failure };
 }

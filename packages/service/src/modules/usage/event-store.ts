@@ -1,7 +1,8 @@
 import type { UsageEventsQuery } from '@tollgate/contract';
+import { timeOfId } from '../../kernel/id.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ProjectRef } from '../../platform/http/index.js';
-import type { EVENT_STATUSES, ITEM_SOURCES, POSTINGS, PRICING_SOURCES } from './row.js';
+import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
 
 /** Whose usage: no query goes without it. */
 export type UsageScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
@@ -22,6 +23,7 @@ export interface StoredEvent {
   readonly subject_id: string;
   readonly account_id: string;
   readonly budget_lease_id: string;
+  readonly lease_status: keyof typeof LEASE_STATUSES;
   readonly extractor_rule_set_id: string;
   readonly extractor_version: number;
   readonly occurred_at_s: number;
@@ -44,6 +46,7 @@ export interface StoredEvent {
   readonly item_rule_set_id: readonly string[];
   readonly item_rule_set_version: readonly number[];
   readonly item_rule_name: readonly string[];
+  readonly item_ledger_transaction_id: readonly string[];
 }
 
 /** With the texts that were sent; empty where nothing was. */
@@ -59,13 +62,14 @@ const DATE_TIME_MAX = 0xffff_ffff;
 // Aliases differ from the columns they are made of: ClickHouse would take the alias wherever a condition names both.
 export const EVENT_COLUMNS = `
   lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
-  account_id, budget_lease_id, extractor_rule_set_id, extractor_version,
+  account_id, budget_lease_id, lease_status, extractor_rule_set_id, extractor_version,
   toUnixTimestamp(occurred_at) AS occurred_at_s, toUnixTimestamp(received_at) AS received_at_s,
   toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path,
   item.extractor_name AS item_extractor_name, item.metric AS item_metric, item.unit AS item_unit,
   item.currency AS item_currency, item.quantity AS item_quantity, item.unit_price AS item_unit_price,
   item.amount AS item_amount, item.discount AS item_discount, item.source AS item_source, item.pricing_source AS item_pricing_source,
-  item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name`;
+  item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name,
+  item.ledger_transaction_id AS item_ledger_transaction_id`;
 
 export const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';
 
@@ -78,6 +82,9 @@ const CONDITIONS = {
   metric: 'has(item.metric, {metric:String})',
   source: 'source = {source:String}',
   external_event_id: 'external_event_id = {external_event_id:String}',
+  // The time leaves few granules to look at.
+  ledger_transaction_id:
+    'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
 } as const satisfies Record<keyof EventFilter, string>;
 
 /** Events that may belong on a page. */
@@ -102,6 +109,12 @@ export async function matchingIds(
 ): Promise<Candidates> {
   const conditions = [IN_SCOPE];
   const params: Record<string, unknown> = { ...scopeParams(scope), limit };
+  if (filter.ledger_transaction_id !== undefined) {
+    // The ids of a batch's transactions carry the time at which its events were processed.
+    const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
+    if (postedAtMs === undefined) return { ids: [], isEnd: true };
+    params.posted_at = postedAtMs;
+  }
   for (const [name, condition] of Object.entries(CONDITIONS)) {
     const value = filter[name as keyof EventFilter];
     if (value === undefined) continue;

@@ -1,4 +1,4 @@
-import type { UsageChargeItem, UsageEvent } from '@tollgate/contract';
+import type { PostedChargeItem, UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import { fromStored, parseDecimal, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
 import type { StoredEvent } from './event-store.js';
@@ -24,6 +24,7 @@ export function toUsageEvent(event: StoredEvent): UsageEvent {
     extractor_rule_set_id: event.extractor_rule_set_id,
     extractor_version: event.extractor_version || null,
     budget_lease_id: textOrNull(event.budget_lease_id),
+    lease_status: event.lease_status === 'none' ? null : event.lease_status,
     failure:
       event.status === 'failed'
         ? {
@@ -54,7 +55,7 @@ export function toUsageChargeItem(item: UsageItemRow): UsageChargeItem {
   };
 }
 
-function chargeItems(event: StoredEvent): UsageChargeItem[] {
+function chargeItems(event: StoredEvent): PostedChargeItem[] {
   return event.item_metric.map((metric, i) => ({
     extractor_name: textOrNull(event.item_extractor_name[i]),
     metric,
@@ -69,6 +70,7 @@ function chargeItems(event: StoredEvent): UsageChargeItem[] {
     rule_set_id: textOrNull(event.item_rule_set_id[i]),
     rule_set_version: event.item_rule_set_version[i] || null,
     rule_name: textOrNull(event.item_rule_name[i]),
+    ledger_transaction_id: textOrNull(event.item_ledger_transaction_id[i]),
   }));
 }
 

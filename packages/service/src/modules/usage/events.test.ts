@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
 import type { TestApi } from '../../testing/api.js';
 import { failedRow, idOf, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
-import { type EventsFixture, FROM_S, openEventsFixture, textOf } from './events.testing.js';
+import {
+  type EventsFixture,
+  FROM_S,
+  LEDGER_TRANSACTION_ID,
+  openEventsFixture,
+  textOf,
+} from './events.testing.js';
 
 let fixture: EventsFixture;
 let api: TestApi;
@@ -61,6 +69,7 @@ describe('GET …/usage/events', () => {
               rule_set_id: null,
               rule_set_version: null,
               rule_name: null,
+              ledger_transaction_id: LEDGER_TRANSACTION_ID,
             },
             {
               extractor_name: null,
@@ -76,12 +85,14 @@ describe('GET …/usage/events', () => {
               rule_set_id: null,
               rule_set_version: null,
               rule_name: null,
+              ledger_transaction_id: null,
             },
           ],
           posting: 'posted',
           extractor_rule_set_id: 'ers_1',
           extractor_version: 1,
           budget_lease_id: 'bl_1',
+          lease_status: 'applied',
           failure: null,
         },
       ],
@@ -116,6 +127,10 @@ describe('GET …/usage/events', () => {
     ['source=batch', ['rich']],
     ["source=';DROP TABLE usage_events;--", []],
     ['external_event_id=ext-1&status=failed', []],
+    [`ledger_transaction_id=${LEDGER_TRANSACTION_ID}`, ['rich']],
+    [`ledger_transaction_id=${LEDGER_TRANSACTION_ID}&status=failed`, []],
+    [`ledger_transaction_id=${newId('led', new ManualClock(FROM_S * 1000 + 10_002))}`, []],
+    ['ledger_transaction_id=led_1', []],
   ])('filters by %s', async (query, names) => {
     const expected = newestFirst().filter((id) => names.some((name) => textOf(rows[name]) === id));
     expect(await list(`?${query.replaceAll("'", '%27').replaceAll(' ', '%20')}`)).toEqual(expected);

@@ -1,3 +1,5 @@
+import { ManualClock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
 import { PostgresSegmentQueue } from '../../platform/queue/index.js';
 import { createTestApi, type TestApi } from '../../testing/api.js';
 import {
@@ -15,6 +17,8 @@ import type { UsageEventRow } from './row.js';
 
 /** When the first event of the fixture happened. */
 export const FROM_S = 1_750_000_000;
+/** Posted the first charge item of the rich event. */
+export const LEDGER_TRANSACTION_ID = newId('led', new ManualClock(FROM_S * 1000 + 10_002));
 /** What the rich event was sent with: digits, spaces and repeated keys that a parser would change. */
 export const RAW_JSON = '{ "id": 12345678901234567890, "x": 1.0, "x": 1e2,\n "__proto__": {"a": "\\u0041"} }';
 
@@ -89,6 +93,9 @@ async function insertRows({ tenantId, projectId }: TestApi, store: TestClickHous
       subjectId: "o'brien",
       accountId: 'acct_1',
       budgetLeaseId: 'bl_1',
+      leaseStatus: 'applied',
+      processedAtMs: FROM_S * 1000 + 10_002,
+      itemTransactionIds: [LEDGER_TRANSACTION_ID, ''],
       dimensions: new Map([
         ['model', 'large'],
         ['__proto__', 'x'],

@@ -7,6 +7,7 @@ import {
   EVENT_STATUSES,
   encodeUsageEvent,
   ITEM_SOURCES,
+  LEASE_STATUSES,
   POSTINGS,
   PRICING_SOURCES,
   USAGE_EVENT_COLUMNS,
@@ -70,7 +71,7 @@ const item: fc.Arbitrary<UsageItemRow> = fc.record({
   ruleName: anyText,
 });
 
-const row: fc.Arbitrary<UsageEventRow> = fc.record({
+const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   tenantId: anyText,
   projectId: anyText,
   // The table's key: rows of one block must differ in it.
@@ -89,6 +90,7 @@ const row: fc.Arbitrary<UsageEventRow> = fc.record({
   subjectIsSent: fc.boolean(),
   accountId: anyText,
   budgetLeaseId: anyText,
+  leaseStatus: keyOf(LEASE_STATUSES),
   extractorRuleSetId: anyText,
   extractorVersion: fc.nat(UINT32_MAX),
   dimensions: fc
@@ -101,7 +103,16 @@ const row: fc.Arbitrary<UsageEventRow> = fc.record({
   metadata: anyText,
   xBilling: anyText,
   items: fc.array(item, { maxLength: 4 }),
+  itemTransactionIds: fc.constant([]),
 });
+
+const row = fc.oneof(
+  rated,
+  fc.tuple(rated, fc.array(anyText, { minLength: 4, maxLength: 4 })).map(([event, texts]) => ({
+    ...event,
+    itemTransactionIds: texts.slice(0, event.items.length),
+  })),
+);
 
 /** A string column as hexadecimal: the same for every byte that a string may hold. */
 function hex(text: string | Uint8Array): string {
@@ -135,8 +146,9 @@ function expected(row: UsageEventRow): unknown {
   return {
     texts: texts.map(hex),
     numbers: numbers.map(String),
-    names: [row.status, row.posting, String(row.subjectIsSent)],
+    names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
+    transactions: row.items.map((_, index) => hex(row.itemTransactionIds[index] ?? '')),
     items: row.items.map((charge) => [
       [
         charge.extractorName,
@@ -179,8 +191,9 @@ const SELECTED = `
   [${TEXT_COLUMNS.map(hexOf).join(', ')}] as texts,
   [toString(toUnixTimestamp(occurred_at)), toString(attempt), toString(toUnixTimestamp64Milli(received_at)),
     toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
-  [toString(status), toString(posting), toString(subject_is_sent)] as names,
+  [toString(status), toString(posting), toString(lease_status), toString(subject_is_sent)] as names,
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
+  arrayMap(id -> hex(id), item.ledger_transaction_id) as transactions,
   arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, discount, source, pricing, version) -> tuple(
       [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],
       [toString(quantity), toString(price), toString(amount), toString(discount)],
@@ -242,6 +255,7 @@ describe('a row of usage_events', () => {
     ['an attempt past 65,535', { attempt: 0x1_0000 }],
     ['a time that is no exact integer', { receivedAtMs: 0.5 }],
     ['a decimal of 39 digits', { items: [usageItem({ amount: 10n ** 38n })] }],
+    ['another number of ledger transactions than charge items', { itemTransactionIds: ['led_1', 'led_2'] }],
     ['a negative decimal of 39 digits', { items: [usageItem({ unitPrice: -(10n ** 38n) })] }],
   ])('refuses %s', (_, fields) => {
     expect(() => encodeUsageEvent(new RowBinaryWriter(), { ...usageRow(), ...fields })).toThrow(RangeError);

@@ -43,6 +43,8 @@ export interface UsageEventRow {
   readonly subjectIsSent: boolean;
   readonly accountId: string;
   readonly budgetLeaseId: string;
+  /** Of the lease that the event names, as it was when the event was rated; `none` without one. */
+  readonly leaseStatus: keyof typeof LEASE_STATUSES;
   readonly extractorRuleSetId: string;
   /** 0 when the event failed before a version was found. */
   readonly extractorVersion: number;
@@ -55,10 +57,13 @@ export interface UsageEventRow {
   readonly metadata: string;
   readonly xBilling: string;
   readonly items: readonly UsageItemRow[];
+  /** For each item, in their order, the ledger transaction that posted it, or an empty text; none at all when nothing was posted. */
+  readonly itemTransactionIds: readonly string[];
 }
 
 export const EVENT_STATUSES = { processed: 1, failed: 2 } as const;
 export const POSTINGS = { none: 0, posted: 1, unpriced: 2, unrouted: 3 } as const;
+export const LEASE_STATUSES = { none: 0, applied: 1, closed: 2, expired: 3, unknown: 4 } as const;
 export const ITEM_SOURCES = { extractor: 1, x_billing: 2 } as const;
 export const PRICING_SOURCES = { hint: 1, extractor: 2, pricing_rule_set: 3, unpriced: 4 } as const;
 
@@ -83,6 +88,7 @@ export const USAGE_EVENT_COLUMNS = [
   'subject_is_sent',
   'account_id',
   'budget_lease_id',
+  'lease_status',
   'extractor_rule_set_id',
   'extractor_version',
   'dimensions',
@@ -105,6 +111,7 @@ export const USAGE_EVENT_COLUMNS = [
   'item.rule_set_id',
   'item.rule_set_version',
   'item.rule_name',
+  'item.ledger_transaction_id',
 ] as const;
 
 /**
@@ -130,6 +137,7 @@ export function encodeUsageEvent(writer: RowBinaryWriter, row: UsageEventRow): v
   writer.uint8(row.subjectIsSent ? 1 : 0);
   writer.string(row.accountId);
   writer.string(row.budgetLeaseId);
+  writer.uint8(LEASE_STATUSES[row.leaseStatus]);
   writer.string(row.extractorRuleSetId);
   writer.uint32(row.extractorVersion);
   encodeDimensions(writer, row.dimensions);
@@ -141,6 +149,7 @@ export function encodeUsageEvent(writer: RowBinaryWriter, row: UsageEventRow): v
   writer.string(row.metadata);
   writer.string(row.xBilling);
   encodeItems(writer, row.items);
+  encodeTransactionIds(writer, row);
 }
 
 function encodeDimensions(writer: RowBinaryWriter, dimensions: ReadonlyMap<string, string>): void {
@@ -180,4 +189,12 @@ function encodeItems(writer: RowBinaryWriter, items: readonly UsageItemRow[]): v
   for (const item of items) writer.uint32(item.ruleSetVersion);
   writer.varint(count);
   for (const item of items) writer.string(item.ruleName);
+}
+
+function encodeTransactionIds(writer: RowBinaryWriter, { items, itemTransactionIds }: UsageEventRow): void {
+  const count = items.length;
+  writer.varint(count);
+  if (itemTransactionIds.length === count) for (const id of itemTransactionIds) writer.string(id);
+  else if (itemTransactionIds.length === 0) for (let i = 0; i < count; i++) writer.string('');
+  else throw new RangeError(`${count} charge items have ${itemTransactionIds.length} ledger transactions`);
 }
