@@ -4,7 +4,8 @@ import { closed, DecimalText, mapOf, Nullable, pageFields, UnixSeconds } from '.
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
-import { UsageChargeItem, UsageEventFailure, UsageItemExplanation } from './usage.js';
+import { UsageEventFailure } from './usage.js';
+import { UsageChargeItem, UsageItemExplanation } from './usage-item.js';
 
 /** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;

@@ -223,7 +223,12 @@ describe('the extractor rule set', () => {
     expect(refused.status).toBe(400);
     expect(refused.json()).toMatchObject({
       code: 'invalid_request',
-      details: [{ path: 'extractor_rule_set_id', message: expect.stringContaining('100') }],
+      details: [
+        {
+          path: 'extractor_rule_set_id',
+          message: expect.stringContaining(`${PRICING_RULE_SETS_BOUND_MAX} `),
+        },
+      ],
     });
     await act(ids[7] ?? '', 'archive');
     expect((await post({ extractor_rule_set_id: full })).status).toBe(201);

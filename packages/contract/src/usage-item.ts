@@ -1,0 +1,148 @@
+import { type Static, Type } from 'typebox';
+import { closed, DecimalText, Nullable } from './common.js';
+
+const Text = Type.String();
+const NullableText = Nullable(Text);
+
+export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')]);
+export const PricingSourceSchema = Type.Union([
+  Type.Literal('hint'),
+  Type.Literal('extractor'),
+  Type.Literal('pricing_rule_set'),
+  Type.Literal('unpriced'),
+]);
+
+const chargeItemFields = {
+  extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
+  metric: Text,
+  unit: NullableText,
+  quantity: DecimalText,
+  unit_price: Nullable(DecimalText),
+  amount: { ...DecimalText, description: 'What is charged: after the discount, exact and plain.' },
+  discount: {
+    ...DecimalText,
+    description: 'What `x-billing.discount_hints` has taken off; `"0"` without.',
+  },
+  currency: NullableText,
+  source: ItemSourceSchema,
+  pricing_source: PricingSourceSchema,
+  rule_set_id: Nullable(Type.String({ description: 'Rule set that priced the item.' })),
+  rule_set_version: Nullable(Type.Integer()),
+  rule_name: NullableText,
+};
+
+/** A charge item as it was rated. */
+export const UsageChargeItem = Type.Object(chargeItemFields, closed);
+
+/** A charge item of a stored event. */
+export const PostedChargeItem = Type.Object(
+  {
+    ...chargeItemFields,
+    ledger_transaction_id: Nullable(
+      Type.String({
+        description: 'Ledger transaction that posted the amount; null when nothing was posted.',
+      }),
+    ),
+  },
+  closed,
+);
+
+/** How the numbers of one charge item came about. */
+export const UsageItemExplanation = Type.Object(
+  {
+    metric: Text,
+    quantity: Type.Object(
+      {
+        value: DecimalText,
+        source: ItemSourceSchema,
+        extractor_name: NullableText,
+        path: Nullable(Type.String({ description: 'Where in `raw_json` the quantity was read.' })),
+        less_paths: Type.Array(Type.String(), {
+          description: 'Where in `raw_json` what was subtracted from it was read.',
+        }),
+        type: NullableText,
+      },
+      closed,
+    ),
+    unit_price: Type.Object(
+      {
+        value: Nullable(DecimalText),
+        expression: Nullable(Type.String({ description: 'Yielded the value; null without one.' })),
+      },
+      closed,
+    ),
+    amount: Type.Object(
+      {
+        value: DecimalText,
+        currency: NullableText,
+        expression: Nullable(
+          Type.String({
+            description:
+              'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
+              '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once.',
+          }),
+        ),
+        before_discount: DecimalText,
+      },
+      closed,
+    ),
+    discount: Nullable(
+      Type.Object(
+        {
+          value: { ...DecimalText, description: 'What was taken off this charge item.' },
+          percent: Nullable(DecimalText),
+          amount: Nullable({
+            ...DecimalText,
+            description: 'Taken off once for all charge items of the metric in one currency.',
+          }),
+        },
+        { ...closed, description: 'What `x-billing.discount_hints` asked for; null where it did not.' },
+      ),
+    ),
+    priced_by: Type.Object(
+      {
+        pricing_source: PricingSourceSchema,
+        rule_set_id: NullableText,
+        rule_set_version: Nullable(Type.Integer()),
+        rule_name: NullableText,
+        match_expr: Nullable(
+          Type.String({
+            description: 'Of the pricing rule; without one it matches everything of its metric.',
+          }),
+        ),
+        priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
+        hint: Nullable(
+          Type.Object(
+            { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
+            {
+              ...closed,
+              description: 'What `x-billing.pricing_hints` said: the price of `pricing_unit` units.',
+            },
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
+
+export const UsageExplanation = Type.Object(
+  {
+    extractor: Type.Object(
+      {
+        rule_set_id: Text,
+        version: Nullable(Type.Integer()),
+        name: NullableText,
+      },
+      { ...closed, description: 'The rule set version that read the event.' },
+    ),
+    charge_items: Type.Array(UsageItemExplanation, { description: 'In the order of `charge_items`.' }),
+  },
+  closed,
+);
+
+export type PostedChargeItem = Static<typeof PostedChargeItem>;
+export type UsageChargeItem = Static<typeof UsageChargeItem>;
+export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
+export type UsageExplanation = Static<typeof UsageExplanation>;
