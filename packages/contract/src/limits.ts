@@ -24,6 +24,9 @@ export const ANALYSIS_GROUP_BY_MAX = 4;
 export const ANALYSIS_ROWS_MAX = 50_000;
 export const ANALYSIS_POINTS_MAX = 1_500;
 export const NAME_CHARS_MAX = 200;
+/** Rules of one usage limit plan; direct limits of one subject route. */
+export const LIMIT_RULES_MAX = 100;
+export const NOTIFY_AT_MAX = 10;
 
 /** Patterns of names, anchored. */
 export const SUBJECT_TYPE_PATTERN = '^[a-z][a-z0-9_]{0,63}$';

@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox';
+import { closed, DecimalText, decimalInput, Nullable, UnixSeconds } from './common.js';
+import {
+  CURRENCY_PATTERN,
+  DIMENSION_NAME_PATTERN,
+  IDENTIFIER_CHARS_MAX,
+  METRIC_PATTERN,
+  NOTIFY_AT_MAX,
+} from './limits.js';
+import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
+
+/** What plan rules and direct limits have in common. */
+export const LIMIT_MEASURES = ['amount', 'quantity'] as const;
+export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
+
+export const LIMIT_SELECTOR_TYPES = ['all', 'metric', 'metric_prefix'] as const;
+export type LimitSelectorType = (typeof LIMIT_SELECTOR_TYPES)[number];
+
+export const LIMIT_ACTIONS = ['block', 'notify'] as const;
+export type LimitAction = (typeof LIMIT_ACTIONS)[number];
+
+export const LIMIT_KEY_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$';
+
+const oneOf = <T extends string>(values: readonly T[], description: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], description });
+
+const LimitKey = Type.String({
+  pattern: LIMIT_KEY_PATTERN,
+  description:
+    'Name of the limit, unique where it stands. Over all revisions it says that a rule is the same.',
+});
+const Measure = oneOf(LIMIT_MEASURES, 'What is counted: the price of charge items, or their quantity.');
+const SelectorType = oneOf(
+  LIMIT_SELECTOR_TYPES,
+  'Which charge items count: all, those of a metric, or those whose metric begins with a text.',
+);
+const DimensionKey = Type.String({
+  pattern: DIMENSION_NAME_PATTERN,
+  description: 'Together with `dimension_value`: only events with this value of the dimension count.',
+});
+const DimensionValue = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const Period = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  description:
+    '`hour`, `day`, `week` or `month` of the route’s calendar; `lifetime`; or a duration from the route’s anchor on, such ' +
+    'as `7d`, `5h`, `5 day`, `2 week`, `5 month`. Another period begins to count anew.',
+});
+const Action = oneOf(
+  LIMIT_ACTIONS,
+  '`block` refuses work that is asked for beforehand; `notify` only tells.',
+);
+const WebhookEvent = Type.String({
+  pattern: WEBHOOK_EVENT_TYPE_PATTERN,
+  description: 'Type of the event that is sent when the limit, or a share of it, is crossed.',
+});
+const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
+  maxItems: NOTIFY_AT_MAX,
+  description: 'Shares of the limit that are told too, in percent, rising. That of 100 always is.',
+});
+
+/** A rule as it is sent. */
+export const LimitRuleInput = Type.Object(
+  {
+    limit_key: LimitKey,
+    measure: Measure,
+    selector_type: SelectorType,
+    selector_value: Type.Optional(
+      Type.String({
+        pattern: `^$|${METRIC_PATTERN}`,
+        description: 'The metric, or what it begins with; left out, or empty, for all.',
+      }),
+    ),
+    dimension_key: Type.Optional(Nullable(DimensionKey)),
+    dimension_value: Type.Optional(Nullable(DimensionValue)),
+    currency: Type.Optional(
+      Type.String({
+        pattern: `^$|${CURRENCY_PATTERN}`,
+        description: 'Needed for an amount, of which it alone counts. For a quantity a label, or empty.',
+      }),
+    ),
+    period: Period,
+    limit_amount: decimalInput('Not negative.'),
+    action: Action,
+    webhook_event: Type.Optional(Nullable(WebhookEvent)),
+    notify_at: Type.Optional(NotifyAt),
+  },
+  closed,
+);
+
+/** A rule as it is shown, without what says where it stands. */
+export const limitRuleFields = {
+  limit_key: LimitKey,
+  measure: Measure,
+  selector_type: SelectorType,
+  selector_value: Type.String(),
+  dimension_key: Type.Optional(DimensionKey),
+  dimension_value: Type.Optional(DimensionValue),
+  currency: Type.String(),
+  period: Period,
+  limit_amount: DecimalText,
+  action: Action,
+  webhook_event: Type.Optional(WebhookEvent),
+  notify_at: NotifyAt,
+  created_at: UnixSeconds,
+  updated_at: UnixSeconds,
+};
+
+export type LimitRuleInput = Static<typeof LimitRuleInput>;

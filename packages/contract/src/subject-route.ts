@@ -1,0 +1,144 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { LimitRuleInput, limitRuleFields } from './limit-rule.js';
+import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN } from './limits.js';
+
+/** On which a week begins. */
+export const WEEK_STARTS = [
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+  'sunday',
+] as const;
+export type WeekStart = (typeof WEEK_STARTS)[number];
+
+const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
+const SubjectId = Type.String({
+  minLength: 1,
+  maxLength: IDENTIFIER_CHARS_MAX,
+  description: 'Or `*`: every subject of the type that has no route of its own.',
+});
+const Id = Type.String({ minLength: 1, maxLength: 64 });
+const AccountId = { ...Id, description: 'Billing account of the subject.' };
+const PlanId = Nullable({ ...Id, description: 'Usage limit plan that applies to the subject.' });
+const Anchor = {
+  ...UnixSeconds,
+  description: 'From where periods that are durations are counted. Default: when the route is created.',
+};
+const Timezone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'IANA timezone of the calendar that windows follow. Default: `UTC`.',
+});
+const WeekStartSchema = Type.Unsafe<WeekStart>({
+  type: 'string',
+  enum: [...WEEK_STARTS],
+  description: 'Day on which a `week` begins. Default: `monday`.',
+});
+
+const settings = {
+  account_id: Type.Optional({
+    ...AccountId,
+    description: 'Billing account of the subject. Without one an account is opened.',
+  }),
+  usage_limit_plan_id: Type.Optional(PlanId),
+  usage_limit_anchor: Type.Optional(Anchor),
+  timezone: Type.Optional(Timezone),
+  week_start: Type.Optional(WeekStartSchema),
+};
+
+export const CreateSubjectRouteBody = Type.Object(
+  { subject_type: SubjectType, subject_id: SubjectId, ...settings },
+  closed,
+);
+
+export const UpdateSubjectRouteBody = Type.Object(
+  {
+    subject_type: Type.Optional(SubjectType),
+    subject_id: Type.Optional(SubjectId),
+    ...settings,
+    account_id: Type.Optional(AccountId),
+  },
+  { ...closed, description: 'What is left out stays as it is; `null` unbinds the plan.' },
+);
+
+/** Says which account and which limits are a subject's. */
+export const SubjectRoute = Type.Object(
+  {
+    id: Type.String({ description: 'Route id, `ra_…`: the `rule_account_id` of its limits.' }),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    subject_type: SubjectType,
+    subject_id: SubjectId,
+    account_id: AccountId,
+    usage_limit_plan_id: PlanId,
+    usage_limit_anchor: UnixSeconds,
+    timezone: Timezone,
+    week_start: WeekStartSchema,
+    created_at: UnixSeconds,
+    updated_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const SubjectRouteListQuery = Type.Object(
+  {
+    subject_type: Type.Optional(SubjectType),
+    subject_id: Type.Optional(SubjectId),
+    account_id: Type.Optional(Id),
+    usage_limit_plan_id: Type.Optional(Id),
+    ...PageQuery.properties,
+  },
+  closed,
+);
+
+export const SubjectRoutePage = Type.Object(
+  { subject_routes: Type.Array(SubjectRoute), ...pageFields },
+  closed,
+);
+
+/** When another limit_amount of a direct limit counts. */
+export const LIMIT_EFFECTIVE = ['next_window', 'now'] as const;
+export type LimitEffective = (typeof LIMIT_EFFECTIVE)[number];
+
+export const UpdateDirectLimitBody = Type.Object(
+  {
+    ...Type.Partial(LimitRuleInput).properties,
+    effective: Type.Optional(
+      Type.Unsafe<LimitEffective>({
+        type: 'string',
+        enum: [...LIMIT_EFFECTIVE],
+        description:
+          'Whether `limit_amount` counts from the next window on (the default), or in the current one already. All else ' +
+          'counts at once.',
+      }),
+    ),
+  },
+  { ...closed, description: 'What is left out stays as it is; `null` takes away what is optional.' },
+);
+
+/** A limit of one route alone, beside those of its plan. */
+export const DirectLimit = Type.Object(
+  {
+    id: Type.String({ description: 'Limit id, `racl_…`.' }),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    rule_account_id: Type.String({ description: 'Id of its route.' }),
+    ...limitRuleFields,
+  },
+  closed,
+);
+
+export const DirectLimitPage = Type.Object({ limits: Type.Array(DirectLimit), ...pageFields }, closed);
+
+export type CreateSubjectRouteBody = Static<typeof CreateSubjectRouteBody>;
+export type UpdateSubjectRouteBody = Static<typeof UpdateSubjectRouteBody>;
+export type SubjectRoute = Static<typeof SubjectRoute>;
+export type SubjectRouteListQuery = Static<typeof SubjectRouteListQuery>;
+export type SubjectRoutePage = Static<typeof SubjectRoutePage>;
+export type UpdateDirectLimitBody = Static<typeof UpdateDirectLimitBody>;
+export type DirectLimit = Static<typeof DirectLimit>;
+export type DirectLimitPage = Static<typeof DirectLimitPage>;
