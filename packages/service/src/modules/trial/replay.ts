@@ -31,9 +31,9 @@ export interface ReplayDeps {
 const DEFAULT_BOUNDS: ReplayBounds = {
   eventsMax: BACKTEST_EVENTS_MAX,
   secondsMax: BACKTEST_SECONDS_MAX,
-  pageEventsMax: 256,
-  // What a page holds is parsed without a pause.
-  pageBytesMax: 512 * 1_024,
+  pageEventsMax: 2_048,
+  // Every page costs a look into each part of the table, and what it holds is parsed without a pause.
+  pageBytesMax: 2 * 1_048_576,
 };
 
 /** Requests are answered by the same thread: it rates no longer than this without letting them pass. */

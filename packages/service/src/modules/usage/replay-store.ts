@@ -97,7 +97,9 @@ export async function readInputs(
          FROM usage_events WHERE ${SELECTED} ${isAfter}
          ORDER BY occurred_at, raw_event_id, attempt DESC LIMIT {limit:UInt32}))
      WHERE bytes_before < {bytes_max:UInt64}
-     ORDER BY occurred_at_s, id, attempt_no DESC`,
+     ORDER BY occurred_at_s, id, attempt_no DESC
+     -- A backtest is in no hurry: one core is left to those who are.
+     SETTINGS max_threads = 1`,
     {
       ...paramsOf(scope, selection),
       ...(after === undefined ? {} : { after, after_s: secondsOfId(after) }),
