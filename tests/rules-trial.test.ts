@@ -104,6 +104,9 @@ async function produced(fields: string) {
   return (await call(service, 'GET', event, { key })).body;
 }
 
+/** The item as it was rated: only production posts it. */
+const withoutPosting = ({ ledger_transaction_id: _posted, ...item }: Record<string, unknown>) => item;
+
 describe('the same event in production, in a test of the rules and in a backtest', () => {
   it.each(EVENTS)('%s: production and test agree', async (_name, fields) => {
     const event = await produced(fields);
@@ -115,7 +118,7 @@ describe('the same event in production, in a test of the rules and in a backtest
     expect(tested.body).toEqual({
       subject: type === null ? null : { type, id },
       dimensions,
-      charge_items,
+      charge_items: charge_items.map(withoutPosting),
       errors: failure === null ? [] : [failure],
       explanation: explanation.charge_items,
     });
