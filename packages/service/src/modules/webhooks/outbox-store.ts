@@ -23,13 +23,14 @@ export interface WebhookEvent {
  */
 export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
+  const messages = events.map((event) => ({ ...event, id: messageId(event.atMs) }));
   // In the order of their keys, so that two transactions with the same keys wait for each other and never in a circle.
-  const sorted = [...events].sort((a, b) => compareTexts(orderOf(a), orderOf(b)));
+  const sorted = messages.sort((a, b) => compareTexts(orderOf(a), orderOf(b)));
   await sql`
     insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, payload, created_at_ms)
     select * from unnest(
       ${sorted.map(({ tenantId }) => tenantId)}::text[], ${sorted.map(({ projectId }) => projectId)}::text[],
-      ${sorted.map(({ atMs }) => messageId(atMs))}::text[], ${sorted.map(({ type }) => type)}::text[],
+      ${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ type }) => type)}::text[],
       ${sorted.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${sorted.map(payloadText)}::text[],
       ${sorted.map(({ atMs }) => atMs)}::bigint[]
     )

@@ -1,0 +1,162 @@
+import type { WebhookDisabledReason } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+
+type Db = Kysely<Database> | Tx;
+
+/** A delivery that this process alone may attempt until its lease ends, and all that it takes. */
+export interface Attempt {
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly endpoint_id: string;
+  readonly message_id: string;
+  /** This one included. */
+  readonly attempts: number;
+  readonly lease_until_ms: number;
+  readonly payload: string;
+  readonly url: string;
+  readonly secret: string;
+  readonly previous_secret: string | null;
+  /** Unix seconds. */
+  readonly previous_secret_until: number | null;
+  readonly failing_since_ms: number | null;
+}
+
+/** What became of an attempt, beside when. */
+export interface AttemptResult {
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly atMs: number;
+}
+
+export interface ClaimBounds {
+  /** Deliveries in all. */
+  readonly deliveriesMax: number;
+  /** Deliveries to one endpoint. */
+  readonly perEndpointMax: number;
+  /** How many this process has in hand already, by `endpointKey`. */
+  readonly inHand: ReadonlyMap<string, number>;
+}
+
+export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'>): string {
+  return `${endpoint.project_id}/${endpoint.endpoint_id}`;
+}
+
+/**
+ * Takes deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular order: what one
+ * has waiting, however much and however slow, does not stand in the way of another's.
+ *
+ * The walk over the endpoints with something pending jumps from one to the next in the index, so it takes as long as there
+ * are such endpoints, and not as long as their backlogs are.
+ */
+export async function claimDue(
+  tx: Tx,
+  { deliveriesMax, perEndpointMax, inHand }: ClaimBounds,
+  nowMs: number,
+  leaseUntilMs: number,
+): Promise<Attempt[]> {
+  const { rows } = await sql<Attempt>`
+    with recursive pending as (
+      (select project_id, endpoint_id from webhook_deliveries where status = 'pending'
+        order by project_id, endpoint_id limit 1)
+      union all
+      select next.* from pending p cross join lateral (
+        select d.project_id, d.endpoint_id from webhook_deliveries d
+        where d.status = 'pending' and (d.project_id, d.endpoint_id) > (p.project_id, p.endpoint_id)
+        order by d.project_id, d.endpoint_id limit 1
+      ) next
+    ), mixed as materialized (
+      select p.project_id, p.endpoint_id, ${perEndpointMax} - coalesce(h.deliveries, 0) as free
+      from pending p
+      left join unnest(${[...inHand.keys()]}::text[], ${[...inHand.values()]}::int[]) as h (endpoint, deliveries)
+        on h.endpoint = p.project_id || '/' || p.endpoint_id
+      order by random()
+    ), due as (
+      select d.* from mixed x cross join lateral (
+        select project_id, endpoint_id, message_id from webhook_deliveries
+        where status = 'pending' and project_id = x.project_id and endpoint_id = x.endpoint_id
+          and next_attempt_at_ms <= ${nowMs}
+        order by next_attempt_at_ms limit greatest(x.free, 0) for update skip locked
+      ) d limit ${deliveriesMax}
+    )
+    update webhook_deliveries d set attempts = d.attempts + 1, next_attempt_at_ms = ${leaseUntilMs},
+      last_attempt_at_ms = ${nowMs}
+    from due
+      join webhook_messages m on m.project_id = due.project_id and m.id = due.message_id
+      join webhook_endpoints e on e.project_id = due.project_id and e.id = due.endpoint_id
+    where d.project_id = due.project_id and d.endpoint_id = due.endpoint_id and d.message_id = due.message_id
+    returning d.tenant_id, d.project_id, d.endpoint_id, d.message_id, d.attempts, d.next_attempt_at_ms as lease_until_ms,
+      m.payload, e.url, e.secret, e.previous_secret, e.previous_secret_until, e.failing_since_ms
+  `.execute(tx);
+  return rows;
+}
+
+const isAttempted = ({ tenant_id, project_id, endpoint_id, message_id }: Attempt) =>
+  sql`tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
+    and message_id = ${message_id} and status = 'pending'`;
+
+const isStillLeased = (attempt: Attempt) =>
+  sql`${isAttempted(attempt)} and next_attempt_at_ms = ${attempt.lease_until_ms}`;
+
+const isEndpointOf = ({ tenant_id, project_id, endpoint_id }: Attempt) =>
+  sql`tenant_id = ${tenant_id} and project_id = ${project_id} and id = ${endpoint_id}`;
+
+/** It was taken: that stands, also when the lease has ended meanwhile. */
+export async function markDelivered(db: Db, attempt: Attempt, result: AttemptResult): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = 'delivered', next_attempt_at_ms = null, delivered_at_ms = ${result.atMs},
+      last_attempt_at_ms = ${result.atMs}, last_status = ${result.lastStatus}, last_error = null
+    where ${isAttempted(attempt)}`.execute(db);
+}
+
+/** Sets the next attempt, or gives up without one. Of no effect when somebody else has taken the delivery meanwhile. */
+export async function markFailed(
+  db: Db,
+  attempt: Attempt,
+  result: AttemptResult,
+  nextAttemptAtMs: number | undefined,
+): Promise<void> {
+  await sql`
+    update webhook_deliveries set status = ${nextAttemptAtMs === undefined ? 'failed' : 'pending'},
+      next_attempt_at_ms = ${nextAttemptAtMs ?? null}, last_attempt_at_ms = ${result.atMs},
+      last_status = ${result.lastStatus}, last_error = ${result.lastError}
+    where ${isStillLeased(attempt)}`.execute(db);
+}
+
+/** Notes that nothing but failures has come from an endpoint since then, or that this has ended. */
+export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | null): Promise<void> {
+  await sql`
+    update webhook_endpoints set failing_since_ms = ${sinceMs}
+    where ${isEndpointOf(attempt)} and (failing_since_ms is null) = ${sinceMs !== null}`.execute(db);
+}
+
+/** Disables an endpoint and cancels what it has waiting. Answers false when that was done already, or it was changed since. */
+export async function disableEndpoint(
+  tx: Tx,
+  attempt: Attempt,
+  reason: WebhookDisabledReason,
+  nowS: number,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update webhook_endpoints set disabled_at = ${nowS}, disabled_reason = ${reason}, updated_at = ${nowS}
+    where ${isEndpointOf(attempt)} and disabled_at is null and url = ${attempt.url}`.execute(tx);
+  if (numAffectedRows !== 1n) return false;
+  await sql`
+    update webhook_deliveries set status = 'cancelled', next_attempt_at_ms = null
+    where tenant_id = ${attempt.tenant_id} and project_id = ${attempt.project_id}
+      and endpoint_id = ${attempt.endpoint_id} and status = 'pending'`.execute(tx);
+  return true;
+}
+
+/** What is waiting, of every project: for metrics. */
+export async function readBacklog(
+  db: Db,
+  nowMs: number,
+): Promise<{ readonly messages: number; readonly deliveries: number; readonly oldestDueAgeMs: number }> {
+  const { rows } = await sql<{ messages: number; deliveries: number; oldest_due_at_ms: number | null }>`
+    select (select count(*) from webhook_messages where fanned_out_at_ms is null) as messages,
+      count(*) as deliveries, min(next_attempt_at_ms) as oldest_due_at_ms
+    from webhook_deliveries where status = 'pending'`.execute(db);
+  const { messages = 0, deliveries = 0, oldest_due_at_ms: oldestMs = null } = rows[0] ?? {};
+  return { messages, deliveries, oldestDueAgeMs: oldestMs === null ? 0 : Math.max(0, nowMs - oldestMs) };
+}

@@ -1,0 +1,156 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { isInternalAddress } from './address-guard.js';
+import { hostOf } from './endpoint-url.js';
+
+/** How often, and after how long, a name server is asked again: within the time that an attempt has. */
+const DNS_TRIES = 2;
+const DNS_TIMEOUT_MS = 1_500;
+/** How long one of several addresses is waited for before the next is tried. */
+const ADDRESS_TIMEOUT_MS = 1_000;
+
+/** Why no answer came: what a tenant is shown of it. */
+export type ConnectFailure = 'address_refused' | 'name_not_resolved' | 'connection_failed' | 'tls_failed';
+
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+
+  constructor(
+    readonly failure: ConnectFailure,
+    cause?: unknown,
+  ) {
+    super(failure, { cause });
+  }
+}
+
+export interface Connector {
+  /**
+   * A connection over which nothing has been sent but a TLS handshake, to an address that is allowed.
+   * @throws ConnectError, or the reason of `signal`
+   */
+  open(url: URL, signal: AbortSignal): Promise<Socket>;
+}
+
+export interface ConnectorOptions {
+  readonly allowPrivate: boolean;
+  /** The IP addresses of a name; default: as name servers tell. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+  /** Default: node:net. */
+  readonly connect?: (options: TcpNetConnectOpts) => Socket;
+  /** Certificates to trust instead of the usual ones, PEM. */
+  readonly ca?: string;
+}
+
+/**
+ * Connects to where a tenant's URL leads, and never to an internal address: the addresses of the name are filtered, the
+ * connection is made to those alone, and before a byte is written the address that it was made to is looked at again. Every
+ * call begins anew, so nothing that was found harmless once is trusted later; proxies of the environment are not used.
+ */
+export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptions): Connector {
+  const resolve = options.resolve ?? (allowPrivate ? resolveLikeTheSystem : resolveByNameServers);
+  const connect = options.connect ?? connectTcp;
+  const isAllowed = (address: string) => allowPrivate || !isInternalAddress(address);
+
+  async function addressesOf(host: string): Promise<readonly string[]> {
+    const addresses = isIP(host) === 0 ? await resolveName(resolve, host) : [host];
+    const allowed = addresses.filter(isAllowed);
+    if (allowed.length === 0) throw new ConnectError('address_refused');
+    return allowed;
+  }
+
+  async function openTcp(url: URL, signal: AbortSignal): Promise<Socket> {
+    signal.throwIfAborted();
+    const host = hostOf(url);
+    const addresses = await abortable(addressesOf(host), signal);
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const socket = connect({
+      host,
+      port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+      // Pinned: nobody asks again what the name means.
+      lookup: (_host, _options, callback) => callback(null, found),
+    });
+    await opened(socket, 'connect', 'connection_failed', signal);
+    if (!isAllowed(socket.remoteAddress ?? '')) {
+      socket.destroy();
+      throw new ConnectError('address_refused');
+    }
+    return socket;
+  }
+
+  return {
+    async open(url, signal) {
+      const socket = await openTcp(url, signal);
+      if (url.protocol !== 'https:') return socket;
+      const host = hostOf(url);
+      const secured = connectTls({
+        socket,
+        host,
+        ...(isIP(host) === 0 ? { servername: host } : {}),
+        ...(ca === undefined ? {} : { ca }),
+        ALPNProtocols: ['http/1.1'],
+      });
+      await opened(secured, 'secureConnect', 'tls_failed', signal);
+      return secured;
+    },
+  };
+}
+
+async function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  failure: ConnectFailure,
+  signal: AbortSignal,
+): Promise<void> {
+  // Whoever uses the socket is told of its errors; between two users, one without a listener would end the process.
+  socket.on('error', () => {});
+  try {
+    await once(socket, event, { signal });
+  } catch (error) {
+    socket.destroy();
+    signal.throwIfAborted();
+    throw new ConnectError(failure, error);
+  }
+}
+
+async function resolveName(
+  resolve: (name: string) => Promise<readonly string[]>,
+  name: string,
+): Promise<readonly string[]> {
+  try {
+    return await resolve(name);
+  } catch (error) {
+    throw new ConnectError('name_not_resolved', error);
+  }
+}
+
+/** Asks name servers only, and never waits in the few threads that files share with the system's own look-up. */
+async function resolveByNameServers(name: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (addresses.length > 0) return addresses;
+  throw answers.find((answer) => answer.status === 'rejected')?.reason;
+}
+
+/** Knows what only this machine knows, too: names of containers, and those in its hosts file. */
+async function resolveLikeTheSystem(name: string): Promise<string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
+}
+
+/** The result, unless the signal aborts first. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

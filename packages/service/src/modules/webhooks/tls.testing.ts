@@ -1,0 +1,23 @@
+/**
+ * A key and a certificate for `hooks.example.com` that signs itself, valid from 2020 to 2119: for receivers of tests, and of no
+ * use elsewhere. Made with openssl: EC P-256.
+ */
+export const TEST_TLS = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgsadjqJrhI+SuOBxf
+/qmTB20FAuurc0/Wr/4IQ2vfAYKhRANCAATGS5OEQkSSdAEvGAe9pY/3ZjxyXj+r
+rH4ZcN498FV7sdodjIZ0fYzh+1ZDM31A05ZfgTfK40zcswzPy/GL4K9p
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBdzCCARygAwIBAgIBATAKBggqhkjOPQQDAjAcMRowGAYDVQQDDBFob29rcy5l
+eGFtcGxlLmNvbTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowHDEa
+MBgGA1UEAwwRaG9va3MuZXhhbXBsZS5jb20wWTATBgcqhkjOPQIBBggqhkjOPQMB
+BwNCAATGS5OEQkSSdAEvGAe9pY/3ZjxyXj+rrH4ZcN498FV7sdodjIZ0fYzh+1ZD
+M31A05ZfgTfK40zcswzPy/GL4K9po00wSzAMBgNVHRMEBTADAQH/MBwGA1UdEQQV
+MBOCEWhvb2tzLmV4YW1wbGUuY29tMB0GA1UdDgQWBBTz9VqCjXoA5KON5GW/I5ZQ
+4ux8VjAKBggqhkjOPQQDAgNJADBGAiEAjrAa7po3ShW8lZ+849zJ97DyFMGkYtyn
+NqFYi5X0UvsCIQDO2WQqfwfi2UcwhZd0FE1//9zgsbJhIx09SPO/oZkUZA==
+-----END CERTIFICATE-----
+`,
+};
