@@ -78,8 +78,11 @@ export const pageFields = {
 
 export const ErrorDetailSchema = Type.Object(
   {
-    path: Type.String({ description: 'Place in the request, e.g. `charge_item_extractors[1].amount_expr`.' }),
-    message: Type.String({ description: 'What was expected there.' }),
+    path: Type.String({
+      description:
+        'Place in the request, e.g. `charge_item_extractors[1].amount_expr`; of `limit_exceeded` the id of a limit.',
+    }),
+    message: Type.String({ description: 'What was expected, or stands, there.' }),
   },
   closed,
 );

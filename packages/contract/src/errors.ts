@@ -18,6 +18,7 @@ export const ERRORS = {
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },
+  limit_exceeded: { status: 409, message: 'The limits in `details` have no room for that much.' },
   insufficient_funds: { status: 409, message: 'The prepaid wallet does not hold that much.' },
   idempotency_key_conflict: {
     status: 409,
@@ -62,7 +63,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** One finding of a validation: where, and what was expected there. */
 export interface ErrorDetail {
-  /** Place in the request, e.g. `charge_item_extractors[1].amount_expr`. */
+  /** Place in the request, e.g. `charge_item_extractors[1].amount_expr`; of `limit_exceeded` the id of a limit. */
   readonly path: string;
   readonly message: string;
 }

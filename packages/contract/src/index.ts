@@ -1,4 +1,5 @@
 export * from './analysis.js';
+export * from './budget-leases.js';
 export * from './common.js';
 export * from './errors.js';
 export * from './extractor-template.js';
@@ -8,6 +9,7 @@ export * from './limit-rule.js';
 export * from './limits.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
+export * from './realtime-limits.js';
 export * from './rule-set.js';
 export * from './rule-set-change.js';
 export * from './rules-trial.js';

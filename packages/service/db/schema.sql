@@ -87,6 +87,7 @@ create table budget_leases (
   constraint budget_leases_pkey PRIMARY KEY (project_id, id),
   constraint budget_leases_status_check CHECK ((status = ANY (ARRAY['active'::text, 'closed'::text, 'expired'::text])))
 );
+CREATE INDEX budget_leases_by_subject ON public.budget_leases USING btree (project_id, subject_type, subject_id, id);
 CREATE INDEX budget_leases_due ON public.budget_leases USING btree (expires_at) WHERE (status = 'active'::text);
 
 create table credit_grants (
@@ -211,6 +212,7 @@ create table ledger_transactions (
   constraint ledger_transactions_pkey PRIMARY KEY (project_id, id),
   constraint ledger_transactions_project_id_account_id_currency_fkey FOREIGN KEY (project_id, account_id, currency) REFERENCES wallets(project_id, account_id, currency)
 );
+CREATE INDEX ledger_transactions_besides_usage ON public.ledger_transactions USING btree (project_id, account_id, id) WHERE (kind <> 'usage'::text);
 CREATE INDEX ledger_transactions_by_account ON public.ledger_transactions USING btree (project_id, account_id, id);
 
 create table limit_reserved (

@@ -196,4 +196,5 @@ create table budget_leases (
   closed_at bigint,
   primary key (project_id, id)
 );
+create index budget_leases_by_subject on budget_leases (project_id, subject_type, subject_id, id);
 create index budget_leases_due on budget_leases (expires_at) where status = 'active';

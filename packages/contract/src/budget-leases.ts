@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox';
+import { closed, DecimalText, decimalInput, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
+import { subjectFields } from './realtime-limits.js';
+
+/** Longest life of a budget lease. */
+export const LEASE_TTL_SECONDS_MAX = 86_400;
+
+const LEASE_STATUSES = ['active', 'closed', 'expired'] as const;
+export type LeaseStatus = (typeof LEASE_STATUSES)[number];
+const LeaseStatusSchema = Type.Unsafe<LeaseStatus>({
+  type: 'string',
+  enum: [...LEASE_STATUSES],
+  description: 'An `active` lease ends by being closed, or at `expires_at`.',
+});
+
+const Currency = Type.String({
+  pattern: CURRENCY_PATTERN,
+  description: 'ISO 4217 code, or a unit of your own.',
+});
+const Metric = Type.String({ pattern: METRIC_PATTERN });
+
+export const CreateLeaseBody = Type.Object(
+  {
+    ...subjectFields,
+    amount: decimalInput('What is reserved; above 0.'),
+    currency: Currency,
+    metric: Type.Optional({
+      ...Metric,
+      description:
+        'What the lease is for: it is then reserved of limits that select this metric, too. Without it only of limits on all usage.',
+    }),
+    ttl_seconds: Type.Integer({
+      minimum: 1,
+      maximum: LEASE_TTL_SECONDS_MAX,
+      description: 'How long the lease lives. Seconds.',
+    }),
+  },
+  closed,
+);
+
+/** An amount that is held for a subject's work, so that what others do meanwhile cannot take it. */
+export const BudgetLease = Type.Object(
+  {
+    id: Type.String({
+      description: 'Budget lease id, `bl_…`: `x-usage-control.budget_lease_id` of its events.',
+    }),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    subject_type: subjectFields.subject_type,
+    subject_id: subjectFields.subject_id,
+    account_id: Nullable(
+      Type.String({
+        description: 'Billing account of the subject when the lease was made; null without a route.',
+      }),
+    ),
+    currency: Currency,
+    metric: Nullable(Metric),
+    status: LeaseStatusSchema,
+    amount: DecimalText,
+    used_amount: {
+      ...DecimalText,
+      description: 'Usage that came with the lease; more than `amount` if it was.',
+    },
+    remaining_amount: { ...DecimalText, description: 'What is still held; `"0"` once the lease has ended.' },
+    expires_at: UnixSeconds,
+    created_at: UnixSeconds,
+    closed_at: Nullable({ ...UnixSeconds, description: 'When it ended. Unix seconds.' }),
+  },
+  closed,
+);
+
+export const BudgetLeaseListQuery = Type.Object(
+  { ...subjectFields, status: Type.Optional(LeaseStatusSchema), ...PageQuery.properties },
+  closed,
+);
+export const BudgetLeaseList = Type.Object({ budget_leases: Type.Array(BudgetLease), ...pageFields }, closed);
+
+export type CreateLeaseBody = Static<typeof CreateLeaseBody>;
+export type BudgetLease = Static<typeof BudgetLease>;

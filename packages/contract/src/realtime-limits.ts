@@ -1,0 +1,136 @@
+import { type Static, Type } from 'typebox';
+import { closed, DecimalText, decimalInput, mapOf, Nullable, UnixSeconds } from './common.js';
+import { limitRuleFields } from './limit-rule.js';
+import {
+  CURRENCY_PATTERN,
+  IDENTIFIER_CHARS_MAX,
+  METRIC_PATTERN,
+  RULE_SET_DIMENSIONS_MAX,
+  SUBJECT_TYPE_PATTERN,
+} from './limits.js';
+
+const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
+const SubjectId = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+
+/** The subject that is asked about; both parts are needed. */
+export const subjectFields = {
+  subject_type: { ...SubjectType, description: 'Type of the subject, e.g. `user` or `key`.' },
+  subject_id: { ...SubjectId, description: 'Id of the subject.' },
+};
+
+/** A limit of a subject, and where it stands in its current window. */
+export const RealtimeLimit = Type.Object(
+  {
+    id: Type.String({ description: 'Limit rule: `racl_…` for a direct limit, `ulpr_…` for one of a plan.' }),
+    rule_account_id: Type.String({ description: 'The subject route that the rule comes from, `ra_…`.' }),
+    subject_type: SubjectType,
+    subject_id: SubjectId,
+    dimension_key: Type.Optional(
+      Type.String({ description: 'Only usage with this dimension counts. Absent when all does.' }),
+    ),
+    dimension_value: Type.Optional(
+      Type.String({ description: 'The value that the dimension has to have. Present with `dimension_key`.' }),
+    ),
+    currency: Type.String({ description: 'What an amount is in; of a quantity it may be empty.' }),
+    metric_scope: Type.String({
+      description: 'The selector in one text: `*` for all usage, a metric, or a prefix of metrics and `*`.',
+    }),
+    selector_type: limitRuleFields.selector_type,
+    selector_value: Type.String({ description: 'The metric, or the prefix; empty for all.' }),
+    measure: limitRuleFields.measure,
+    period: Type.String({ description: 'How long a window is, e.g. `month`, `7d` or `lifetime`.' }),
+    window_id: Type.String({ description: 'The current window: `<period>:<start in Unix seconds>`.' }),
+    next_reset_at: Type.Optional({
+      ...UnixSeconds,
+      description: 'End of the current window, Unix seconds. Absent for a lifetime.',
+    }),
+    used_amount: { ...DecimalText, description: 'Usage in the current window.' },
+    reserved_amount: { ...DecimalText, description: 'Held by active budget leases, beside what is used.' },
+    limit_amount: { ...DecimalText, description: 'The limit, frozen for the current window.' },
+    remaining_amount: {
+      ...DecimalText,
+      description: '`limit_amount` less `used_amount`; below zero after an overage.',
+    },
+    exceeded: Type.Boolean({ description: 'Whether `used_amount` has reached `limit_amount`.' }),
+    action: limitRuleFields.action,
+    webhook_event: limitRuleFields.webhook_event,
+  },
+  closed,
+);
+
+export const RealtimeLimitsQuery = Type.Object(subjectFields, closed);
+
+/** Every limit of a subject as it stands now. */
+export const RealtimeLimits = Type.Object(
+  {
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    account_id: Nullable(
+      Type.String({ description: 'Billing account of the subject route, `acct_…`; null without a route.' }),
+    ),
+    subject_type: SubjectType,
+    subject_id: SubjectId,
+    rule_account_id: Nullable(
+      Type.String({ description: 'The subject route, `ra_…`; null when the subject has none.' }),
+    ),
+    limits: Type.Array(RealtimeLimit),
+  },
+  closed,
+);
+
+/** Asked before the work: may this be used? */
+export const RealtimeCheckBody = Type.Object(
+  {
+    ...subjectFields,
+    metric: Type.Optional(
+      Type.String({
+        pattern: METRIC_PATTERN,
+        description: 'What would be used. Without it only limits on all usage are asked.',
+      }),
+    ),
+    dimensions: Type.Optional(
+      mapOf(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        maxProperties: RULE_SET_DIMENSIONS_MAX,
+        description:
+          'Dimensions that the usage would have. A limit on one of them counts only if it is named.',
+      }),
+    ),
+    quantity: Type.Optional(decimalInput('How much would be used; not negative.')),
+    amount: Type.Optional(decimalInput('What it would cost, in `currency`; not negative.')),
+    currency: Type.Optional(
+      Type.String({
+        pattern: CURRENCY_PATTERN,
+        description: 'Needed with `amount`. Without it limits on amounts of every currency are asked.',
+      }),
+    ),
+  },
+  closed,
+);
+
+export const RealtimeCheck = Type.Object(
+  {
+    allowed: Type.Boolean({
+      description:
+        'Whether every `block` limit that would count the usage has room for it beside what is used and reserved, and ' +
+        'a prepaid wallet can pay it.',
+    }),
+    blocked_by: Type.Array(RealtimeLimit, { description: 'The limits without room.' }),
+    blocked_by_wallet: Type.Optional(
+      Type.Object(
+        {
+          account_id: Type.String(),
+          currency: Type.String(),
+          available: { ...DecimalText, description: 'Balance less what is reserved.' },
+        },
+        { ...closed, description: 'The prepaid wallet that cannot pay. Absent when none is in the way.' },
+      ),
+    ),
+  },
+  closed,
+);
+
+export type RealtimeLimit = Static<typeof RealtimeLimit>;
+export type RealtimeLimitsQuery = Static<typeof RealtimeLimitsQuery>;
+export type RealtimeLimits = Static<typeof RealtimeLimits>;
+export type RealtimeCheckBody = Static<typeof RealtimeCheckBody>;
+export type RealtimeCheck = Static<typeof RealtimeCheck>;

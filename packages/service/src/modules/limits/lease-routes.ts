@@ -1,0 +1,114 @@
+import {
+  BudgetLease,
+  BudgetLeaseList,
+  BudgetLeaseListQuery,
+  CreateLeaseBody,
+  closed,
+  ErrorBodySchema,
+  OptionalIdempotencyKeyHeaders,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, pageOf } from '../../platform/http/index.js';
+import { amountField } from '../ledger/index.js';
+import type { Leases } from './leases.js';
+
+export interface LeaseRouteDeps {
+  readonly leases: Leases;
+}
+
+const tags = ['Budget leases'];
+const toRead = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
+/** Who reports usage also says beforehand how much it may be. */
+const toIngest = { access: { kind: 'project', permission: 'usage:ingest' } } as const;
+const url = '/v1/projects/:project_id/budget-leases';
+const Params = Type.Object({ project_id: Type.String() }, closed);
+const OneParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+
+/** Amounts that are reserved before the work, so that no work at once can exceed a limit. */
+export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
+  registerChanges(app, deps);
+  registerReads(app, deps);
+}
+
+function registerChanges(app: App, { leases }: LeaseRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: toIngest,
+    schema: {
+      tags,
+      summary: 'Create a budget lease',
+      description:
+        'Reserves the amount of every `block` limit on amounts of the currency that selects all usage, or the metric of the ' +
+        'lease, without a dimension, and of a prepaid wallet; all or none. 409 `limit_exceeded` names the limits without room: ' +
+        '`path` of each of its `details` is the id of one. 409 `insufficient_funds` when a prepaid wallet has not that much ' +
+        'available. Where nothing limits the subject, the lease is granted and nothing holds it. A lease carries over into the ' +
+        'next window. Events that name it in `x-usage-control.budget_lease_id` move what they cost from reserved to used.',
+      operationId: 'createBudgetLease',
+      params: Params,
+      headers: OptionalIdempotencyKeyHeaders,
+      body: CreateLeaseBody,
+      response: { 201: BudgetLease, 409: ErrorBodySchema },
+    },
+    handler: async ({ project, body, rawBody, headers }, reply) => {
+      const input = {
+        subject: { type: body.subject_type, id: body.subject_id },
+        amount: amountField(rawBody, 'amount'),
+        currency: body.currency,
+        metric: body.metric ?? null,
+        ttlSeconds: body.ttl_seconds,
+      };
+      return reply.code(201).send(await leases.create(project, input, headers['idempotency-key']));
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: `${url}/:id/close`,
+    config: toIngest,
+    schema: {
+      tags,
+      summary: 'Close a budget lease',
+      description: 'Gives back what it still holds. A lease that has ended stays as it is.',
+      operationId: 'closeBudgetLease',
+      params: OneParams,
+      response: { 200: BudgetLease },
+    },
+    handler: ({ project, params }) => leases.close(project, params.id),
+  });
+}
+
+function registerReads(app: App, { leases }: LeaseRouteDeps): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List the budget leases of a subject',
+      description: 'Newest first.',
+      operationId: 'listBudgetLeases',
+      params: Params,
+      querystring: BudgetLeaseListQuery,
+      response: { 200: BudgetLeaseList },
+    },
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const subject = { type: query.subject_type, id: query.subject_id };
+      return { ...(await leases.list(project, { subject, status: query.status }, page)), ...page };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: `${url}/:id`,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'Read a budget lease',
+      description: 'What it has used, and what it still holds.',
+      operationId: 'getBudgetLease',
+      params: OneParams,
+      response: { 200: BudgetLease },
+    },
+    handler: ({ project, params }) => leases.get(project, params.id),
+  });
+}
