@@ -24,7 +24,8 @@ create table wallets (
   owed numeric not null default 0 check (owed >= 0),
   -- Held by active budget leases.
   reserved numeric not null default 0 check (reserved >= 0),
-  -- Debits that the grants have not been charged with yet: that is done when somebody looks, or the grants change.
+  -- Debits that the grants have not been charged with yet: that is done before the grants change. Below zero: refunds, which are
+  -- used up before any grant.
   unapplied_debit numeric not null default 0,
   -- The earliest expiry of a grant with something left.
   next_expiry_at bigint,
@@ -33,9 +34,11 @@ create table wallets (
   foreign key (project_id, account_id) references accounts (project_id, id),
   check (mode = 'prepaid' or owed = 0),
   check (mode = 'postpaid' or balance >= 0)
-);
+) with (fillfactor = 70); -- Every batch updates its wallets: the new versions fit beside the old ones.
 create index wallets_by_expiry on wallets (next_expiry_at) where next_expiry_at is not null;
 
+-- It refers to wallets, and the entries to it, without foreign keys: all are written by the same few statements, a batch at a time,
+-- and checking every row again would double what those cost. Verification looks for what should not be there.
 create table ledger_transactions (
   tenant_id text not null,
   project_id text not null,
@@ -45,10 +48,11 @@ create table ledger_transactions (
   kind text not null check (kind in ('usage', 'credit', 'adjustment', 'credit_expiry', 'mode_change')),
   description text,
   created_at_ms bigint not null,
-  primary key (project_id, id),
-  foreign key (project_id, account_id, currency) references wallets (project_id, account_id, currency)
+  primary key (project_id, id)
 );
 create index ledger_transactions_by_account on ledger_transactions (project_id, account_id, id);
+-- Nearly all there is, is usage: what was done by hand must be found without reading all of that.
+create index ledger_transactions_besides_usage on ledger_transactions (project_id, account_id, id) where kind <> 'usage';
 
 -- The lines of a transaction add up to zero. `wallet` and `receivable` are what the tenant's customer has and owes; the others say
 -- where it came from or went to.
@@ -59,8 +63,7 @@ create table ledger_entries (
   ledger_account text not null
     check (ledger_account in ('wallet', 'receivable', 'usage', 'credits', 'adjustments', 'expired_credits')),
   amount numeric not null,
-  primary key (project_id, transaction_id, ledger_account),
-  foreign key (project_id, transaction_id) references ledger_transactions (project_id, id)
+  primary key (project_id, transaction_id, ledger_account)
 );
 
 create function refuse_change() returns trigger language plpgsql as $$

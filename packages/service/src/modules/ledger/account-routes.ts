@@ -1,0 +1,103 @@
+import {
+  Account,
+  AccountList,
+  AccountListQuery,
+  AccountParams,
+  CreateAccountBody,
+  closed,
+  ErrorBodySchema,
+  LedgerPage,
+  LedgerQuery,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, pageOf } from '../../platform/http/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import type { AccountService } from './accounts.js';
+import { listLedger } from './ledger-list.js';
+
+export interface AccountRouteDeps {
+  readonly postgres: Postgres;
+  readonly accounts: AccountService;
+}
+
+const tags = ['Wallets'];
+const toRead = { access: { kind: 'project', permission: 'wallets:read' } } as const;
+const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as const;
+const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
+
+/** Billing accounts and their ledger. */
+export function registerAccountRoutes(app: App, { accounts, postgres }: AccountRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/accounts',
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Create an account',
+      description:
+        'A billing account is who pays: it has a wallet for each currency. Subject routes lead usage to it.',
+      operationId: 'createAccount',
+      params: ProjectParams,
+      body: CreateAccountBody,
+      response: { 201: Account, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const { project, principal, id: requestId, body } = request;
+      return reply.code(201).send(await accounts.create({ project, principal, requestId }, body));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/accounts',
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List accounts',
+      description: 'Oldest first.',
+      operationId: 'listAccounts',
+      params: ProjectParams,
+      querystring: AccountListQuery,
+      response: { 200: AccountList },
+    },
+    handler: async ({ project, query: { external_id: externalId, ...range } }) => {
+      const page = pageOf(range);
+      const { accounts: found, total } = await accounts.list(project, externalId, page);
+      return { accounts: found, total_count: total, ...page };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/accounts/:id',
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'Read an account',
+      description: 'One account by its id.',
+      operationId: 'getAccount',
+      params: AccountParams,
+      response: { 200: Account },
+    },
+    handler: ({ project, params }) => accounts.get(project, params.id),
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/accounts/:id/ledger',
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List ledger entries',
+      description:
+        'Every line of every ledger transaction of an account, newest first; the lines of a transaction stand together and add up to zero. ' +
+        'With `ledger_account=wallet` they are the statement of its wallets. The usage events that a `usage` transaction was posted for are listed by ' +
+        '`GET …/usage/events?ledger_transaction_id=…`.',
+      operationId: 'listLedger',
+      params: AccountParams,
+      querystring: LedgerQuery,
+      response: { 200: LedgerPage },
+    },
+    handler: async ({ project, params, query }) => {
+      await accounts.get(project, params.id);
+      return listLedger(postgres, project, params.id, query);
+    },
+  });
+}

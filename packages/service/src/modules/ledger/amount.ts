@@ -1,0 +1,53 @@
+import {
+  equals,
+  FRACTION_DIGITS_MAX,
+  fromStored,
+  powerOfTen,
+  round,
+  toStored,
+  toText,
+} from '../../kernel/decimal.js';
+import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
+import { invalidRequest } from '../../platform/http/index.js';
+
+/** An amount of money or of a custom unit: value × 10^18. */
+export type Amount = bigint;
+
+export function min(a: Amount, b: Amount): Amount {
+  return a < b ? a : b;
+}
+
+/** As the interface and PostgreSQL write it. */
+export function amountText(amount: Amount): string {
+  return toText(fromStored(amount));
+}
+
+/** What PostgreSQL answers for a numeric. A sum may have more digits than a single amount. */
+export function amountFromText(text: string): Amount {
+  const dot = text.indexOf('.');
+  if (dot < 0) return BigInt(text) * powerOfTen(FRACTION_DIGITS_MAX);
+  const fraction = text.slice(dot + 1);
+  return BigInt(text.slice(0, dot) + fraction) * powerOfTen(FRACTION_DIGITS_MAX - fraction.length);
+}
+
+/**
+ * A decimal field of a JSON body that its schema has accepted, to the last digit that was sent.
+ *
+ * @throws ApiError `invalid_request` for text that is no decimal, and for more digits than an amount has
+ */
+export function amountField(body: Buffer | undefined, field: string): Amount {
+  const fields = parseJson(body ?? Buffer.of()) as Readonly<Record<string, unknown>>;
+  const amount = exactAmount(fields[field]);
+  if (amount === undefined) {
+    throw invalidRequest(field, 'expected a decimal of at most 20 integer and 18 fraction digits');
+  }
+  return amount;
+}
+
+/** The amount of a decimal as it was sent; undefined for text that is no decimal, and for more digits than an amount has. */
+export function exactAmount(value: unknown): Amount | undefined {
+  const isNumber = typeof value === 'number' || value instanceof NumericText;
+  const decimal = isNumber || typeof value === 'string' ? decimalFromJson(value) : undefined;
+  if (decimal === undefined || !equals(decimal, round(decimal, FRACTION_DIGITS_MAX))) return undefined;
+  return toStored(decimal);
+}

@@ -1,0 +1,28 @@
+import { FRACTION_DIGITS_MAX } from '../../kernel/decimal.js';
+import type { Amount } from './amount.js';
+
+/** What stands in an array literal as it is. */
+const PLAIN_TEXTS = /^\{(?:[\w-]+(?:,[\w-]+)*)?\}$/;
+
+/**
+ * Columns of a batch, one array literal of PostgreSQL for each. Ids, currencies and amounts need no quotes, and without the
+ * driver's care for them an array of thousands takes a fraction of the time.
+ */
+export function columnsOf<Row>(rows: readonly Row[]) {
+  return {
+    /** Ids, currencies and words of ours. @throws RangeError for text that would need quotes */
+    words: (word: (row: Row) => string) => {
+      const literal = `{${rows.map(word).join()}}`;
+      if (!PLAIN_TEXTS.test(literal)) throw new RangeError('a word of a column is not plain');
+      return literal;
+    },
+    amounts: (amount: (row: Row) => Amount | null) =>
+      `{${rows.map((row) => numericText(amount(row))).join()}}`,
+    integers: (integer: (row: Row) => number | null) =>
+      `{${rows.map((row) => integer(row) ?? 'null').join()}}`,
+  };
+}
+
+function numericText(amount: Amount | null): string {
+  return amount === null ? 'null' : `${amount}e-${FRACTION_DIGITS_MAX}`;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { LEDGER_ACCOUNTS } from '@tollgate/contract';
+import type { LedgerPosition } from './ledger-store.js';
+
+const ID_PREFIX = 'led_';
+const ID_BYTES = 16;
+const CHECK_BYTES = 8;
+
+/** What was asked; a filter that was not set is undefined. */
+type Question = readonly (string | undefined)[];
+
+/**
+ * Cursors of the ledger: the line that was shown last, and a check over what was asked. The check keeps no secret; it refuses
+ * a cursor that was mistyped, or brought to another account or other filters, where the position would silently skip lines.
+ */
+export function encodeCursor({ transactionId, ledgerAccount }: LedgerPosition, question: Question): string {
+  const position = Buffer.concat([
+    Buffer.from(transactionId.slice(ID_PREFIX.length), 'hex'),
+    Buffer.of(LEDGER_ACCOUNTS.indexOf(ledgerAccount)),
+  ]);
+  return Buffer.concat([position, check(position, question)]).toString('base64url');
+}
+
+/** Undefined when the cursor is not one of ours for this question. */
+export function decodeCursor(cursor: string, question: Question): LedgerPosition | undefined {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.length !== ID_BYTES + 1 + CHECK_BYTES || bytes.toString('base64url') !== cursor) return undefined;
+  const position = bytes.subarray(0, ID_BYTES + 1);
+  const ledgerAccount = LEDGER_ACCOUNTS[position[ID_BYTES] ?? LEDGER_ACCOUNTS.length];
+  if (ledgerAccount === undefined || !check(position, question).equals(bytes.subarray(ID_BYTES + 1))) {
+    return undefined;
+  }
+  return { transactionId: `${ID_PREFIX}${position.toString('hex', 0, ID_BYTES)}`, ledgerAccount };
+}
+
+function check(position: Buffer, question: Question): Buffer {
+  const hash = createHash('sha256').update('ledger cursor').update(position);
+  return hash.update(JSON.stringify(question)).digest().subarray(0, CHECK_BYTES);
+}

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Logger } from '../../platform/log/index.js';
+import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { insertTransactions } from './ledger-store.js';
+import { settleWallets } from './settle-wallets.js';
+import { claimDueWallets, measureDueWallets, updateWallets } from './wallet-store.js';
+
+/** Wallets that one transaction settles: few, because it holds them. */
+const WALLETS_PER_TRANSACTION = 100;
+/** How long credits may outlive their time, when no usage meets them before. */
+const POLL_MS = 1_000;
+
+export interface CreditExpiryDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly metrics: Metrics;
+}
+
+/** Takes back what is left of credits whose time has come. Any number may run on one database; none needs to. */
+export interface CreditExpiryJob {
+  /** Works until `signal` aborts, then ends after the transaction in hand; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Settles all that is due now; answers the number of credits that expired. Rejects when the database does. */
+  sweep(signal?: AbortSignal): Promise<number>;
+}
+
+export function createCreditExpiryJob(deps: CreditExpiryDeps): CreditExpiryJob {
+  return new ExpiryJob(deps);
+}
+
+class ExpiryJob implements CreditExpiryJob {
+  readonly #observer: ExpiryObserver;
+
+  constructor(private readonly deps: CreditExpiryDeps) {
+    this.#observer = new ExpiryObserver(deps.metrics);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.sweep(signal);
+      } catch (error) {
+        this.#observer.failures.inc();
+        this.deps.log.warn({ err: error }, 'expired credits could not be taken back and will be tried again');
+      }
+      await delay(POLL_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async sweep(signal?: AbortSignal): Promise<number> {
+    const { postgres, clock } = this.deps;
+    await this.#measure();
+    let expired = 0;
+    for (let claimed = WALLETS_PER_TRANSACTION; claimed > 0 && signal?.aborted !== true; ) {
+      const outcome = await transaction(postgres, (tx) => expireSome(tx, clock));
+      claimed = outcome.claimed;
+      expired += outcome.expired;
+      this.#observer.expired.inc(outcome.expired);
+    }
+    if (expired > 0) await this.#measure();
+    return expired;
+  }
+
+  async #measure(): Promise<void> {
+    const { postgres, clock } = this.deps;
+    const nowS = unixSeconds(clock);
+    const { count, oldestAtS } = await measureDueWallets(postgres.db, nowS);
+    this.#observer.due.set(count);
+    this.#observer.oldest.set(oldestAtS === null ? 0 : nowS - oldestAtS);
+  }
+}
+
+async function expireSome(tx: Tx, clock: Clock): Promise<{ claimed: number; expired: number }> {
+  const due = await claimDueWallets(tx, unixSeconds(clock), WALLETS_PER_TRANSACTION);
+  if (due.length === 0) return { claimed: 0, expired: 0 };
+  const { wallets, expiries } = await settleWallets(tx, due, clock);
+  await updateWallets(tx, wallets);
+  await insertTransactions(tx, expiries);
+  return { claimed: due.length, expired: expiries.length };
+}
+
+class ExpiryObserver {
+  readonly due: Gauge;
+  readonly oldest: Gauge;
+  readonly expired: Counter;
+  readonly failures: Counter;
+
+  constructor(metrics: Metrics) {
+    const registers = [metrics];
+    this.due = new Gauge({
+      name: 'tollgate_credit_expiry_due_wallets',
+      help: 'Wallets in which a credit waited to be taken back, when last looked at.',
+      registers,
+    });
+    this.oldest = new Gauge({
+      name: 'tollgate_credit_expiry_oldest_seconds',
+      help: 'For how long the oldest of them had waited.',
+      registers,
+    });
+    this.expired = new Counter({
+      name: 'tollgate_credits_expired_total',
+      help: 'Credits of which something was taken back.',
+      registers,
+    });
+    this.failures = new Counter({
+      name: 'tollgate_credit_expiry_failures_total',
+      help: 'Attempts to take credits back that failed and were tried again.',
+      registers,
+    });
+  }
+}

@@ -1,0 +1,180 @@
+import { type Kysely, sql } from 'kysely';
+import type { Page } from '../../platform/http/index.js';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+import { type Amount, amountFromText, amountText } from './amount.js';
+import type { GrantChange, LiveGrant } from './settlement.js';
+import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+
+type Db = Kysely<Database> | Tx;
+
+/** A credit, or what an adjustment has added. Times are Unix seconds. */
+export interface Grant extends WalletKey {
+  /** `crg_…`. */
+  readonly id: string;
+  readonly transactionId: string;
+  readonly source: 'credit' | 'adjustment';
+  readonly amount: Amount;
+  readonly remaining: Amount;
+  readonly priority: number;
+  readonly expiresAt: number | null;
+  readonly expiredAt: number | null;
+  readonly description: string | null;
+  readonly createdAt: number;
+}
+
+/** The order in which credits are used up. */
+const BURN_ORDER = sql`g.priority, g.expires_at nulls last, g.created_at, g.id`;
+/** What is left of the credits that are used up before this one. */
+const LEFT_BEFORE = sql`sum(g.remaining) over (partition by g.project_id, g.account_id, g.currency
+  order by ${BURN_ORDER}) - g.remaining`;
+
+export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
+  await tx
+    .insertInto('credit_grants')
+    .values({
+      tenant_id: grant.tenantId,
+      project_id: grant.projectId,
+      id: grant.id,
+      account_id: grant.accountId,
+      currency: grant.currency,
+      transaction_id: grant.transactionId,
+      source: grant.source,
+      amount: amountText(grant.amount),
+      remaining: amountText(grant.remaining),
+      priority: grant.priority,
+      expires_at: grant.expiresAt,
+      expired_at: grant.expiredAt,
+      description: grant.description,
+      created_at: grant.createdAt,
+    })
+    .execute();
+}
+
+/**
+ * The credits of locked wallets that waiting debits use up, or that expire by `atS`, in the order in which they are used up.
+ * Who holds a wallet holds its credits.
+ *
+ * @returns by `walletKeyText`
+ */
+export async function readReachedGrants(
+  tx: Tx,
+  wallets: readonly Wallet[],
+  atS: number,
+): Promise<Map<string, LiveGrant[]>> {
+  const { rows } = await sql<{
+    account_id: string;
+    currency: string;
+    id: string;
+    remaining: string;
+    expires_at: number | null;
+  }>`
+    select account_id, currency, id, remaining, expires_at from (
+      select g.*, k.unapplied_debit, ${LEFT_BEFORE} as left_before
+      from unnest(${wallets.map(({ projectId }) => projectId)}::text[],
+        ${wallets.map(({ accountId }) => accountId)}::text[], ${wallets.map(({ currency }) => currency)}::text[],
+        ${wallets.map(({ unappliedDebit }) => amountText(unappliedDebit))}::numeric[]
+      ) as k (project_id, account_id, currency, unapplied_debit)
+      join credit_grants g on g.project_id = k.project_id and g.account_id = k.account_id
+        and g.currency = k.currency and g.remaining > 0
+    ) g
+    where left_before < unapplied_debit or expires_at <= ${atS}
+    order by account_id, currency, ${BURN_ORDER}
+  `.execute(tx);
+  const grants = new Map<string, LiveGrant[]>();
+  for (const row of rows) {
+    const key = walletKeyText({ accountId: row.account_id, currency: row.currency });
+    const grant = { id: row.id, remaining: amountFromText(row.remaining), expiresAt: row.expires_at };
+    const ofWallet = grants.get(key);
+    if (ofWallet === undefined) grants.set(key, [grant]);
+    else ofWallet.push(grant);
+  }
+  return grants;
+}
+
+/** Writes back what is left of credits; those that have expired did so at `atS`. */
+export async function updateGrants(tx: Tx, changes: readonly GrantChange[], atS: number): Promise<void> {
+  await sql`
+    update credit_grants g set remaining = c.remaining,
+      expired_at = case when c.has_expired then ${atS}::bigint else g.expired_at end
+    from unnest(${changes.map(({ projectId }) => projectId)}::text[], ${changes.map(({ id }) => id)}::text[],
+      ${changes.map(({ remaining }) => amountText(remaining))}::numeric[],
+      ${changes.map(({ hasExpired }) => hasExpired)}::boolean[]
+    ) as c (project_id, id, remaining, has_expired)
+    where g.project_id = c.project_id and g.id = c.id
+  `.execute(tx);
+}
+
+/** When the next credit with something left expires, by `walletKeyText`; wallets without one are left out. */
+export async function readNextExpiries(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, number>> {
+  const { rows } = await sql<{ account_id: string; currency: string; next: number }>`
+    select g.account_id, g.currency, min(g.expires_at) as next
+    from unnest(${wallets.map(({ projectId }) => projectId)}::text[],
+      ${wallets.map(({ accountId }) => accountId)}::text[], ${wallets.map(({ currency }) => currency)}::text[]
+    ) as k (project_id, account_id, currency)
+    join credit_grants g on g.project_id = k.project_id and g.account_id = k.account_id
+      and g.currency = k.currency and g.remaining > 0
+    where g.expires_at is not null
+    group by g.account_id, g.currency
+  `.execute(tx);
+  return new Map(
+    rows.map(({ account_id, currency, next }) => [walletKeyText({ accountId: account_id, currency }), next]),
+  );
+}
+
+interface GrantRow {
+  readonly id: string;
+  readonly transaction_id: string;
+  readonly source: 'credit' | 'adjustment';
+  readonly amount: string;
+  readonly remaining: string;
+  readonly priority: number;
+  readonly expires_at: number | null;
+  readonly expired_at: number | null;
+  readonly description: string | null;
+  readonly created_at: number;
+}
+
+/** The credits of a wallet, newest first, less the debits that they have still to be used up for. Changes nothing. */
+export async function listGrants(
+  db: Db,
+  key: WalletKey,
+  { limit, offset }: Page,
+): Promise<{ grants: Grant[]; total: number }> {
+  const ofWallet = sql`g.tenant_id = ${key.tenantId} and g.project_id = ${key.projectId}
+    and g.account_id = ${key.accountId} and g.currency = ${key.currency}`;
+  const { rows } = await sql<GrantRow & { total: number }>`
+    select g.id, g.transaction_id, g.source, g.amount, g.priority, g.expires_at, g.expired_at, g.description,
+      g.created_at, count(*) over () as total,
+      g.remaining - least(g.remaining, greatest(0, w.unapplied_debit - (${LEFT_BEFORE}))) as remaining
+    from credit_grants g
+    join wallets w on w.project_id = g.project_id and w.account_id = g.account_id and w.currency = g.currency
+    where ${ofWallet}
+    order by g.id desc limit ${limit} offset ${offset}
+  `.execute(db);
+  const total = rows[0]?.total ?? (offset === 0 ? 0 : await countGrants(db, ofWallet));
+  return { grants: rows.map((row) => toGrant(key, row)), total };
+}
+
+/** What an empty page past the end cannot say. */
+async function countGrants(db: Db, condition: ReturnType<typeof sql>): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from credit_grants g where ${condition}
+  `.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+function toGrant(key: WalletKey, row: GrantRow): Grant {
+  return {
+    ...key,
+    id: row.id,
+    transactionId: row.transaction_id,
+    source: row.source,
+    amount: amountFromText(row.amount),
+    remaining: amountFromText(row.remaining),
+    priority: row.priority,
+    expiresAt: row.expires_at,
+    expiredAt: row.expired_at,
+    description: row.description,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,24 @@
+import { AccountService, type LedgerDeps } from './accounts.js';
+import { WalletService } from './wallets.js';
+
+export { findAccount } from './account-store.js';
+export { AccountService, type LedgerCaller, openAccount } from './accounts.js';
+export { type Amount, amountField, amountFromText, amountText, exactAmount } from './amount.js';
+export { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
+export { type OnceRequest, once } from './idempotency.js';
+export { postUsage, type UsageDebit } from './posting.js';
+export { type LedgerDifference, type LedgerRecount, recountLedger } from './recount-store.js';
+export { prepaidAvailable, type Release, type Reservation, release, reserve } from './reservations.js';
+export { registerLedgerRoutes } from './routes.js';
+export type { WalletKey } from './wallet.js';
+export { WalletService } from './wallets.js';
+
+/** What the routes need of the ledger. */
+export interface Ledger extends Pick<LedgerDeps, 'postgres'> {
+  readonly accounts: AccountService;
+  readonly wallets: WalletService;
+}
+
+export function createLedger(deps: LedgerDeps): Ledger {
+  return { postgres: deps.postgres, accounts: new AccountService(deps), wallets: new WalletService(deps) };
+}

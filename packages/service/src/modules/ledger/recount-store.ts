@@ -1,0 +1,124 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { amountFromText, amountText } from './amount.js';
+
+/** What a recount found to be other than it must be. */
+export interface LedgerDifference {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  /** Null when it is about a wallet. */
+  readonly transactionId: string | null;
+  readonly measure: LedgerMeasure;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export type LedgerMeasure =
+  /** The sum of a transaction's lines, which is 0. */
+  | 'transaction_sum'
+  /** What a wallet has, by its lines. */
+  | 'balance'
+  /** What a wallet owes, by its lines. */
+  | 'owed'
+  /** What a wallet is worth, by its credits and the debits that wait. */
+  | 'credits_left';
+
+export interface LedgerRecount {
+  readonly transactions: number;
+  readonly wallets: number;
+  readonly differenceCount: number;
+  /** Up to the number that was asked for. */
+  readonly differences: readonly LedgerDifference[];
+}
+
+/** Sums of the lines of every wallet, beside what the wallet says. */
+const WALLETS = sql`
+  select w.tenant_id, w.project_id, w.account_id, w.currency, null::text as transaction_id, c.measure, c.expected, c.found
+  from wallets w
+  left join (
+    select t.project_id, t.account_id, t.currency,
+      coalesce(sum(e.amount) filter (where e.ledger_account = 'wallet'), 0) as balance,
+      coalesce(-sum(e.amount) filter (where e.ledger_account = 'receivable'), 0) as owed
+    from ledger_transactions t
+    join ledger_entries e on e.project_id = t.project_id and e.transaction_id = t.id
+    group by 1, 2, 3
+  ) l on l.project_id = w.project_id and l.account_id = w.account_id and l.currency = w.currency
+  left join (
+    select project_id, account_id, currency, sum(remaining) as remaining from credit_grants group by 1, 2, 3
+  ) g on g.project_id = w.project_id and g.account_id = w.account_id and g.currency = w.currency
+  cross join lateral (values
+    ('balance', coalesce(l.balance, 0), w.balance),
+    ('owed', coalesce(l.owed, 0), w.owed),
+    ('credits_left', coalesce(g.remaining, 0) - w.unapplied_debit, w.balance - w.owed)
+  ) as c (measure, expected, found)`;
+
+/** A transaction without lines has a sum of null: there must be none. */
+const TRANSACTIONS = sql`
+  select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, 'transaction_sum' as measure,
+    0::numeric as expected, l.sum as found
+  from ledger_transactions t
+  left join (
+    select project_id, transaction_id, sum(amount) as sum from ledger_entries group by 1, 2
+  ) l on l.project_id = t.project_id and l.transaction_id = t.id`;
+
+/**
+ * Recounts the ledger on one snapshot of the database: every transaction adds up to zero, every wallet has and owes what its
+ * lines add up to, and is worth what is left of its credits less the debits that wait. Exact beside any traffic; changes nothing.
+ *
+ * @param differencesMax how many differences are listed; all are counted
+ */
+export async function recountLedger(
+  { db }: Pick<Postgres, 'db'>,
+  differencesMax: number,
+): Promise<LedgerRecount> {
+  const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return snapshot.execute(async (tx) => {
+    const { rows: counts } = await sql<{ wallets: number; transactions: number }>`
+      select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
+    `.execute(tx);
+    const ofTransactions = await differencesIn(TRANSACTIONS, differencesMax);
+    const ofWallets = await differencesIn(WALLETS, differencesMax);
+    return {
+      wallets: counts[0]?.wallets ?? 0,
+      transactions: counts[0]?.transactions ?? 0,
+      differenceCount: ofTransactions.count + ofWallets.count,
+      differences: [...ofTransactions.listed, ...ofWallets.listed].slice(0, differencesMax),
+    };
+
+    async function differencesIn(compared: RawBuilder<unknown>, max: number) {
+      const { rows } = await sql<DifferenceRow>`
+        select compared.*, count(*) over () as count from (${compared}) compared
+        where expected is distinct from found
+        order by project_id, account_id, currency, transaction_id, measure limit ${max}
+      `.execute(tx);
+      return { count: rows[0]?.count ?? 0, listed: rows.map(toDifference) };
+    }
+  });
+}
+
+interface DifferenceRow {
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly account_id: string;
+  readonly currency: string;
+  readonly transaction_id: string | null;
+  readonly measure: LedgerMeasure;
+  readonly expected: string;
+  readonly found: string | null;
+  readonly count: number;
+}
+
+function toDifference(row: DifferenceRow): LedgerDifference {
+  return {
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    accountId: row.account_id,
+    currency: row.currency,
+    transactionId: row.transaction_id,
+    measure: row.measure,
+    expected: amountText(amountFromText(row.expected)),
+    found: row.found === null ? 'nothing' : amountText(amountFromText(row.found)),
+  };
+}

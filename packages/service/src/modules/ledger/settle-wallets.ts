@@ -1,0 +1,38 @@
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import { readNextExpiries, readReachedGrants, updateGrants } from './grant-store.js';
+import { settle } from './settlement.js';
+import type { LedgerTransaction } from './transaction.js';
+import { type Wallet, walletKeyText } from './wallet.js';
+
+/** Wallets whose credits are up to date, and what is to be written with them. */
+export interface SettledWallets {
+  /** In the order in which they were given. */
+  readonly wallets: readonly Wallet[];
+  readonly expiries: readonly LedgerTransaction[];
+}
+
+/**
+ * Brings the credits of locked wallets up to date and writes those back; the wallets and the expiries are for the caller to
+ * write, along with what it does itself. A fixed number of statements, however many wallets.
+ */
+export async function settleWallets(
+  tx: Tx,
+  wallets: readonly Wallet[],
+  clock: Clock,
+): Promise<SettledWallets> {
+  if (wallets.length === 0) return { wallets, expiries: [] };
+  const atS = unixSeconds(clock);
+  const grants = await readReachedGrants(tx, wallets, atS);
+  const settlements = wallets.map((wallet) => settle(wallet, grants.get(walletKeyText(wallet)) ?? [], clock));
+  const changes = settlements.flatMap((settlement) => settlement.grants);
+  if (changes.length > 0) await updateGrants(tx, changes, atS);
+  const nextExpiries = await readNextExpiries(tx, wallets);
+  return {
+    wallets: settlements.map(({ wallet }) => ({
+      ...wallet,
+      nextExpiryAt: nextExpiries.get(walletKeyText(wallet)) ?? null,
+    })),
+    expiries: settlements.flatMap(({ expiries }) => expiries),
+  };
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { type Amount, min } from './amount.js';
+import type { LedgerTransaction } from './transaction.js';
+import { keyOf, moved, type Wallet } from './wallet.js';
+
+/** A credit with something left. */
+export interface LiveGrant {
+  readonly id: string;
+  readonly remaining: Amount;
+  /** Unix seconds. */
+  readonly expiresAt: number | null;
+}
+
+/** What has become of a credit. */
+export interface GrantChange {
+  readonly projectId: string;
+  readonly id: string;
+  readonly remaining: Amount;
+  readonly hasExpired: boolean;
+}
+
+/** A wallet whose credits are up to date. `nextExpiryAt` is still to be read anew. */
+export interface Settlement {
+  readonly wallet: Wallet;
+  readonly grants: readonly GrantChange[];
+  /** One for each credit of which something had to be taken back. */
+  readonly expiries: readonly LedgerTransaction[];
+}
+
+/**
+ * Uses up credits for the debits that wait, then takes back what is left of those whose time has come. That order is exact:
+ * no debit is added to a wallet with an expiry due before the wallet is settled, so all that wait are older.
+ *
+ * @param grants in the order in which they are used up; those that neither a waiting debit nor an expiry reaches may be left out
+ */
+export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): Settlement {
+  const createdAtMs = clock.nowMs();
+  const changes: GrantChange[] = [];
+  const expiries: LedgerTransaction[] = [];
+  let settled = wallet;
+  for (const { id, remaining, expiresAt } of grants) {
+    const used = settled.unappliedDebit > 0n ? min(settled.unappliedDebit, remaining) : 0n;
+    settled = { ...settled, unappliedDebit: settled.unappliedDebit - used };
+    const left = remaining - used;
+    const hasExpired = left > 0n && expiresAt !== null && expiresAt * 1_000 <= createdAtMs;
+    if (hasExpired) {
+      const { wallet: after, entries } = moved(settled, -left, 'expired_credits');
+      settled = after;
+      const description = `Expiry of ${id}`;
+      expiries.push({
+        ...keyOf(wallet),
+        id: newId('led', clock),
+        kind: 'credit_expiry',
+        description,
+        createdAtMs,
+        entries,
+      });
+    }
+    if (used > 0n || hasExpired) {
+      changes.push({ projectId: wallet.projectId, id, remaining: hasExpired ? 0n : left, hasExpired });
+    }
+  }
+  return { wallet: settled, grants: changes, expiries };
+}
+
+/** Whether a credit of the wallet may have to be taken back. */
+export function isExpiryDue({ nextExpiryAt }: Wallet, nowMs: number): boolean {
+  return nextExpiryAt !== null && nextExpiryAt * 1_000 <= nowMs;
+}

@@ -1,0 +1,175 @@
+import {
+  AccountParams,
+  Adjustment,
+  CreateAdjustmentBody,
+  CreateCreditBody,
+  Credit,
+  CreditList,
+  ErrorBodySchema,
+  IdempotencyKeyHeaders,
+  OptionalIdempotencyKeyHeaders,
+  PageQuery,
+  UpdateWalletBody,
+  WalletList,
+  WalletParams,
+  Wallet as WalletSchema,
+} from '@tollgate/contract';
+import { type App, type Principal, type ProjectRef, pageOf } from '../../platform/http/index.js';
+import { amountField, amountText } from './amount.js';
+import { availableIn, type Wallet } from './wallet.js';
+import type { WalletCaller, WalletService } from './wallets.js';
+
+export interface WalletRouteDeps {
+  readonly wallets: WalletService;
+}
+
+const tags = ['Wallets'];
+const toRead = { access: { kind: 'project', permission: 'wallets:read' } } as const;
+const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as const;
+const walletUrl = '/v1/projects/:project_id/accounts/:id/wallets/:currency';
+
+/** Wallets, and what is put in or taken out by hand. */
+export function registerWalletRoutes(app: App, deps: WalletRouteDeps): void {
+  registerWallets(app, deps);
+  registerCredits(app, deps);
+  registerAdjustments(app, deps);
+}
+
+function registerWallets(app: App, { wallets }: WalletRouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/accounts/:id/wallets',
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List the wallets of an account',
+      description:
+        'By currency. A wallet is opened by the first usage, credit or adjustment in its currency, or by setting its mode.',
+      operationId: 'listWallets',
+      params: AccountParams,
+      response: { 200: WalletList },
+    },
+    handler: async ({ project, params }) => ({
+      wallets: (await wallets.list(project, params.id)).map(walletAnswer),
+    }),
+  });
+  app.route({
+    method: 'PUT',
+    url: walletUrl,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Set the mode of a wallet',
+      description:
+        'Opens the wallet, if need be. When a wallet becomes prepaid, a balance below zero becomes `owed`, and back; the ledger says so.',
+      operationId: 'updateWallet',
+      params: WalletParams,
+      body: UpdateWalletBody,
+      response: { 200: WalletSchema },
+    },
+    handler: async (request) => walletAnswer(await wallets.setMode(callerOf(request), request.body.mode)),
+  });
+}
+
+function registerCredits(app: App, { wallets }: WalletRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: `${walletUrl}/credits`,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Credit a wallet',
+      description:
+        'Adds to the balance; a prepaid wallet first pays what it owes. Usage uses credits up by priority, then by earliest expiry; what is left at `expires_at` is taken back.',
+      operationId: 'createCredit',
+      params: WalletParams,
+      headers: IdempotencyKeyHeaders,
+      body: CreateCreditBody,
+      response: { 201: Credit, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const { description, expires_at: expiresAt, priority } = request.body;
+      const amount = amountField(request.rawBody, 'amount');
+      const key = request.headers['idempotency-key'];
+      const input = { amount, description, expiresAt, priority };
+      return reply.code(201).send(await wallets.credit(callerOf(request), input, key));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: `${walletUrl}/credits`,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List the credits of a wallet',
+      description: 'Newest first, each with what usage has left of it. Adjustments above 0 are credits too.',
+      operationId: 'listCredits',
+      params: WalletParams,
+      querystring: PageQuery,
+      response: { 200: CreditList },
+    },
+    handler: async ({ project, params, query }) => {
+      const page = pageOf(query);
+      const { tenantId, projectId } = project;
+      const key = { tenantId, projectId, accountId: params.id, currency: params.currency };
+      const { credits, total } = await wallets.listCredits(key, page);
+      return { credits, total_count: total, ...page };
+    },
+  });
+}
+
+function registerAdjustments(app: App, { wallets }: WalletRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: `${walletUrl}/adjustments`,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Adjust a wallet',
+      description:
+        'A correction by hand, with its reason. Above 0 it is a credit without an end; below 0 it takes out what is available, and of a postpaid wallet more than that.',
+      operationId: 'createAdjustment',
+      params: WalletParams,
+      headers: OptionalIdempotencyKeyHeaders,
+      body: CreateAdjustmentBody,
+      response: { 201: Adjustment, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const amount = amountField(request.rawBody, 'amount');
+      const { reason } = request.body;
+      const key = request.headers['idempotency-key'];
+      return reply.code(201).send(await wallets.adjust(callerOf(request), { amount, reason }, key));
+    },
+  });
+}
+
+interface WalletRequest {
+  readonly project: ProjectRef;
+  readonly principal: Principal;
+  readonly id: string;
+  readonly params: { readonly id: string; readonly currency: string };
+}
+
+function callerOf({ project, principal, id: requestId, params }: WalletRequest): WalletCaller {
+  const { tenantId, projectId } = project;
+  return {
+    project: { tenantId, projectId },
+    principal,
+    requestId,
+    accountId: params.id,
+    currency: params.currency,
+  };
+}
+
+function walletAnswer(wallet: Wallet) {
+  const { currency, mode, balance, owed, reserved, createdAt } = wallet;
+  return {
+    currency,
+    mode,
+    balance: amountText(balance),
+    owed: amountText(owed),
+    reserved: amountText(reserved),
+    available: amountText(availableIn(wallet)),
+    created_at: createdAt,
+  };
+}

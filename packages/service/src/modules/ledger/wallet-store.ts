@@ -1,0 +1,134 @@
+import type { WalletMode } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+import { amountFromText } from './amount.js';
+import { columnsOf } from './columns.js';
+import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+
+/** Where is read: the database, or a transaction. */
+export type Db = Kysely<Database> | Tx;
+
+/** Whose accounts and wallets are meant. */
+export type LedgerScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+
+interface WalletRow {
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly account_id: string;
+  readonly currency: string;
+  readonly mode: WalletMode;
+  readonly balance: string;
+  readonly owed: string;
+  readonly reserved: string;
+  readonly unapplied_debit: string;
+  readonly next_expiry_at: number | null;
+  readonly created_at: number;
+}
+
+const COLUMNS = sql`w.tenant_id, w.project_id, w.account_id, w.currency, w.mode, w.balance, w.owed, w.reserved,
+  w.unapplied_debit, w.next_expiry_at, w.created_at`;
+
+/** Which wallets are meant, as the table `k`. */
+const keys = (wallets: readonly WalletKey[]) => {
+  const { words } = columnsOf(wallets);
+  return sql`${words((key) => key.projectId)}::text[], ${words((key) => key.accountId)}::text[],
+    ${words((key) => key.currency)}::text[]`;
+};
+const KEY_COLUMNS = sql`project_id, account_id, currency`;
+const IS_KEY = sql`w.project_id = k.project_id and w.account_id = k.account_id and w.currency = k.currency`;
+
+/**
+ * Opens those wallets that do not exist, and locks them all until the transaction ends. The order is the same for everybody, so
+ * nobody waits in a circle; and who opens a wallet waits for whoever is opening it before anything is locked.
+ *
+ * @returns by `walletKeyText`
+ */
+export async function openAndLock(
+  tx: Tx,
+  wallets: readonly WalletKey[],
+  createdAt: number,
+): Promise<Map<string, Wallet>> {
+  await sql`
+    insert into wallets (project_id, account_id, currency, tenant_id, created_at)
+    select k.*, ${createdAt}::bigint
+    from unnest(${keys(wallets)}, ${columnsOf(wallets).words((key) => key.tenantId)}::text[])
+      as k (${KEY_COLUMNS}, tenant_id)
+    where not exists (select 1 from wallets w where ${IS_KEY})
+    order by k.account_id, k.currency
+    on conflict do nothing
+  `.execute(tx);
+  return lockWallets(tx, wallets);
+}
+
+/** Locks those of the wallets that exist, in the order of all. */
+export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, Wallet>> {
+  const { rows } = await sql<WalletRow>`
+    select ${COLUMNS} from unnest(${keys(wallets)}) as k (${KEY_COLUMNS}) join wallets w on ${IS_KEY}
+    order by w.account_id, w.currency
+    for update of w
+  `.execute(tx);
+  return new Map(rows.map((row) => [walletKeyText({ accountId: row.account_id, ...row }), toWallet(row)]));
+}
+
+/** Locks up to `max` wallets that a credit expires in by `atS`, except those that somebody else works on. */
+export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<Wallet[]> {
+  const { rows } = await sql<WalletRow>`
+    select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS}
+    order by w.next_expiry_at limit ${max}
+    for update skip locked
+  `.execute(tx);
+  return rows.map(toWallet);
+}
+
+/** How many wallets have an expiry due, and since when the oldest has. */
+export async function measureDueWallets(
+  db: Db,
+  atS: number,
+): Promise<{ readonly count: number; readonly oldestAtS: number | null }> {
+  const { rows } = await sql<{ count: number; oldest: number | null }>`
+    select count(*) as count, min(next_expiry_at) as oldest from wallets where next_expiry_at <= ${atS}
+  `.execute(db);
+  return { count: rows[0]?.count ?? 0, oldestAtS: rows[0]?.oldest ?? null };
+}
+
+/** Writes locked wallets back. */
+export async function updateWallets(tx: Tx, wallets: readonly Wallet[]): Promise<void> {
+  const { words, amounts, integers } = columnsOf(wallets);
+  await sql`
+    update wallets w set mode = k.mode, balance = k.balance, owed = k.owed, reserved = k.reserved,
+      unapplied_debit = k.unapplied_debit, next_expiry_at = k.next_expiry_at
+    from unnest(${keys(wallets)}, ${words((wallet) => wallet.mode)}::text[],
+      ${amounts((wallet) => wallet.balance)}::numeric[], ${amounts((wallet) => wallet.owed)}::numeric[],
+      ${amounts((wallet) => wallet.reserved)}::numeric[], ${amounts((wallet) => wallet.unappliedDebit)}::numeric[],
+      ${integers((wallet) => wallet.nextExpiryAt)}::bigint[]
+    ) as k (${KEY_COLUMNS}, mode, balance, owed, reserved, unapplied_debit, next_expiry_at)
+    where ${IS_KEY}
+  `.execute(tx);
+}
+
+/** The wallets of an account, by currency. */
+export async function listWallets(db: Db, scope: LedgerScope, accountId: string): Promise<Wallet[]> {
+  const { rows } = await sql<WalletRow>`
+    select ${COLUMNS} from wallets w
+    where w.tenant_id = ${scope.tenantId} and w.project_id = ${scope.projectId} and w.account_id = ${accountId}
+    order by w.currency
+  `.execute(db);
+  return rows.map(toWallet);
+}
+
+function toWallet(row: WalletRow): Wallet {
+  return {
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    accountId: row.account_id,
+    currency: row.currency,
+    mode: row.mode,
+    balance: amountFromText(row.balance),
+    owed: amountFromText(row.owed),
+    reserved: amountFromText(row.reserved),
+    unappliedDebit: amountFromText(row.unapplied_debit),
+    nextExpiryAt: row.next_expiry_at,
+    createdAt: row.created_at,
+  };
+}

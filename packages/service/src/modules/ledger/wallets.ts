@@ -1,0 +1,251 @@
+import type { Adjustment, Credit, LedgerKind, WalletMode } from '@tollgate/contract';
+import { unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, invalidRequest, type Page } from '../../platform/http/index.js';
+import { type Tx, transaction } from '../../platform/postgres/index.js';
+import { audit } from '../tenancy/index.js';
+import { AccountService, type LedgerCaller, type LedgerDeps } from './accounts.js';
+import { type Amount, amountText, min } from './amount.js';
+import { type Grant, insertGrant, listGrants } from './grant-store.js';
+import { once } from './idempotency.js';
+import { insertTransactions } from './ledger-store.js';
+import { settleWallets } from './settle-wallets.js';
+import { availableIn, type Entry, keyOf, moved, type Wallet, type WalletKey, withMode } from './wallet.js';
+import { type LedgerScope, listWallets, openAndLock, updateWallets } from './wallet-store.js';
+
+/** Who asks for a change of which wallet. */
+export interface WalletCaller extends LedgerCaller {
+  readonly accountId: string;
+  readonly currency: string;
+}
+
+export interface CreditInput {
+  /** Above 0. */
+  readonly amount: Amount;
+  readonly description?: string | undefined;
+  /** Unix seconds. */
+  readonly expiresAt?: number | undefined;
+  readonly priority?: number | undefined;
+}
+
+export interface AdjustmentInput {
+  /** Not 0. */
+  readonly amount: Amount;
+  readonly reason: string;
+}
+
+/** Wallets, credits and adjustments. All methods answer 404 `not_found` when the project has no such account. */
+export class WalletService {
+  readonly #accounts: AccountService;
+
+  constructor(private readonly deps: LedgerDeps) {
+    this.#accounts = new AccountService(deps);
+  }
+
+  async list(scope: LedgerScope, accountId: string): Promise<Wallet[]> {
+    await this.#accounts.get(scope, accountId);
+    return listWallets(this.deps.postgres.db, scope, accountId);
+  }
+
+  /** Those of a wallet that was never opened are none. */
+  async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
+    await this.#accounts.get(key, key.accountId);
+    const { grants, total } = await listGrants(this.deps.postgres.db, key, page);
+    return { credits: grants.map(toCredit), total };
+  }
+
+  /** Opens the wallet, if need be, and sets its mode. Setting the mode that it has changes nothing. */
+  async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
+    await this.#accounts.get(caller.project, caller.accountId);
+    return transaction(this.deps.postgres, async (tx) => {
+      const before = await this.#lock(tx, caller);
+      const { wallet, entries } = withMode(before, mode);
+      const description = `From ${before.mode} to ${mode}`;
+      if (entries.length > 0) await this.#post(tx, wallet, 'mode_change', description, entries);
+      await updateWallets(tx, [wallet]);
+      if (mode !== before.mode) await this.#audit(tx, caller, 'wallet.update', { mode });
+      return wallet;
+    });
+  }
+
+  /**
+   * @throws ApiError `invalid_request` for an `expires_at` that has passed; `idempotency_key_conflict`
+   */
+  async credit(caller: WalletCaller, input: CreditInput, key: string | undefined): Promise<Credit> {
+    if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
+    const { amount, description = null, expiresAt = null, priority = 0 } = input;
+    const asked = [amountText(amount), description, expiresAt, priority];
+    return this.#once(caller, 'credit', key, asked, async (tx) => {
+      if (expiresAt !== null && expiresAt <= unixSeconds(this.deps.clock)) {
+        throw invalidRequest('expires_at', 'expected a time in the future');
+      }
+      const wallet = await this.#lock(tx, caller);
+      const grant = await this.#addGrant(tx, wallet, {
+        source: 'credit',
+        amount,
+        description,
+        expiresAt,
+        priority,
+      });
+      await this.#audit(tx, caller, 'credit.create', {
+        credit_id: grant.id,
+        transaction_id: grant.transactionId,
+        amount: amountText(amount),
+        expires_at: expiresAt,
+        priority,
+      });
+      return toCredit(grant);
+    });
+  }
+
+  /**
+   * Adds a credit without an end, or takes out what is there.
+   *
+   * @throws ApiError `insufficient_funds` when a prepaid wallet has less than that; `idempotency_key_conflict`
+   */
+  async adjust(
+    caller: WalletCaller,
+    { amount, reason }: AdjustmentInput,
+    key: string | undefined,
+  ): Promise<Adjustment> {
+    if (amount === 0n) throw invalidRequest('amount', 'expected an amount other than 0');
+    return this.#once(caller, 'adjustment', key, [amountText(amount), reason], async (tx) => {
+      const wallet = await this.#lock(tx, caller);
+      const isAdded = amount > 0n;
+      const posted = isAdded
+        ? await this.#addGrant(tx, wallet, {
+            source: 'adjustment',
+            amount,
+            description: reason,
+            expiresAt: null,
+            priority: 0,
+          })
+        : { id: null, transactionId: await this.#takeOut(tx, wallet, -amount, reason) };
+      const adjustment = {
+        transaction_id: posted.transactionId,
+        account_id: caller.accountId,
+        currency: caller.currency,
+        amount: amountText(amount),
+        reason,
+        credit_id: posted.id,
+        created_at: unixSeconds(this.deps.clock),
+      };
+      const { account_id: _account, currency: _currency, created_at: _at, ...change } = adjustment;
+      await this.#audit(tx, caller, 'adjustment.create', change);
+      return adjustment;
+    });
+  }
+
+  /** A change of one wallet, in one transaction. The account is looked up first: accounts never go away. */
+  async #once<Answer extends object>(
+    caller: WalletCaller,
+    operation: string,
+    key: string | undefined,
+    asked: readonly (string | number | null)[],
+    work: (tx: Tx) => Promise<Answer>,
+  ): Promise<Answer> {
+    const { project, accountId, currency } = caller;
+    await this.#accounts.get(project, accountId);
+    const { tenantId, projectId } = project;
+    const request = { tenantId, projectId, operation, key, asked: [accountId, currency, ...asked] };
+    return transaction(this.deps.postgres, (tx) =>
+      once(tx, request, unixSeconds(this.deps.clock), () => work(tx)),
+    );
+  }
+
+  /** The wallet with its credits up to date; it is the caller's to write back. */
+  async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<Wallet> {
+    const { tenantId, projectId } = project;
+    const key = { tenantId, projectId, accountId, currency };
+    const locked = await openAndLock(tx, [key], unixSeconds(this.deps.clock));
+    const { wallets, expiries } = await settleWallets(tx, [...locked.values()], this.deps.clock);
+    await insertTransactions(tx, expiries);
+    const [wallet] = wallets;
+    if (wallet === undefined) throw new Error('a wallet that was opened is not there');
+    return wallet;
+  }
+
+  /** Adds a credit to a settled wallet, less what debits are waiting for that no credit was left for. */
+  async #addGrant(
+    tx: Tx,
+    before: Wallet,
+    input: Pick<Grant, 'source' | 'amount' | 'description' | 'expiresAt' | 'priority'>,
+  ): Promise<Grant> {
+    const { amount, expiresAt, source, description } = input;
+    const { wallet, entries } = moved(before, amount, source === 'credit' ? 'credits' : 'adjustments');
+    const waiting = before.unappliedDebit;
+    const used = waiting > 0n ? min(waiting, amount) : 0n;
+    const remaining = amount - used;
+    const transactionId = await this.#post(tx, wallet, source, description, entries);
+    const grant: Grant = {
+      ...keyOf(before),
+      ...input,
+      id: newId('crg', this.deps.clock),
+      transactionId,
+      remaining,
+      expiredAt: null,
+      createdAt: unixSeconds(this.deps.clock),
+    };
+    await insertGrant(tx, grant);
+    const nextExpiryAt = remaining === 0n ? before.nextExpiryAt : earlier(before.nextExpiryAt, expiresAt);
+    await updateWallets(tx, [{ ...wallet, unappliedDebit: waiting - used, nextExpiryAt }]);
+    return grant;
+  }
+
+  async #takeOut(tx: Tx, before: Wallet, amount: Amount, reason: string): Promise<string> {
+    if (before.mode === 'prepaid' && availableIn(before) < amount) throw new ApiError('insufficient_funds');
+    const { wallet, entries } = moved(before, -amount, 'adjustments');
+    const transactionId = await this.#post(tx, wallet, 'adjustment', reason, entries);
+    await updateWallets(tx, [{ ...wallet, unappliedDebit: before.unappliedDebit + amount }]);
+    return transactionId;
+  }
+
+  async #post(
+    tx: Tx,
+    wallet: Wallet,
+    kind: LedgerKind,
+    description: string | null,
+    entries: readonly Entry[],
+  ): Promise<string> {
+    const id = newId('led', this.deps.clock);
+    const createdAtMs = this.deps.clock.nowMs();
+    await insertTransactions(tx, [{ ...keyOf(wallet), id, kind, description, createdAtMs, entries }]);
+    return id;
+  }
+
+  #audit(tx: Tx, caller: WalletCaller, action: string, change: object): Promise<void> {
+    const { project, principal, requestId, accountId, currency } = caller;
+    return audit(tx, {
+      ...project,
+      principal,
+      action,
+      resourceType: 'wallet',
+      resourceId: `${accountId}/${currency}`,
+      change,
+      requestId,
+      atMs: this.deps.clock.nowMs(),
+    });
+  }
+}
+
+/** The earlier of two times, of which either may be none. */
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
+}
+
+function toCredit(grant: Grant): Credit {
+  return {
+    id: grant.id,
+    transaction_id: grant.transactionId,
+    account_id: grant.accountId,
+    currency: grant.currency,
+    source: grant.source,
+    amount: amountText(grant.amount),
+    remaining: amountText(grant.remaining),
+    priority: grant.priority,
+    expires_at: grant.expiresAt,
+    expired_at: grant.expiredAt,
+    description: grant.description,
+    created_at: grant.createdAt,
+  };
+}
