@@ -9,8 +9,11 @@ import { openAndLock, updateWallets } from './wallet-store.js';
 
 /** What the usage of one batch costs one wallet. */
 export interface UsageDebit extends WalletKey {
-  /** The id that the ledger transaction gets, `led_…`: charge items name it before it is written. */
-  readonly transactionId: string;
+  /**
+   * The id that the ledger transaction gets, `led_…`: charge items name it before it is written. Undefined where nothing is
+   * debited and a reservation alone is given back.
+   */
+  readonly transactionId: string | undefined;
   /** Below zero for a refund; 0 posts a transaction of one line. */
   readonly amount: Amount;
   /** What the batch has used of reservations, and gives back: at most what is reserved is. 0 or more. */
@@ -39,13 +42,17 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
   const transactions: LedgerTransaction[] = [...settled.expiries];
   for (const [key, debit] of byWallet) {
     const before = walletOf(wallets, key);
+    const id = debit.transactionId;
+    if (id === undefined) {
+      wallets.set(key, { ...before, reserved: reservedAfter(before, debit.released) });
+      continue;
+    }
     const { wallet, entries } = moved(before, -debit.amount, 'usage');
     wallets.set(key, {
       ...wallet,
       unappliedDebit: before.unappliedDebit + debit.amount,
       reserved: reservedAfter(before, debit.released),
     });
-    const id = debit.transactionId;
     const { tenantId, projectId, accountId, currency } = debit;
     transactions.push({
       tenantId,
