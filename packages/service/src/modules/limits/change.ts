@@ -1,0 +1,68 @@
+import type { Clock } from '../../kernel/clock.js';
+import type { Principal, ProjectRef } from '../../platform/http/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { audit } from '../tenancy/index.js';
+import type { LimitCatalog } from './book/index.js';
+import { advanceRevision } from './revision-store.js';
+
+/** Who asks for a change, where, and in which request. */
+export interface ChangeContext {
+  readonly project: ProjectRef;
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+export interface LimitDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  /** What this process answers by; it hears of every change that is made here. */
+  readonly catalog: Pick<LimitCatalog, 'forget'>;
+}
+
+export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
+
+/** What a change has come to. */
+export interface Changed<Answer> {
+  readonly answer: Answer;
+  /** For the audit log; none when everything was so already. */
+  readonly done?: {
+    readonly resourceType: LimitResource;
+    readonly verb: 'create' | 'update' | 'delete' | 'publish' | 'archive' | 'restore';
+    readonly resourceId: string;
+    readonly change: object;
+  };
+}
+
+/**
+ * Makes one change to the routes, plans or limits of a project, with its audit entry, together or not at all. Changes of one project
+ * wait for each other, so what `work` reads stays so.
+ *
+ * @param work gets the time of the change in milliseconds
+ */
+export async function changeLimits<Answer>(
+  { postgres, clock, catalog }: LimitDeps,
+  { project, principal, requestId }: ChangeContext,
+  work: (tx: Tx, atMs: number) => Promise<Changed<Answer>>,
+): Promise<Answer> {
+  const answer = await transaction(postgres, async (tx) => {
+    await advanceRevision(tx, project);
+    const atMs = clock.nowMs();
+    const { answer, done } = await work(tx, atMs);
+    if (done !== undefined) {
+      await audit(tx, {
+        tenantId: project.tenantId,
+        projectId: project.projectId,
+        principal,
+        action: `${done.resourceType}.${done.verb}`,
+        resourceType: done.resourceType,
+        resourceId: done.resourceId,
+        change: done.change,
+        requestId,
+        atMs,
+      });
+    }
+    return answer;
+  });
+  catalog.forget(project.projectId);
+  return answer;
+}

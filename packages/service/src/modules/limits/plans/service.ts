@@ -1,0 +1,224 @@
+import type { CreateUsageLimitPlanBody, UpdateUsageLimitPlanBody } from '@tollgate/contract';
+import { newId } from '../../../kernel/id.js';
+import { ApiError, type Page } from '../../../platform/http/index.js';
+import type { Tx } from '../../../platform/postgres/index.js';
+import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
+import type { LimitOwner } from '../owner.js';
+import { checkedRules } from '../rule-check.js';
+import { numberRules } from '../rule-number-store.js';
+import type { RuleValues } from '../rule-row.js';
+import * as store from './store.js';
+
+/** A plan, what is in force of it, and what is being prepared. */
+export interface PlanState {
+  readonly plan: store.PlanRow;
+  readonly published: store.VersionRow | undefined;
+  readonly draft: store.VersionRow | undefined;
+}
+
+/** Usage limit plans: one draft, any number of published revisions that never change. See README.md. */
+export class PlanService {
+  constructor(private readonly deps: LimitDeps) {}
+
+  /** @throws ApiError `invalid_request`, `name_taken`. */
+  create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
+    const values = checkedRules(body.rules ?? []);
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      if (await store.isNameTaken(tx, context.project, body.name)) throw new ApiError('name_taken');
+      const now = Math.floor(atMs / 1_000);
+      const plan: store.PlanRow = {
+        tenant_id: context.project.tenantId,
+        project_id: context.project.projectId,
+        id: newId('ulp', this.deps.clock),
+        name: body.name,
+        title: body.title,
+        description: body.description || null,
+        current_revision: 0,
+        archived_at: null,
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertPlan(tx, plan);
+      const draft = await this.#draftOf(tx, plan, values, undefined, now);
+      await store.replaceDraft(tx, draft);
+      return done('create', plan.id, plan, { ...body, rules: values });
+    });
+  }
+
+  /**
+   * Changes the draft, and opens one as a copy of what is in force when there is none.
+   *
+   * @throws ApiError `not_found`, `invalid_request`, `usage_limit_plan_archived`.
+   */
+  update(context: ChangeContext, planId: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
+    const values = body.rules === undefined ? undefined : checkedRules(body.rules);
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const before = await activePlan(tx, context.project, planId);
+      const now = Math.floor(atMs / 1_000);
+      const [published, previous] = await versionsOf(tx, context.project, before);
+      const plan: store.PlanRow = {
+        ...before,
+        title: body.title ?? before.title,
+        description: body.description === undefined ? before.description : body.description || null,
+        updated_at: now,
+      };
+      const rules = values ?? (previous ?? published)?.rules ?? [];
+      const draft = await this.#draftOf(tx, plan, rules, previous, now);
+      await store.replaceDraft(tx, draft);
+      await store.updatePlan(tx, plan);
+      const change = values === undefined ? body : { ...body, rules: values };
+      return done('update', planId, { plan, published, draft }, change);
+    });
+  }
+
+  /** @throws ApiError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
+  publish(context: ChangeContext, planId: string): Promise<store.VersionRow> {
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const plan = await activePlan(tx, context.project, planId);
+      const [published, draft] = await versionsOf(tx, context.project, plan);
+      if (draft === undefined) throw new ApiError('nothing_to_publish');
+      const revision = plan.current_revision + 1;
+      // Windows look for the revision of their time: revisions follow each other, whatever the clocks of nodes say.
+      const publishedAtMs = Math.max(atMs, (published?.published_at_ms ?? 0) + 1);
+      await store.markPublished(tx, draft, revision, publishedAtMs);
+      await store.updatePlan(tx, {
+        ...plan,
+        current_revision: revision,
+        updated_at: Math.floor(publishedAtMs / 1_000),
+      });
+      const version = found(await store.findVersion(tx, context.project, planId, revision));
+      return done('publish', planId, version, { revision, rules: draft.rules.map(valuesOnly) });
+    });
+  }
+
+  /**
+   * Takes a plan off the lists of what can be bound. Routes that are bound to it stay so.
+   *
+   * @throws ApiError `not_found`.
+   */
+  archive(context: ChangeContext, planId: string): Promise<store.PlanRow> {
+    return this.#setArchived(context, planId, 'archive');
+  }
+
+  /** @throws ApiError `not_found`. */
+  restore(context: ChangeContext, planId: string): Promise<store.PlanRow> {
+    return this.#setArchived(context, planId, 'restore');
+  }
+
+  /** @throws ApiError `not_found`. */
+  async read(owner: LimitOwner, planId: string): Promise<PlanState> {
+    const { db } = this.deps.postgres;
+    const plan = found(await store.findPlan(db, owner, planId));
+    const [published, draft] = await versionsOf(db, owner, plan);
+    return { plan, published, draft };
+  }
+
+  list(owner: LimitOwner, filter: store.PlanFilter, page: Page) {
+    return store.listPlans(this.deps.postgres.db, owner, filter, page);
+  }
+
+  /** @throws ApiError `not_found`. */
+  async listVersions(owner: LimitOwner, planId: string, page: Page) {
+    const versions = await store.listVersions(this.deps.postgres.db, owner, planId, page);
+    // Every plan has a version.
+    if (versions.totalCount === 0) throw new ApiError('not_found');
+    return versions;
+  }
+
+  /** Archiving an archived plan, or restoring an active one, changes nothing. */
+  #setArchived(context: ChangeContext, planId: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const before = found(await store.findPlan(tx, context.project, planId));
+      if ((before.archived_at !== null) === (verb === 'archive')) return { answer: before };
+      const now = Math.floor(atMs / 1_000);
+      const plan = { ...before, archived_at: verb === 'archive' ? now : null, updated_at: now };
+      await store.updatePlan(tx, plan);
+      return done(verb, planId, plan, { current_revision: plan.current_revision });
+    });
+  }
+
+  /** A draft with these rules. Those that the draft before it had, by their key, stay the same rules. */
+  async #draftOf(
+    tx: Tx,
+    plan: store.PlanRow,
+    rules: readonly RuleValues[],
+    previous: store.VersionRow | undefined,
+    now: number,
+  ): Promise<store.VersionRow> {
+    const owner = { tenantId: plan.tenant_id, projectId: plan.project_id };
+    const numbers = await numberRules(tx, owner, plan.id, rules);
+    const known = new Map(previous?.rules.map((rule) => [rule.limit_key, rule]));
+    const id = previous?.id ?? newId('ulpv', this.deps.clock);
+    return {
+      tenant_id: plan.tenant_id,
+      project_id: plan.project_id,
+      id,
+      plan_id: plan.id,
+      name: plan.name,
+      revision: 0,
+      title: plan.title,
+      description: plan.description,
+      published_at_ms: null,
+      archived_at: plan.archived_at,
+      created_at: previous?.created_at ?? now,
+      updated_at: now,
+      rules: rules.map((rule, index) => ({
+        ...valuesOnly(rule),
+        id: known.get(rule.limit_key)?.id ?? newId('ulpr', this.deps.clock),
+        plan_version_id: id,
+        rule_no: numbers[index] as number,
+        created_at: known.get(rule.limit_key)?.created_at ?? now,
+        updated_at: now,
+      })),
+    };
+  }
+}
+
+function done<Answer>(
+  verb: NonNullable<Changed<Answer>['done']>['verb'],
+  resourceId: string,
+  answer: Answer,
+  change: object,
+): Changed<Answer> {
+  return { answer, done: { resourceType: 'usage_limit_plan', verb, resourceId, change } };
+}
+
+/** The newest published version and the draft. */
+async function versionsOf(
+  db: Parameters<typeof store.findVersion>[0],
+  owner: LimitOwner,
+  { id, current_revision: revision }: store.PlanRow,
+): Promise<readonly [store.VersionRow | undefined, store.VersionRow | undefined]> {
+  const published = revision === 0 ? undefined : await store.findVersion(db, owner, id, revision);
+  return [published, await store.findVersion(db, owner, id, 0)];
+}
+
+async function activePlan(tx: Tx, owner: LimitOwner, planId: string): Promise<store.PlanRow> {
+  const plan = found(await store.findPlan(tx, owner, planId));
+  if (plan.archived_at !== null) throw new ApiError('usage_limit_plan_archived');
+  return plan;
+}
+
+function found<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new ApiError('not_found');
+  return row;
+}
+
+function valuesOnly(rule: RuleValues): RuleValues {
+  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = rule;
+  const { currency, period, limit_amount, action, webhook_event, notify_at } = rule;
+  return {
+    limit_key,
+    measure,
+    selector_type,
+    selector_value,
+    dimension_key,
+    dimension_value,
+    currency,
+    period,
+    limit_amount,
+    action,
+    webhook_event,
+    notify_at,
+  };
+}
