@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../kernel/clock.js';
+import { createWorkerCatalog } from '../modules/limits/index.js';
 import {
   createColumnSpool,
   createFileSpool,
@@ -35,6 +36,7 @@ const worker = createPipelineWorker({
   postgres,
   queue: new PostgresSegmentQueue(postgres),
   rules: createRuleVersions(postgres),
+  limits: createWorkerCatalog(),
   spool: data.spoolFolder === undefined ? createColumnSpool() : await createFileSpool(data.spoolFolder),
   clock: systemClock,
   observer: observe(log),

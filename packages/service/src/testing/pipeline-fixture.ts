@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from '../kernel/clock.js';
+import { createWorkerCatalog } from '../modules/limits/index.js';
 import {
   type BatchStage,
   createFileSpool,
@@ -64,7 +65,16 @@ export class PipelineFixture {
     const rules = testRules(() => this.isMended);
     const clock = new ManualClock(PipelineFixture.nowMs);
     return createPipelineWorker(
-      { postgres, queue, spool, rules, clock, observer, onCommitted: () => {} },
+      {
+        postgres,
+        queue,
+        spool,
+        rules,
+        limits: createWorkerCatalog(),
+        clock,
+        observer,
+        onCommitted: () => {},
+      },
       options,
     );
   }

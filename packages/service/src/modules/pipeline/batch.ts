@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
+import { BatchPosting, type LimitCatalog } from '../limits/index.js';
 import type { RowBinaryWriter } from '../usage/index.js';
 import { BatchRules, type Rules } from './batch-rules.js';
 import {
@@ -16,7 +17,7 @@ import { deferReprocess } from './defer.js';
 import { EventBody, type EventGroup } from './event.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
-import { type BatchPlan, planBatch } from './plan.js';
+import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
 import type { Spool } from './spool.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
@@ -25,6 +26,8 @@ const ATTEMPT_MAX = 0xffff;
 export interface BatchDeps {
   readonly queue: Pick<SegmentQueue<Tx>, 'claim' | 'putBack'>;
   readonly rules: Rules;
+  /** Routes and limits, as of each call. */
+  readonly limits: Pick<LimitCatalog, 'read'>;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: Pick<PipelineObserver, 'defect'>;
@@ -53,8 +56,8 @@ export interface BatchOptions {
 
 /**
  * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events rated,
- * counted and on their way to ClickHouse. All workers lock in one order: segments, failed events, event ids, the
- * spool, totals. Totals come last, because every batch of a project writes the same few rows.
+ * posted, counted and on their way to ClickHouse. All workers lock in one order: segments, failed events, event ids, the
+ * spool, the turn to post and what that locks, totals. What batches share comes last, because it is waited for until the commit.
  *
  * @returns undefined when nothing could be claimed
  */
@@ -73,11 +76,15 @@ export async function processBatch(
   for (const { problem } of segments) if (problem !== undefined) deps.observer.defect(problem);
   const intake = await deferReprocess(tx, deps.queue, claimed, reprocessBytesMax);
   stages.end('claim');
-  const plan = await ratePlan(tx, deps, intake, writer, stages);
+  const processedAtMs = deps.clock.nowMs();
+  const posting = new BatchPosting(tx, deps.limits, processedAtMs);
+  const plan = await ratePlan(tx, deps, { intake, posting, processedAtMs, writer }, stages);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
   await storeRows(tx, deps, intake, plan, stages);
+  await posting.write();
+  stages.end('post');
   await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
   stages.end('totals');
   return plan.counts;
@@ -86,11 +93,11 @@ export async function processBatch(
 /** Duplicates are left out before anything is parsed. */
 async function ratePlan(
   tx: Tx,
-  { rules, clock, observer }: BatchDeps,
-  intake: Intake,
-  writer: RowBinaryWriter,
+  { rules, observer }: BatchDeps,
+  planned: Pick<PlanInput, 'intake' | 'posting' | 'processedAtMs' | 'writer'>,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
+  const { intake } = planned;
   const again = await takeAgain(tx, intake);
   const duplicates = await recordEventIds(
     tx,
@@ -98,12 +105,10 @@ async function ratePlan(
   );
   stages.end('deduplicate');
   return planBatch({
-    intake,
+    ...planned,
     again,
     duplicates,
     rules: new BatchRules(rules),
-    processedAtMs: clock.nowMs(),
-    writer,
     onDefect: observer.defect,
   });
 }

@@ -2,7 +2,16 @@ import type { DefectListener } from './rating.js';
 import type { SpoolCorruptError } from './spool.js';
 
 /** The steps of one batch, in order. */
-const BATCH_STAGES = ['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals', 'commit'] as const;
+const BATCH_STAGES = [
+  'claim',
+  'deduplicate',
+  'rate',
+  'failures',
+  'spool',
+  'post',
+  'totals',
+  'commit',
+] as const;
 export type BatchStage = (typeof BATCH_STAGES)[number];
 
 /** The steps of one projected group, in order. */

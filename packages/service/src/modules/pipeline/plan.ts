@@ -1,14 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
+import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import { encodeUsageEvent, type RowBinaryWriter, type UsageEventRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
-import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
+import type { AcceptedEvent, EventGroup } from './event.js';
 import type { Intake } from './intake.js';
 import type { BatchCounts } from './observer.js';
-import { type DefectListener, defectRow, failedEventOf, rateEvent, readEnvelope } from './rating.js';
+import { PostedTotals } from './posted-totals.js';
+import {
+  type DefectListener,
+  defectRow,
+  failedEventOf,
+  type RatedEvent,
+  rateEvent,
+  readEnvelope,
+  rowOf,
+} from './rating.js';
 import { BatchTotals } from './totals.js';
 
-/** After so many events the thread is given back, so that sockets are served while a batch is rated. */
+/** After so many events they are posted and encoded, and the thread is given back, so that sockets are served meanwhile. */
 const SLICE_EVENTS = 1_000;
 
 /** All that a batch will write. */
@@ -29,29 +39,40 @@ export interface PlanInput {
   /** Events of the intake that an earlier batch has rated. */
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
+  readonly posting: Pick<BatchPosting, 'prepare' | 'plan' | 'add' | 'debits'>;
   readonly processedAtMs: number;
   /** Emptied first. */
   readonly writer: RowBinaryWriter;
   readonly onDefect: DefectListener;
 }
 
-/** Rates, encodes and adds up all that is not a duplicate. */
+/** Rates, posts, encodes and adds up all that is not a duplicate. */
 export async function planBatch(input: PlanInput): Promise<BatchPlan> {
   const planner = new Planner(input);
-  let untilPause = SLICE_EVENTS;
   for (const group of [...input.intake.groups, ...input.again]) {
-    await planner.add(group);
-    untilPause -= group.events.length;
-    if (untilPause > 0) continue;
-    untilPause = SLICE_EVENTS;
+    await planner.rate(group);
+    if (planner.ratedCount < SLICE_EVENTS) continue;
+    await planner.post();
     await setImmediate();
   }
+  await planner.post();
   return planner.plan();
+}
+
+/** The events of a group, rated and not encoded yet. */
+interface RatedGroup {
+  readonly group: EventGroup;
+  readonly events: readonly AcceptedEvent[];
+  readonly rated: readonly RatedEvent[];
 }
 
 class Planner {
   readonly #totals = new BatchTotals();
+  readonly #posted = new PostedTotals();
   readonly #failures: FailedEvent[] = [];
+  /** Routes and leases are looked up for several groups at once: a group is often a single event. */
+  #slice: RatedGroup[] = [];
+  #ratedCount = 0;
   #processed = 0;
   #failed = 0;
   #reprocessed = 0;
@@ -60,7 +81,12 @@ class Planner {
     input.writer.clear();
   }
 
-  async add(group: EventGroup): Promise<void> {
+  /** Events that are rated and wait to be posted. */
+  get ratedCount(): number {
+    return this.#ratedCount;
+  }
+
+  async rate(group: EventGroup): Promise<void> {
     const { duplicates, rules, onDefect } = this.input;
     const events: AcceptedEvent[] = [];
     for (const event of group.events) {
@@ -71,16 +97,36 @@ class Planner {
     const ruleSetIds = new Set<string>();
     for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
     await rules.prepare(group.projectId, ruleSetIds);
-    for (const [index, event] of events.entries()) this.#addEvent(group, event, envelopes[index]);
-    group.body.close();
+    const rated = events.map((event, index) => rateEvent(group, event, envelopes[index], rules, onDefect));
+    this.#slice.push({ group, events, rated });
+    this.#ratedCount += events.length;
   }
 
-  #addEvent(group: EventGroup, event: AcceptedEvent, envelope: Envelope | undefined): void {
-    const { rules, processedAtMs, writer, onDefect } = this.input;
-    const rated = rateEvent(group, event, envelope, rules, processedAtMs, onDefect);
-    const row = encodeOrFail(writer, event, rated, onDefect);
+  /** Posts and encodes what has been rated. */
+  async post(): Promise<void> {
+    const slice = this.#slice;
+    this.#slice = [];
+    this.#ratedCount = 0;
+    await this.input.posting.prepare(
+      slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) })),
+    );
+    for (const { group, events, rated } of slice) {
+      for (const [index, event] of events.entries()) {
+        const ratedEvent = rated[index];
+        if (ratedEvent !== undefined) this.#addEvent(group, event, ratedEvent);
+      }
+      group.body.close();
+    }
+  }
+
+  #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
+    const { posting, processedAtMs, writer, onDefect } = this.input;
+    const planned = isProcessed(rated) ? posting.plan(group, rated) : NOT_POSTED;
+    const row = encodeOrFail(writer, event, rowOf(group, event, rated, planned, processedAtMs), onDefect);
+    if (row.status === 'processed') posting.add(group, rated, planned);
     const isAgain = group.attempt > 0;
     this.#totals.addRow(row, isAgain);
+    this.#posted.addRow(row);
     if (isAgain) this.#reprocessed++;
     else if (row.status === 'failed') this.#failed++;
     else this.#processed++;
@@ -100,6 +146,7 @@ class Planner {
       skipped: intake.repeatedReprocess + intake.reprocess.length - reprocessed,
     };
     assertCounted(counts);
+    this.#posted.assertEqual(this.input.posting.debits());
     return {
       writer,
       eventCount: processed + failed + reprocessed,
@@ -109,6 +156,10 @@ class Planner {
       counts,
     };
   }
+}
+
+function isProcessed({ failure }: RatedEvent): boolean {
+  return failure === undefined;
 }
 
 /** Appends the row, or, where a column cannot hold a value of it, the event's failure; answers what was appended. */

@@ -19,6 +19,7 @@ import {
   testRules,
   waitFor,
 } from '../../testing/index.js';
+import { createWorkerCatalog } from '../limits/index.js';
 import type { BatchStage, ProjectionStage } from './observer.js';
 import { createProjector, type Projector } from './projector.js';
 import { createColumnSpool, createFileSpool, type Spool } from './spool.js';
@@ -87,6 +88,7 @@ describe('projector', () => {
       queue,
       spool,
       rules,
+      limits: createWorkerCatalog(),
       clock,
       observer,
       onCommitted: () => {},

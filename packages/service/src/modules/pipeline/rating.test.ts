@@ -36,7 +36,7 @@ function inputOf(fields: object): RatingInput | undefined {
     throw error;
   };
   const envelope = readEnvelope(group, accepted, onDefect);
-  rateEvent(group, accepted, envelope, rules as BatchRules, 0, onDefect);
+  rateEvent(group, accepted, envelope, rules as BatchRules, onDefect);
   return asked;
 }
 

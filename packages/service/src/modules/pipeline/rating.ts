@@ -1,5 +1,6 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
-import { dimensionTexts, type RatingInput } from '../rules/index.js';
+import { NOT_POSTED, type PostedFields, type RatedUsage } from '../limits/index.js';
+import { dimensionTexts } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
@@ -29,6 +30,7 @@ const NO_ENVELOPE: Envelope = {
   xBilling: '',
 };
 const NO_DIMENSIONS: ReadonlyMap<string, string> = new Map();
+const NO_ITEMS: readonly UsageItemRow[] = [];
 
 interface Failure {
   readonly code: string;
@@ -53,29 +55,28 @@ export function readEnvelope(
   }
 }
 
-/**
- * Rates one event into its row of `usage_events`. Never throws on account of the event: what goes wrong becomes its
- * failure.
- */
+/** An event that was rated, or why it could not be. */
+export interface RatedEvent extends RatedUsage {
+  readonly envelope: Envelope;
+  readonly extractorVersion: number;
+  readonly failure: Failure | undefined;
+}
+
+/** Rates one event. Never throws on account of the event: what goes wrong becomes its failure. */
 export function rateEvent(
   group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope | undefined,
   rules: BatchRules,
-  processedAtMs: number,
   onDefect: DefectListener,
-): UsageEventRow {
-  if (envelope === undefined) {
-    return rowOf(group, event, NO_ENVELOPE, failedWith(DEFECT, undefined), processedAtMs);
-  }
-  let outcome: Outcome;
+): RatedEvent {
+  if (envelope === undefined) return failedWith(group, event, NO_ENVELOPE, DEFECT);
   try {
-    outcome = outcomeOf(group, event, envelope, rules);
+    return outcomeOf(group, event, envelope, rules);
   } catch (error) {
     onDefect(error, event);
-    outcome = failedWith(DEFECT, envelope.input.subject);
+    return failedWith(group, event, envelope, DEFECT);
   }
-  return rowOf(group, event, envelope, outcome, processedAtMs);
 }
 
 /** The row in place of one that ClickHouse cannot hold. */
@@ -84,14 +85,12 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
   return {
     ...row,
     status: 'failed',
-    posting: 'none',
-    leaseStatus: 'none',
+    ...NOT_POSTED,
     dimensions: NO_DIMENSIONS,
     failureCode: code,
     failureMessage: message,
     failurePath: path,
     items: [],
-    itemTransactionIds: [],
   };
 }
 
@@ -110,82 +109,91 @@ export function failedEventOf(group: EventGroup, event: AcceptedEvent, row: Usag
   };
 }
 
-/** Everything about a row that is not told by its event and envelope. */
-interface Outcome {
-  readonly extractorVersion: number;
-  readonly subject: RatingInput['subject'];
-  readonly dimensions: ReadonlyMap<string, string>;
-  readonly items: readonly UsageItemRow[];
-  readonly failure: Failure | undefined;
-}
-
-function outcomeOf(group: EventGroup, event: AcceptedEvent, envelope: Envelope, rules: BatchRules): Outcome {
-  const { extractorRuleSetId, input } = envelope;
-  const { occurredAt, subject } = input;
+function outcomeOf(
+  group: EventGroup,
+  event: AcceptedEvent,
+  envelope: Envelope,
+  rules: BatchRules,
+): RatedEvent {
+  const { extractorRuleSetId, input, budgetLeaseId } = envelope;
+  const { occurredAt } = input;
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the event id tells another time than the event');
   }
   const version = rules.resolve(group.projectId, extractorRuleSetId, occurredAt);
-  if (version === undefined) return failedWith(NO_RULES, subject);
+  if (version === undefined) return failedWith(group, event, envelope, NO_RULES);
   const rated = version.rate(input);
   return {
+    envelope,
+    occurredAt,
     extractorVersion: version.version,
     subject: rated.subject,
     dimensions: dimensionTexts(rated.dimensions),
-    items: rated.ok ? rated.items : [],
+    items: rated.ok ? rated.items : NO_ITEMS,
+    budgetLeaseId,
     failure: rated.ok ? undefined : rated.failure,
   };
 }
 
-function failedWith(failure: Failure, subject: RatingInput['subject']): Outcome {
-  return { extractorVersion: 0, subject, dimensions: NO_DIMENSIONS, items: [], failure };
-}
-
-function rowOf(
+function failedWith(
   group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope,
-  outcome: Outcome,
+  failure: Failure,
+): RatedEvent {
+  return {
+    envelope,
+    occurredAt: occurredAtOf(group, event),
+    extractorVersion: 0,
+    subject: envelope.input.subject,
+    dimensions: NO_DIMENSIONS,
+    items: NO_ITEMS,
+    budgetLeaseId: envelope.budgetLeaseId,
+    failure,
+  };
+}
+
+/** The row of `usage_events`. */
+export function rowOf(
+  group: EventGroup,
+  event: AcceptedEvent,
+  rated: RatedEvent,
+  posted: PostedFields,
   processedAtMs: number,
 ): UsageEventRow {
-  const { subject, items, failure } = outcome;
+  const { envelope, subject, failure } = rated;
   const idAt = event.index * EVENT_ID_BYTES;
   return {
     tenantId: group.tenantId,
     projectId: group.projectId,
     rawEventId: group.ids.subarray(idAt, idAt + EVENT_ID_BYTES),
-    occurredAt: occurredAtOf(group, event),
+    occurredAt: rated.occurredAt,
     attempt: group.attempt,
     receivedAtMs: group.receivedAtMs,
     processedAtMs,
     status: failure === undefined ? 'processed' : 'failed',
-    posting: failure === undefined ? postingOf(items) : 'none',
+    posting: posted.posting,
     source: envelope.source,
     externalEventId: envelope.externalEventId,
     idempotencyKey: envelope.idempotencyKey,
     subjectType: subject?.type ?? '',
     subjectId: subject?.id ?? '',
     subjectIsSent: envelope.input.subject !== undefined,
-    accountId: '',
+    accountId: posted.accountId,
     budgetLeaseId: envelope.budgetLeaseId,
-    leaseStatus: 'none',
+    leaseStatus: posted.leaseStatus,
     extractorRuleSetId: envelope.extractorRuleSetId,
-    extractorVersion: outcome.extractorVersion,
-    dimensions: outcome.dimensions,
+    extractorVersion: rated.extractorVersion,
+    dimensions: rated.dimensions,
     failureCode: failure?.code ?? '',
     failureMessage: failure?.message ?? '',
     failurePath: failure?.path ?? '',
     rawJson: envelope.rawJsonText,
     metadata: envelope.metadata,
     xBilling: envelope.xBilling,
-    items,
-    itemTransactionIds: [],
+    items: rated.items,
+    itemTransactionIds: posted.itemTransactionIds,
   };
-}
-
-/** Usage that nothing prices is owed by nobody; priced usage waits for a route to an account. */
-function postingOf(items: readonly UsageItemRow[]): 'unpriced' | 'unrouted' {
-  return items.some(({ pricingSource }) => pricingSource !== 'unpriced') ? 'unrouted' : 'unpriced';
 }
 
 /** The first four bytes of an id are the time of its event: known even where the body is unreadable. */

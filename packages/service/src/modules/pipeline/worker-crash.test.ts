@@ -13,7 +13,7 @@ describe('a pipeline worker that dies', () => {
 
   afterEach(() => fixture.drop());
 
-  it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'totals'])(
+  it.each<BatchStage>(['claim', 'deduplicate', 'rate', 'failures', 'spool', 'post', 'totals'])(
     'leaves everything as it was when it dies after %s, and then does it once',
     async (stage) => {
       await fixture.accept(batchRecord(fixture.project, [testEvent('a'), testEvent('b', { raw_json: {} })]));

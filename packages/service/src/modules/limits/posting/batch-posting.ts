@@ -1,0 +1,165 @@
+import type { Tx } from '../../../platform/postgres/index.js';
+import { postUsage } from '../../ledger/index.js';
+import type { LimitCatalog } from '../book/catalog.js';
+import type { CompiledRoute } from '../book/index.js';
+import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
+import { BatchLeases } from './leases.js';
+import {
+  isPriced,
+  type PostedFields,
+  type PostingScope,
+  type RatedUsage,
+  type UsageGroup,
+} from './rated-usage.js';
+import { releaseCharges } from './release.js';
+import { RuleWindows } from './rule-windows.js';
+import { SubjectUsage, subjectRef } from './subject-usage.js';
+import { lockPosting } from './window-store.js';
+import { countWindows } from './windows.js';
+
+type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
+
+/** By type, then by id; undefined for a subject without a route. */
+type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
+
+/**
+ * Posts the usage of one batch, inside its transaction: which account an event goes to, what it costs its wallets, and what it uses
+ * of the limits and leases of its subject. Events are prepared, planned and added as they are rated; `write` then does
+ * everything for the whole batch at once.
+ */
+export class BatchPosting {
+  readonly #leases: BatchLeases;
+  readonly #subjects = new Map<string, ProjectSubjects>();
+  readonly #accounts = new Map<string, AccountDebits>();
+  readonly #windows = new Map<CompiledRoute, RuleWindows>();
+
+  /** @param nowMs when the batch is processed; its ledger transactions carry this time in their ids */
+  constructor(
+    private readonly tx: Tx,
+    private readonly catalog: Pick<LimitCatalog, 'read'>,
+    private readonly nowMs: number,
+  ) {
+    this.#leases = new BatchLeases(nowMs);
+  }
+
+  /** Looks up the routes and leases of events, as of now, where the batch has not met them before. */
+  async prepare(groups: readonly UsageGroup[]): Promise<void> {
+    const missing = groups.flatMap((group) => this.#missingSubjects(group));
+    if (missing.length > 0) await this.#readRoutes(missing);
+    await this.#leases.prepare(this.tx, groups);
+  }
+
+  /** What the posting of an event, which has been prepared, says on its row. Nothing is added yet. */
+  plan(scope: PostingScope, event: RatedUsage): PostedFields {
+    const subject = this.#subjectOf(scope, event);
+    const isAnyPriced = event.items.some(isPriced);
+    const isPosted = isAnyPriced && subject !== undefined;
+    return {
+      posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
+      accountId: subject?.account.accountId ?? '',
+      leaseStatus: this.#leases.statusOf(scope, event.subject, event.budgetLeaseId),
+      itemTransactionIds: isPosted ? transactionIds(subject.account, event) : NO_TRANSACTIONS,
+    };
+  }
+
+  /** Adds an event that was planned to what the batch writes. */
+  add(scope: PostingScope, event: RatedUsage, planned: PostedFields): void {
+    if (planned.leaseStatus === 'applied') this.#leases.add(scope, event);
+    const subject = this.#subjectOf(scope, event);
+    if (subject === undefined) return;
+    subject.add(event);
+    for (const item of event.items) {
+      if (!isPriced(item)) continue;
+      const debit = subject.account.in(item.currency);
+      debit.itemCount++;
+      debit.amount += item.amount;
+    }
+  }
+
+  /** Of all that was added, at most one for each wallet. */
+  debits(): WalletDebit[] {
+    return [...this.#accounts.values()].flatMap((account) => account.posted());
+  }
+
+  /**
+   * Writes what was added: leases, what is reserved, windows and what their crossings tell, wallets, in the order in which everybody
+   * locks them. Batches take turns from here to their commit.
+   */
+  async write(): Promise<void> {
+    const { tx, nowMs } = this;
+    const subjects = this.#routedSubjects().filter(({ sums }) => sums.size > 0);
+    const debits = this.debits();
+    const charges = this.#leases.charged();
+    if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
+    await lockPosting(tx);
+    const released = await releaseCharges(tx, charges);
+    await countWindows(tx, { subjects, catalog: this.catalog, nowMs });
+    await postUsage(tx, usageDebits(debits, released), nowMs);
+  }
+
+  #missingSubjects({ scope, events }: UsageGroup): MissingSubject[] {
+    const missing: MissingSubject[] = [];
+    for (const { subject } of events) {
+      if (subject === undefined) continue;
+      const ofType = this.#ofType(scope, subject.type);
+      if (ofType.has(subject.id)) continue;
+      ofType.set(subject.id, undefined);
+      missing.push({ scope, subject });
+    }
+    return missing;
+  }
+
+  async #readRoutes(missing: readonly MissingSubject[]): Promise<void> {
+    const book = await this.catalog.read(this.tx, missing.map(subjectRef));
+    for (const { scope, subject } of missing) {
+      const route = book.resolve(scope.projectId, subject.type, subject.id);
+      if (route === undefined) continue;
+      const account = this.#account(scope, route.accountId);
+      const usage = new SubjectUsage(scope, subject, route, account, this.#windowsOf(route));
+      this.#ofType(scope, subject.type).set(subject.id, usage);
+    }
+  }
+
+  #subjectOf({ projectId }: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
+    if (subject === undefined) return undefined;
+    return this.#subjects.get(projectId)?.get(subject.type)?.get(subject.id);
+  }
+
+  #ofType({ projectId }: PostingScope, type: string): Map<string, SubjectUsage | undefined> {
+    const ofProject = memoized(this.#subjects, projectId, (): ProjectSubjects => new Map());
+    return memoized(ofProject, type, () => new Map());
+  }
+
+  #account(scope: PostingScope, accountId: string): AccountDebits {
+    return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.nowMs));
+  }
+
+  #windowsOf(route: CompiledRoute): RuleWindows {
+    return memoized(this.#windows, route, () => new RuleWindows(route));
+  }
+
+  #routedSubjects(): SubjectUsage[] {
+    const found: SubjectUsage[] = [];
+    for (const ofProject of this.#subjects.values()) {
+      for (const ofType of ofProject.values()) {
+        for (const subject of ofType.values()) if (subject !== undefined) found.push(subject);
+      }
+    }
+    return found;
+  }
+}
+
+const NO_TRANSACTIONS: readonly string[] = [];
+
+function transactionIds(account: AccountDebits, { items }: RatedUsage): string[] {
+  return items.map((item) => (isPriced(item) ? account.in(item.currency).transactionId : ''));
+}
+
+function memoized<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) {
+    value = make();
+    known.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,46 @@
+import type { CompiledRule } from '../book/index.js';
+
+/** Share of the limit at which the limit itself is reached. */
+const WHOLE_PERCENT = 100;
+
+/** What a window has to tell, when its usage has reached what it was to tell next. */
+export interface Crossing {
+  /** Percentages of the limit that are told now, rising. */
+  readonly percents: readonly number[];
+  /** The usage × 10^18 at which there is something to tell next; undefined when all has been told. */
+  readonly next: bigint | undefined;
+}
+
+/** The usage × 10^18 at which a new window has something to tell. */
+export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
+  return noticeAt(limit, rule.notifyAt[0] ?? WHOLE_PERCENT);
+}
+
+/**
+ * What is told when the usage of a window has reached its next notice. Usage that falls and rises again tells nothing twice:
+ * the next notice only ever moves up.
+ *
+ * @param notice the usage × 10^18 that was to be told next
+ */
+export function crossingOf(
+  rule: Pick<CompiledRule, 'notifyAt'>,
+  limit: bigint,
+  notice: bigint,
+  used: bigint,
+): Crossing {
+  const percents: number[] = [];
+  let next: bigint | undefined;
+  for (const percent of [...rule.notifyAt, WHOLE_PERCENT]) {
+    const amount = noticeAt(limit, percent);
+    if (amount > used) next ??= amount;
+    else if (amount >= notice) percents.push(percent);
+  }
+  return { percents, next };
+}
+
+/** Usage has at most 18 fraction digits: it reaches an amount with more when it reaches the next with 18. */
+function noticeAt(limit: bigint, percent: number): bigint {
+  const hundredfold = limit * BigInt(percent);
+  const isRounded = hundredfold > 0n && hundredfold % 100n !== 0n;
+  return hundredfold / 100n + (isRounded ? 1n : 0n);
+}

@@ -1,0 +1,64 @@
+import { newId } from '../../../kernel/id.js';
+import type { Release, UsageDebit } from '../../ledger/index.js';
+import type { PostingScope } from './rated-usage.js';
+
+/** What a batch posts to one wallet. */
+export interface WalletDebit {
+  readonly scope: PostingScope;
+  readonly accountId: string;
+  readonly currency: string;
+  /** `led_…`: its time is that of the batch. */
+  readonly transactionId: string;
+  itemCount: number;
+  /** × 10^18. */
+  amount: bigint;
+}
+
+/** The debits of one account, by currency. */
+export class AccountDebits {
+  readonly #byCurrency = new Map<string, WalletDebit>();
+
+  constructor(
+    readonly accountId: string,
+    private readonly scope: PostingScope,
+    private readonly nowMs: number,
+  ) {}
+
+  /** The debit in a currency, with its transaction id; begun when it is first asked for. */
+  in(currency: string): WalletDebit {
+    let debit = this.#byCurrency.get(currency);
+    if (debit === undefined) {
+      const transactionId = newId('led', { nowMs: () => this.nowMs });
+      const { accountId, scope } = this;
+      debit = { scope, accountId, currency, transactionId, itemCount: 0, amount: 0n };
+      this.#byCurrency.set(currency, debit);
+    }
+    return debit;
+  }
+
+  /** Those that charge items were added to. */
+  posted(): WalletDebit[] {
+    return [...this.#byCurrency.values()].filter(({ itemCount }) => itemCount > 0);
+  }
+}
+
+/** What is written to the ledger: what wallets are debited, and what they no longer have to hold. */
+export function usageDebits(debits: readonly WalletDebit[], releases: readonly Release[]): UsageDebit[] {
+  const released = new Map(releases.map((release) => [walletKey(release), release]));
+  const written = debits.map((debit): UsageDebit => {
+    const { scope, accountId, currency, transactionId, amount } = debit;
+    const { tenantId, projectId } = scope;
+    const key = walletKey(debit);
+    const held = released.get(key)?.amount ?? 0n;
+    released.delete(key);
+    return { tenantId, projectId, accountId, currency, transactionId, amount, released: held };
+  });
+  // The subject has another account by now: the one that holds the lease is debited nothing.
+  for (const { amount, ...wallet } of released.values()) {
+    written.push({ ...wallet, transactionId: undefined, amount: 0n, released: amount });
+  }
+  return written;
+}
+
+const walletKey = ({ accountId, currency }: { readonly accountId: string; readonly currency: string }) =>
+  `${accountId} ${currency}`;

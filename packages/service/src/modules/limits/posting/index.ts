@@ -1,0 +1,10 @@
+export { BatchPosting } from './batch-posting.js';
+export type { WalletDebit } from './debits.js';
+export {
+  NOT_POSTED,
+  type PostedFields,
+  type PostingScope,
+  type RatedUsage,
+  type UsageGroup,
+} from './rated-usage.js';
+export { lockPosting } from './window-store.js';

@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/postgres/index.js';
+import { amountFromText, amountText } from '../../ledger/index.js';
+import type { LeaseCharge } from './leases.js';
+import type { PostingScope } from './rated-usage.js';
+
+/** What decides how an event that names a lease is posted. */
+export interface NamedLease {
+  readonly id: string;
+  readonly subjectType: string;
+  readonly subjectId: string;
+  /** Whose wallet holds it. */
+  readonly accountId: string | null;
+  readonly currency: string;
+  /** The only metric that it pays for; null for any. */
+  readonly metric: string | null;
+  readonly status: 'active' | 'closed' | 'expired';
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  /** `ruleNo` of the limits that hold it. */
+  readonly ruleNos: readonly number[];
+  readonly holdsWallet: boolean;
+}
+
+/** A lease as an event names it. */
+export interface LeaseRef {
+  readonly scope: PostingScope;
+  readonly id: string;
+}
+
+/** Those of the leases that their projects have. They are not locked. */
+export async function readLeases(
+  tx: Tx,
+  refs: readonly LeaseRef[],
+): Promise<{ readonly scope: PostingScope; readonly lease: NamedLease }[]> {
+  if (refs.length === 0) return [];
+  const { rows } = await sql<NamedLease & { readonly position: number }>`
+    select k.position, l.id, l.subject_type as "subjectType", l.subject_id as "subjectId", l.account_id as "accountId",
+      l.currency, l.metric, l.status, l.expires_at as "expiresAt", l.rule_nos as "ruleNos", l.holds_wallet as "holdsWallet"
+    from unnest(
+      ${refs.map(({ scope }) => scope.tenantId)}::text[], ${refs.map(({ scope }) => scope.projectId)}::text[],
+      ${refs.map(({ id }) => id)}::text[]
+    ) with ordinality as k (tenant_id, project_id, id, position)
+    join budget_leases l on l.tenant_id = k.tenant_id and l.project_id = k.project_id and l.id = k.id
+  `.execute(tx);
+  return rows.flatMap(({ position, ...lease }) => {
+    const scope = refs[position - 1]?.scope;
+    return scope === undefined ? [] : [{ scope, lease }];
+  });
+}
+
+/** A charge, and what its lease no longer holds on account of it. */
+export interface AppliedCharge extends LeaseCharge {
+  /** × 10^18. */
+  readonly released: bigint;
+}
+
+/**
+ * Charges leases: what was held becomes used, as far as it goes. Locks them in the order of all. A lease that has ended since
+ * the batch met it holds nothing any more; it is charged all the same.
+ */
+export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<AppliedCharge[]> {
+  if (charges.length === 0) return [];
+  const { rows } = await sql<{ project_id: string; id: string; released: string }>`
+    with locked as (
+      select l.project_id, l.id, c.used, least(l.held, c.spent) as released
+      from unnest(
+        ${charges.map(({ scope }) => scope.projectId)}::text[], ${charges.map(({ lease }) => lease.id)}::text[],
+        ${charges.map(({ used }) => amountText(used))}::numeric[],
+        ${charges.map(({ spent }) => amountText(spent))}::numeric[]
+      ) as c (project_id, id, used, spent)
+      join budget_leases l on l.project_id = c.project_id and l.id = c.id
+      order by l.project_id, l.id
+      for update of l
+    )
+    update budget_leases l set used = l.used + k.used, held = l.held - k.released
+    from locked k where l.project_id = k.project_id and l.id = k.id
+    returning k.project_id, k.id, k.released
+  `.execute(tx);
+  const released = new Map(rows.map((row) => [`${row.project_id} ${row.id}`, row.released]));
+  return charges.map((charge) => {
+    const text = released.get(`${charge.scope.projectId} ${charge.lease.id}`);
+    if (text === undefined) throw new Error(`lease ${charge.lease.id} is gone`);
+    return { ...charge, released: amountFromText(text) };
+  });
+}

@@ -1,0 +1,43 @@
+import type { Tx } from '../../../platform/postgres/index.js';
+import type { Release } from '../../ledger/index.js';
+import { type Held, subtractReserved } from '../reserved-store.js';
+import { type AppliedCharge, chargeLeases } from './lease-store.js';
+import type { LeaseCharge } from './leases.js';
+
+/**
+ * Charges leases, and takes what they no longer hold out of what is reserved of their rules. Locks leases, then the rules.
+ *
+ * @returns what their wallets are to be given back, each wallet once
+ */
+export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): Promise<Release[]> {
+  const applied = (await chargeLeases(tx, charges)).filter(({ released }) => released > 0n);
+  await subtractReserved(tx, heldByRule(applied));
+  return heldByWallet(applied);
+}
+
+function heldByRule(applied: readonly AppliedCharge[]): Held[] {
+  const byRule = new Map<string, Held>();
+  for (const { scope, lease, released } of applied) {
+    const { projectNo } = scope;
+    const subject = { type: lease.subjectType, id: lease.subjectId };
+    for (const ruleNo of lease.ruleNos) {
+      const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
+      const amount = (byRule.get(key)?.amount ?? 0n) + released;
+      byRule.set(key, { projectNo, subject, ruleNo, amount });
+    }
+  }
+  return [...byRule.values()];
+}
+
+function heldByWallet(applied: readonly AppliedCharge[]): Release[] {
+  const byWallet = new Map<string, Release>();
+  for (const { scope, lease, released } of applied) {
+    const { accountId, currency } = lease;
+    if (!lease.holdsWallet || accountId === null) continue;
+    const { tenantId, projectId } = scope;
+    const key = `${accountId} ${currency}`;
+    const amount = (byWallet.get(key)?.amount ?? 0n) + released;
+    byWallet.set(key, { tenantId, projectId, accountId, currency, amount });
+  }
+  return [...byWallet.values()];
+}
