@@ -7,6 +7,7 @@ import { createTenancy, registerTenancyRoutes, type TenancyService } from '../mo
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
+import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { Gauge, type Metrics } from '../platform/metrics/index.js';
@@ -83,6 +84,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   registerAnalysisRoutes(app, { clickhouse, clock });
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });
+  registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));
   registerVerifyRoutes(app, { postgres, clickhouse, log });
   return async () => {
     await Promise.all([ingest.close(), backtests.close()]);

@@ -130,22 +130,30 @@ export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | nu
     where ${isEndpointOf(attempt)} and (failing_since_ms is null) = ${sinceMs !== null}`.execute(db);
 }
 
-/** Disables an endpoint and cancels what it has waiting. Answers false when that was done already, or it was changed since. */
+/**
+ * Disables an endpoint: what it has waiting is to be cancelled in the same transaction. Answers false when it is disabled
+ * already, or is no longer what was attempted: it has another URL, or something was delivered since.
+ */
 export async function disableEndpoint(
   tx: Tx,
   attempt: Attempt,
   reason: WebhookDisabledReason,
   nowS: number,
 ): Promise<boolean> {
+  const isStillFailing =
+    reason === 'failing' ? sql`failing_since_ms = ${attempt.failing_since_ms}` : sql`url = ${attempt.url}`;
   const { numAffectedRows } = await sql`
     update webhook_endpoints set disabled_at = ${nowS}, disabled_reason = ${reason}, updated_at = ${nowS}
-    where ${isEndpointOf(attempt)} and disabled_at is null and url = ${attempt.url}`.execute(tx);
-  if (numAffectedRows !== 1n) return false;
+    where ${isEndpointOf(attempt)} and disabled_at is null and ${isStillFailing}`.execute(tx);
+  return numAffectedRows === 1n;
+}
+
+/** Cancels what waits for the endpoint of an attempt. */
+export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id }: Attempt): Promise<void> {
   await sql`
     update webhook_deliveries set status = 'cancelled', next_attempt_at_ms = null
-    where tenant_id = ${attempt.tenant_id} and project_id = ${attempt.project_id}
-      and endpoint_id = ${attempt.endpoint_id} and status = 'pending'`.execute(tx);
-  return true;
+    where tenant_id = ${tenant_id} and project_id = ${project_id} and endpoint_id = ${endpoint_id}
+      and status = 'pending'`.execute(tx);
 }
 
 /** What is waiting, of every project: for metrics. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RETRY_PAUSES_MS, retryPauseMs } from './retry.js';
+import { deliveryPauseMs, RETRY_PAUSES_MS } from './retry.js';
 
 const MS_PER_DAY = 86_400_000;
 
@@ -11,8 +11,8 @@ describe('the pauses between attempts', () => {
   });
 
   it('vary by a tenth, and end', () => {
-    expect([0, 0.5, 1].map((random) => retryPauseMs(1, random))).toEqual([4_500, 5_000, 5_500]);
-    expect(retryPauseMs(RETRY_PAUSES_MS.length, 0.5)).toBe(MS_PER_DAY);
-    expect(retryPauseMs(RETRY_PAUSES_MS.length + 1, 0.5)).toBeUndefined();
+    expect([0, 0.5, 1].map((random) => deliveryPauseMs(1, random))).toEqual([4_500, 5_000, 5_500]);
+    expect(deliveryPauseMs(RETRY_PAUSES_MS.length, 0.5)).toBe(MS_PER_DAY);
+    expect(deliveryPauseMs(RETRY_PAUSES_MS.length + 1, 0.5)).toBeUndefined();
   });
 });

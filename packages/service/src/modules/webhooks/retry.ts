@@ -24,7 +24,7 @@ const JITTER_SHARE = 0.1;
  * How long to wait after the n-th failed attempt, counted from 1; undefined when that was the last.
  * @param random a number from 0 to 1
  */
-export function retryPauseMs(attempts: number, random: number): number | undefined {
+export function deliveryPauseMs(attempts: number, random: number): number | undefined {
   const pauseMs = RETRY_PAUSES_MS[attempts - 1];
   if (pauseMs === undefined) return undefined;
   return Math.round(pauseMs * (1 + JITTER_SHARE * (2 * random - 1)));

@@ -1,0 +1,86 @@
+import { WEBHOOK_TEST_EVENT, type WebhookDeliveryStatus } from '@tollgate/contract';
+import type { Clock } from '../../kernel/clock.js';
+import { ApiError, type Page } from '../../platform/http/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { audit } from '../tenancy/index.js';
+import * as store from './delivery-store.js';
+import { holdEndpoint, readEndpoint, type WebhookOwner } from './endpoint-store.js';
+import { type ChangeContext, found } from './endpoints.js';
+import { emitTo } from './outbox-store.js';
+
+export interface DeliveriesDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+}
+
+/** What was sent to endpoints, and what is to be. */
+export class WebhookDeliveries {
+  constructor(private readonly deps: DeliveriesDeps) {}
+
+  /** @throws ApiError `not_found` */
+  async list(
+    owner: WebhookOwner,
+    endpointId: string,
+    page: Page & { readonly status: WebhookDeliveryStatus | undefined },
+  ) {
+    const { db } = this.deps.postgres;
+    found(await readEndpoint(db, owner, endpointId));
+    return store.listDeliveries(db, owner, endpointId, page);
+  }
+
+  /** Queues a message that says nothing, for this endpoint alone. @throws ApiError `not_found`, `webhook_endpoint_disabled` */
+  async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
+    const { tenantId, projectId } = context.project;
+    return this.#queue(context, endpointId, 'test', (tx, atMs) =>
+      emitTo(tx, endpointId, {
+        tenantId,
+        projectId,
+        type: WEBHOOK_TEST_EVENT,
+        data: { webhook_endpoint_id: endpointId, project_id: projectId },
+        atMs,
+      }),
+    );
+  }
+
+  /** Queues a message once more, under its id. @throws ApiError `not_found`, `webhook_endpoint_disabled` */
+  async redeliver(
+    context: ChangeContext,
+    endpointId: string,
+    messageId: string,
+  ): Promise<store.StoredDelivery> {
+    return this.#queue(context, endpointId, 'redeliver', async (tx, atMs) => {
+      if (!(await store.restartDelivery(tx, context.project, endpointId, messageId, atMs))) {
+        throw new ApiError('not_found');
+      }
+      return messageId;
+    });
+  }
+
+  async #queue(
+    context: ChangeContext,
+    endpointId: string,
+    verb: string,
+    work: (tx: Tx, atMs: number) => Promise<string>,
+  ): Promise<store.StoredDelivery> {
+    const { project, principal, requestId } = context;
+    const atMs = this.deps.clock.nowMs();
+    return transaction(this.deps.postgres, async (tx) => {
+      const endpoint = found(await holdEndpoint(tx, project, endpointId));
+      const messageId = await work(tx, atMs);
+      // Undone with the transaction; what is absent is told first.
+      if (endpoint.disabled_at !== null) throw new ApiError('webhook_endpoint_disabled');
+      await audit(tx, {
+        tenantId: project.tenantId,
+        projectId: project.projectId,
+        principal,
+        action: `webhook_endpoint.${verb}`,
+        resourceType: 'webhook_endpoint',
+        resourceId: endpointId,
+        change: { message_id: messageId },
+        requestId,
+        atMs,
+      });
+      return found(await store.readDelivery(tx, project, endpointId, messageId));
+    });
+  }
+}

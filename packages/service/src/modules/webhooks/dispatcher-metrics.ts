@@ -1,0 +1,64 @@
+import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
+import type { SendOutcome } from './sender.js';
+
+export interface Backlog {
+  readonly messages: number;
+  readonly deliveries: number;
+  readonly oldestDueAgeMs: number;
+}
+
+/** What the dispatchers of this process do, and what waits in the database for those of all. */
+export class DispatcherMetrics {
+  readonly #attempts: Counter<'outcome'>;
+  readonly #disabled: Counter<'reason'>;
+  readonly #messages: Gauge;
+  readonly #deliveries: Gauge;
+  readonly #oldestDueAge: Gauge;
+
+  constructor(metrics: Metrics) {
+    const registers = [metrics];
+    this.#attempts = new Counter({
+      name: 'tollgate_webhook_attempts_total',
+      help: 'Attempts to deliver a webhook message, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#disabled = new Counter({
+      name: 'tollgate_webhook_endpoints_disabled_total',
+      help: 'Webhook endpoints that were disabled, by reason.',
+      labelNames: ['reason'],
+      registers,
+    });
+    const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+    this.#messages = gauge(
+      'tollgate_webhook_messages_waiting',
+      'Messages whose deliveries are not yet written.',
+    );
+    this.#deliveries = gauge('tollgate_webhook_deliveries_pending', 'Deliveries that are not yet done.');
+    this.#oldestDueAge = gauge(
+      'tollgate_webhook_oldest_due_seconds',
+      'For how long the oldest delivery has been due.',
+    );
+  }
+
+  attempted(outcome: SendOutcome): void {
+    this.#attempts.inc({ outcome: outcomeLabel(outcome) });
+  }
+
+  endpointDisabled(reason: string): void {
+    this.#disabled.inc({ reason });
+  }
+
+  backlog({ messages, deliveries, oldestDueAgeMs }: Backlog): void {
+    this.#messages.set(messages);
+    this.#deliveries.set(deliveries);
+    this.#oldestDueAge.set(oldestDueAgeMs / 1_000);
+  }
+}
+
+function outcomeLabel(outcome: SendOutcome): string {
+  if ('error' in outcome) {
+    return outcome.error === 'timeout' || outcome.error === 'address_refused' ? outcome.error : 'unreachable';
+  }
+  return outcome.status >= 200 && outcome.status < 300 ? 'delivered' : 'rejected';
+}

@@ -1,0 +1,247 @@
+import { randomInt } from 'node:crypto';
+import { WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Logger } from '../../platform/log/index.js';
+import type { Metrics } from '../../platform/metrics/index.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
+import * as store from './attempt-store.js';
+import { DispatcherMetrics } from './dispatcher-metrics.js';
+import { forgetPreviousSecrets } from './endpoint-store.js';
+import { deleteMessages, fanOut } from './outbox-store.js';
+import type { Send, SendOutcome } from './sender.js';
+import { signedHeaders } from './signature.js';
+import { type Verdict, verdictOn } from './verdict.js';
+
+/** Attempts under way at once in this process, and those to one endpoint. */
+const ATTEMPTS_MAX = 64;
+const ATTEMPTS_PER_ENDPOINT_MAX = 4;
+/** Messages whose deliveries are written, or that are deleted, in one transaction. */
+const FAN_OUT_MESSAGES_MAX = 500;
+const DELETED_MESSAGES_MAX = 1_000;
+/**
+ * An attempt of which nothing was heard for so long is lost with its process, and made again. Several times what one takes,
+ * so that clocks of two processes may differ by a little.
+ */
+export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
+/** How long what another process has noted may wait to be noticed. */
+const IDLE_POLL_MS = 500;
+const UPKEEP_INTERVAL_MS = 10_000;
+/** Attempts under way when the service stops get so long to end; the others are made again by the next start. */
+const STOP_GRACE_MS = 2_000;
+
+const MS_PER_DAY = 86_400_000;
+const RANDOM_STEPS = 1_000_000;
+const USER_AGENT = 'Tollgate-Webhooks/1';
+
+export interface DispatcherDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  readonly metrics: Metrics;
+  readonly send: Send;
+  /** A number from 0 to 1, by which pauses vary. */
+  readonly random?: () => number;
+}
+
+export interface DispatcherOptions {
+  readonly attemptsMax?: number;
+  readonly attemptsPerEndpointMax?: number;
+  /** How long attempts under way may take when the service stops. */
+  readonly stopGraceMs?: number;
+}
+
+/** Delivers what the outbox holds. Any number may work on one database, in any number of processes. */
+export interface WebhookDispatcher {
+  /** Works until `signal` aborts, then ends after what is under way, or after a grace; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Says that something was noted in the outbox. */
+  notify(): void;
+  /** Attempts once all that is due now; answers how many attempts that were. */
+  drain(): Promise<number>;
+}
+
+export function createWebhookDispatcher(
+  deps: DispatcherDeps,
+  options: DispatcherOptions = {},
+): WebhookDispatcher {
+  return new Dispatcher(deps, options);
+}
+
+class Dispatcher implements WebhookDispatcher {
+  readonly #attemptsMax: number;
+  readonly #perEndpointMax: number;
+  readonly #stopGraceMs: number;
+  readonly #random: () => number;
+  readonly #metrics: DispatcherMetrics;
+  readonly #wakeup = new Wakeup();
+  /** Attempts under way, by endpoint. */
+  readonly #inHand = new Map<string, number>();
+  readonly #underWay = new Set<Promise<void>>();
+  #upkeepAtMs = 0;
+
+  constructor(
+    private readonly deps: DispatcherDeps,
+    options: DispatcherOptions,
+  ) {
+    this.#attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
+    this.#perEndpointMax = options.attemptsPerEndpointMax ?? ATTEMPTS_PER_ENDPOINT_MAX;
+    this.#stopGraceMs = options.stopGraceMs ?? STOP_GRACE_MS;
+    this.#random = deps.random ?? (() => randomInt(RANDOM_STEPS + 1) / RANDOM_STEPS);
+    this.#metrics = new DispatcherMetrics(deps.metrics);
+  }
+
+  notify(): void {
+    this.#wakeup.notify();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const sending = new AbortController();
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const fannedOut = await this.#fanOut();
+        await this.#startDue(sending.signal);
+        await this.#upkeep();
+        failures = 0;
+        // The end of an attempt wakes it, too: there is room again.
+        if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#wakeup.wait(IDLE_POLL_MS, signal);
+      } catch (error) {
+        this.deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
+        await pause(retryPauseMs(++failures), signal);
+      }
+    }
+    await this.#stop(sending);
+  }
+
+  async drain(): Promise<number> {
+    const { signal } = new AbortController();
+    while ((await this.#fanOut()) > 0);
+    let attempts = 0;
+    for (;;) {
+      const started = await this.#startDue(signal);
+      if (started === 0 && this.#underWay.size === 0) return attempts;
+      attempts += started;
+      await Promise.race(this.#underWay);
+    }
+  }
+
+  #fanOut(): Promise<number> {
+    const { postgres, clock } = this.deps;
+    return transaction(postgres, (tx) => fanOut(tx, FAN_OUT_MESSAGES_MAX, clock.nowMs()));
+  }
+
+  /** Begins as many of the attempts that are due as there is room for; answers how many. */
+  async #startDue(signal: AbortSignal): Promise<number> {
+    const { postgres, clock } = this.deps;
+    const deliveriesMax = this.#attemptsMax - this.#underWay.size;
+    if (deliveriesMax <= 0) return 0;
+    const bounds = { deliveriesMax, perEndpointMax: this.#perEndpointMax, inHand: this.#inHand };
+    const nowMs = clock.nowMs();
+    const attempts = await transaction(postgres, (tx) => store.claimDue(tx, bounds, nowMs, nowMs + LEASE_MS));
+    for (const attempt of attempts) this.#start(attempt, signal);
+    return attempts.length;
+  }
+
+  #start(attempt: store.Attempt, signal: AbortSignal): void {
+    const key = store.endpointKey(attempt);
+    this.#inHand.set(key, (this.#inHand.get(key) ?? 0) + 1);
+    const underWay = this.#attempt(attempt, signal).finally(() => {
+      this.#underWay.delete(underWay);
+      const left = (this.#inHand.get(key) ?? 1) - 1;
+      if (left === 0) this.#inHand.delete(key);
+      else this.#inHand.set(key, left);
+      this.#wakeup.notify();
+    });
+    this.#underWay.add(underWay);
+  }
+
+  /** One attempt, from the network to what is written of it; never rejects: what is not written is attempted again. */
+  async #attempt(attempt: store.Attempt, signal: AbortSignal): Promise<void> {
+    try {
+      const outcome = await this.deps.send(this.#postingOf(attempt), signal);
+      this.#metrics.attempted(outcome);
+      await this.#record(attempt, outcome);
+    } catch (error) {
+      if (signal.aborted) return;
+      const { endpoint_id: endpointId, message_id: messageId } = attempt;
+      this.deps.log.warn(
+        { err: error, endpointId, messageId },
+        'a webhook attempt was lost; it is made again',
+      );
+    }
+  }
+
+  #postingOf(attempt: store.Attempt) {
+    const nowS = unixSeconds(this.deps.clock);
+    const { previous_secret: previous, previous_secret_until: previousUntil, payload: body } = attempt;
+    const previousSigns = previous !== null && previousUntil !== null && nowS < previousUntil;
+    const secrets = previousSigns ? [attempt.secret, previous] : [attempt.secret];
+    return {
+      url: attempt.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': USER_AGENT,
+        ...signedHeaders(attempt.message_id, nowS, body, secrets),
+      },
+      body,
+    };
+  }
+
+  async #record(attempt: store.Attempt, outcome: SendOutcome): Promise<void> {
+    const atMs = this.deps.clock.nowMs();
+    const verdict = verdictOn(attempt, outcome, atMs, this.#random());
+    const result = {
+      lastStatus: 'status' in outcome ? outcome.status : null,
+      lastError: 'error' in outcome ? outcome.error : null,
+      atMs,
+    };
+    await transaction(this.deps.postgres, async (tx) => {
+      // The endpoint before its deliveries, as everybody does who locks both.
+      if (verdict.kind === 'delivered') {
+        if (attempt.failing_since_ms !== null) await store.markFailing(tx, attempt, null);
+        await store.markDelivered(tx, attempt, result);
+        return;
+      }
+      if (attempt.failing_since_ms === null) await store.markFailing(tx, attempt, atMs);
+      const disabled = await this.#disableIfToBe(tx, attempt, verdict);
+      await store.markFailed(tx, attempt, result, disabled ? undefined : verdict.nextAttemptAtMs);
+      if (disabled) await store.cancelPending(tx, attempt);
+    });
+  }
+
+  async #disableIfToBe(
+    tx: Parameters<typeof store.disableEndpoint>[0],
+    attempt: store.Attempt,
+    { disable: reason }: Extract<Verdict, { kind: 'failed' }>,
+  ): Promise<boolean> {
+    if (reason === undefined) return false;
+    const disabled = await store.disableEndpoint(tx, attempt, reason, unixSeconds(this.deps.clock));
+    if (!disabled) return false;
+    this.#metrics.endpointDisabled(reason);
+    const { project_id: projectId, endpoint_id: endpointId } = attempt;
+    this.deps.log.info({ projectId, endpointId, reason }, 'a webhook endpoint was disabled');
+    return true;
+  }
+
+  /** Now and then: what is too old is deleted, and what waits is measured. */
+  async #upkeep(): Promise<void> {
+    const { postgres, clock } = this.deps;
+    const nowMs = clock.nowMs();
+    if (nowMs < this.#upkeepAtMs) return;
+    const deleted = await transaction(postgres, async (tx) => {
+      await forgetPreviousSecrets(tx, unixSeconds(clock));
+      return deleteMessages(tx, nowMs - WEBHOOK_KEPT_DAYS * MS_PER_DAY, DELETED_MESSAGES_MAX);
+    });
+    this.#metrics.backlog(await store.readBacklog(postgres.db, nowMs));
+    if (deleted < DELETED_MESSAGES_MAX) this.#upkeepAtMs = nowMs + UPKEEP_INTERVAL_MS;
+  }
+
+  async #stop(sending: AbortController): Promise<void> {
+    const done = new AbortController();
+    const ended = Promise.all(this.#underWay).then(() => done.abort());
+    await pause(this.#stopGraceMs, done.signal);
+    sending.abort(new Error('the service stops'));
+    await ended;
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  WEBHOOK_ENDPOINTS_MAX,
+  WEBHOOK_EVERY_EVENT,
+  WEBHOOK_SECRET_OVERLAP_HOURS,
+  type WebhookEndpointInput,
+} from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import {
+  ApiError,
+  invalidRequest,
+  type Page,
+  type Principal,
+  type ProjectRef,
+} from '../../platform/http/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { audit } from '../tenancy/index.js';
+import * as store from './endpoint-store.js';
+import { endpointUrlProblem } from './endpoint-url.js';
+import { newSecret } from './signature.js';
+
+const SECONDS_PER_HOUR = 3_600;
+
+/** Who asks for a change, where, and in which request. */
+export interface ChangeContext {
+  readonly project: ProjectRef;
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+export interface EndpointsDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  /** Whether endpoints may be at internal addresses. */
+  readonly allowPrivate: boolean;
+}
+
+/** An endpoint whose secret is shown: only to whoever has just made it. */
+export interface WithSecret {
+  readonly endpoint: store.StoredEndpoint;
+  readonly secret: string;
+}
+
+/** The endpoints of projects: who wants to hear of what. */
+export class WebhookEndpoints {
+  constructor(private readonly deps: EndpointsDeps) {}
+
+  /** @throws ApiError `invalid_request`, `webhook_endpoint_limit_reached` */
+  async create(context: ChangeContext, input: WebhookEndpointInput): Promise<WithSecret> {
+    const values = this.#checked(input);
+    const { project } = context;
+    const id = newId('whe', this.deps.clock);
+    const secret = newSecret();
+    const createdAt = unixSeconds(this.deps.clock);
+    const endpoint = await transaction(this.deps.postgres, async (tx) => {
+      await store.lockProject(tx, project);
+      if ((await store.countEndpoints(tx, project)) >= WEBHOOK_ENDPOINTS_MAX) {
+        const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints already, the most.`;
+        throw new ApiError('webhook_endpoint_limit_reached', { message });
+      }
+      await this.#audit(tx, context, 'create', id, input);
+      return store.insertEndpoint(tx, project, { ...values, id, secret, createdAt });
+    });
+    return { endpoint, secret };
+  }
+
+  /** @throws ApiError `not_found` */
+  async read(owner: store.WebhookOwner, id: string): Promise<store.StoredEndpoint> {
+    return found(await store.readEndpoint(this.deps.postgres.db, owner, id));
+  }
+
+  async list(owner: store.WebhookOwner, page: Page) {
+    const { db } = this.deps.postgres;
+    return {
+      rows: await store.listEndpoints(db, owner, page),
+      totalCount: await store.countEndpoints(db, owner),
+    };
+  }
+
+  /** Replaces all but the secret, and enables the endpoint again. @throws ApiError `invalid_request`, `not_found` */
+  async update(
+    context: ChangeContext,
+    id: string,
+    input: WebhookEndpointInput,
+  ): Promise<store.StoredEndpoint> {
+    const values = this.#checked(input);
+    return transaction(this.deps.postgres, async (tx) => {
+      const now = unixSeconds(this.deps.clock);
+      const endpoint = found(await store.updateEndpoint(tx, context.project, id, values, now));
+      await this.#audit(tx, context, 'update', id, input);
+      return endpoint;
+    });
+  }
+
+  /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws ApiError `not_found` */
+  async delete(context: ChangeContext, id: string): Promise<void> {
+    await transaction(this.deps.postgres, async (tx) => {
+      if (!(await store.deleteEndpoint(tx, context.project, id))) throw new ApiError('not_found');
+      await this.#audit(tx, context, 'delete', id);
+    });
+  }
+
+  /** From now on a new secret signs, and for some hours the one that did so far, too. @throws ApiError `not_found` */
+  async rotateSecret(context: ChangeContext, id: string): Promise<WithSecret> {
+    const secret = newSecret();
+    const now = unixSeconds(this.deps.clock);
+    const previousUntil = now + WEBHOOK_SECRET_OVERLAP_HOURS * SECONDS_PER_HOUR;
+    const endpoint = await transaction(this.deps.postgres, async (tx) => {
+      const rotated = found(await store.rotateSecret(tx, context.project, id, secret, previousUntil, now));
+      await this.#audit(tx, context, 'rotate_secret', id);
+      return rotated;
+    });
+    return { endpoint, secret };
+  }
+
+  #checked({ url, event_types: eventTypes, description }: WebhookEndpointInput): store.EndpointValues {
+    const problem = endpointUrlProblem(url, this.deps);
+    if (problem !== undefined) throw invalidRequest('url', `expected ${problem}`);
+    if (eventTypes.length > 1 && eventTypes.includes(WEBHOOK_EVERY_EVENT)) {
+      throw invalidRequest('event_types', `expected "${WEBHOOK_EVERY_EVENT}" alone, or names of events`);
+    }
+    return { url, eventTypes, description: description ?? null };
+  }
+
+  async #audit(tx: Tx, context: ChangeContext, verb: string, id: string, change?: object): Promise<void> {
+    await audit(tx, {
+      tenantId: context.project.tenantId,
+      projectId: context.project.projectId,
+      principal: context.principal,
+      action: `webhook_endpoint.${verb}`,
+      resourceType: 'webhook_endpoint',
+      resourceId: id,
+      change,
+      requestId: context.requestId,
+      atMs: this.deps.clock.nowMs(),
+    });
+  }
+}
+
+export function found<T>(row: T | undefined): T {
+  if (row === undefined) throw new ApiError('not_found');
+  return row;
+}

@@ -1,0 +1,163 @@
+import {
+  ErrorBodySchema,
+  NoContent,
+  PageQuery,
+  WebhookEndpoint,
+  WebhookEndpointInput,
+  WebhookEndpointPage,
+  WebhookEndpointWithSecret,
+} from '@tollgate/contract';
+import { type App, pageOf } from '../../platform/http/index.js';
+import type { WebhookDeliveries } from './deliveries.js';
+import { registerDeliveryRoutes } from './delivery-routes.js';
+import type { StoredEndpoint } from './endpoint-store.js';
+import type { WebhookEndpoints, WithSecret } from './endpoints.js';
+import {
+  contextOf,
+  ENDPOINT_URL,
+  ENDPOINTS_URL,
+  EndpointParams,
+  ProjectParams,
+  tags,
+  toRead,
+  toWrite,
+} from './route-parts.js';
+
+export interface WebhookRoutesDeps {
+  readonly endpoints: WebhookEndpoints;
+  readonly deliveries: WebhookDeliveries;
+}
+
+/** Endpoints, their deliveries, tests and redeliveries. */
+export function registerWebhookRoutes(app: App, { endpoints, deliveries }: WebhookRoutesDeps): void {
+  registerCollection(app, endpoints);
+  registerOne(app, endpoints);
+  registerRotation(app, endpoints);
+  registerDeliveryRoutes(app, deliveries);
+}
+
+function registerCollection(app: App, endpoints: WebhookEndpoints): void {
+  app.route({
+    method: 'POST',
+    url: ENDPOINTS_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Create a webhook endpoint',
+      description:
+        'From now on, messages about the events it lists are posted to its URL, signed as https://www.standardwebhooks.com says.',
+      operationId: 'createWebhookEndpoint',
+      params: ProjectParams,
+      body: WebhookEndpointInput,
+      response: { 201: WebhookEndpointWithSecret, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      reply.code(201);
+      return withSecret(await endpoints.create(contextOf(request), request.body));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: ENDPOINTS_URL,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List webhook endpoints',
+      description: 'Newest first, without their secrets.',
+      operationId: 'listWebhookEndpoints',
+      params: ProjectParams,
+      querystring: PageQuery,
+      response: { 200: WebhookEndpointPage },
+    },
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await endpoints.list(project, page);
+      return { webhook_endpoints: rows.map(answerOf), total_count: totalCount, ...page };
+    },
+  });
+}
+
+function registerOne(app: App, endpoints: WebhookEndpoints): void {
+  app.route({
+    method: 'GET',
+    url: ENDPOINT_URL,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'Read a webhook endpoint',
+      description: 'Without its secret.',
+      operationId: 'getWebhookEndpoint',
+      params: EndpointParams,
+      response: { 200: WebhookEndpoint },
+    },
+    handler: async ({ project, params }) => answerOf(await endpoints.read(project, params.id)),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: ENDPOINT_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Replace a webhook endpoint',
+      description:
+        'All but its secret, and enables it again. What waits for it goes to the new URL; what was cancelled stays so.',
+      operationId: 'updateWebhookEndpoint',
+      params: EndpointParams,
+      body: WebhookEndpointInput,
+      response: { 200: WebhookEndpoint },
+    },
+    handler: async (request) =>
+      answerOf(await endpoints.update(contextOf(request), request.params.id, request.body)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: ENDPOINT_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Delete a webhook endpoint',
+      description: 'And its deliveries; a message that is on its way may still arrive.',
+      operationId: 'deleteWebhookEndpoint',
+      params: EndpointParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      await endpoints.delete(contextOf(request), request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function registerRotation(app: App, endpoints: WebhookEndpoints): void {
+  app.route({
+    method: 'POST',
+    url: `${ENDPOINT_URL}/rotate-secret`,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Rotate the secret of a webhook endpoint',
+      description:
+        'Until `previous_secret_valid_until` messages carry a signature by each of the two secrets. A further rotation ends the older one at once.',
+      operationId: 'rotateWebhookSecret',
+      params: EndpointParams,
+      response: { 200: WebhookEndpointWithSecret },
+    },
+    handler: async (request) =>
+      withSecret(await endpoints.rotateSecret(contextOf(request), request.params.id)),
+  });
+}
+
+function answerOf({ previous_secret_until: until, ...endpoint }: StoredEndpoint): WebhookEndpoint {
+  return {
+    ...endpoint,
+    status: endpoint.disabled_at === null ? 'enabled' : 'disabled',
+    previous_secret_valid_until: until,
+  };
+}
+
+function withSecret({ endpoint, secret }: WithSecret) {
+  return { ...answerOf(endpoint), secret };
+}

@@ -1,0 +1,38 @@
+import type { WebhookDisabledReason } from '@tollgate/contract';
+import type { Attempt } from './attempt-store.js';
+import { deliveryPauseMs } from './retry.js';
+import type { SendOutcome } from './sender.js';
+
+/** An endpoint that took nothing for so long is disabled when it lets a message's last attempt fail, too. */
+export const FAILING_DAYS_MAX = 5;
+
+const MS_PER_DAY = 86_400_000;
+const GONE = 410;
+
+/** What follows from an attempt. */
+export type Verdict =
+  | { readonly kind: 'delivered' }
+  | {
+      readonly kind: 'failed';
+      /** Undefined when it was the last attempt. */
+      readonly nextAttemptAtMs: number | undefined;
+      /** Why the endpoint is to get nothing any more. */
+      readonly disable: WebhookDisabledReason | undefined;
+    };
+
+/** @param random a number from 0 to 1 */
+export function verdictOn(
+  { attempts, failing_since_ms: failingSinceMs }: Pick<Attempt, 'attempts' | 'failing_since_ms'>,
+  outcome: SendOutcome,
+  nowMs: number,
+  random: number,
+): Verdict {
+  const status = 'status' in outcome ? outcome.status : undefined;
+  if (status !== undefined && status >= 200 && status < 300) return { kind: 'delivered' };
+  const pauseMs = deliveryPauseMs(attempts, random);
+  const nextAttemptAtMs = pauseMs === undefined ? undefined : nowMs + pauseMs;
+  const failingMs = failingSinceMs === null ? 0 : nowMs - failingSinceMs;
+  const isHopeless = nextAttemptAtMs === undefined && failingMs >= FAILING_DAYS_MAX * MS_PER_DAY;
+  const disable = status === GONE ? 'gone' : isHopeless ? 'failing' : undefined;
+  return { kind: 'failed', nextAttemptAtMs, disable };
+}
