@@ -79,10 +79,12 @@ export async function makeLimit(
   limit: TestLimit,
 ): Promise<number> {
   const { measure = 'amount', selector = ['all', ''], period = 'month', action = 'block' } = limit;
+  const currency = limit.currency ?? (measure === 'amount' ? 'USD' : '');
   const id = `racl_${limit.key}`;
   const { rows } = await postgres.pool.query<{ no: number }>(
-    `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period) values ($1, $2, $3, '', $4) returning no`,
-    [tenantId, projectId, id, period],
+    `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
+    values ($1, $2, $3, '', $4, $5, $6) returning no`,
+    [tenantId, projectId, id, period, measure, measure === 'amount' ? (limit.currency ?? 'USD') : ''],
   );
   const ruleNo = rows[0]?.no as number;
   await postgres.pool.query(
@@ -100,7 +102,7 @@ export async function makeLimit(
       ...selector,
       limit.dimension?.[0],
       limit.dimension?.[1],
-      limit.currency ?? (measure === 'amount' ? 'USD' : ''),
+      currency,
       period,
       limit.amount,
       action,
