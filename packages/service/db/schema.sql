@@ -195,8 +195,7 @@ create table ledger_entries (
   ledger_account text not null,
   amount numeric not null,
   constraint ledger_entries_ledger_account_check CHECK ((ledger_account = ANY (ARRAY['wallet'::text, 'receivable'::text, 'usage'::text, 'credits'::text, 'adjustments'::text, 'expired_credits'::text]))),
-  constraint ledger_entries_pkey PRIMARY KEY (project_id, transaction_id, ledger_account),
-  constraint ledger_entries_project_id_transaction_id_fkey FOREIGN KEY (project_id, transaction_id) REFERENCES ledger_transactions(project_id, id)
+  constraint ledger_entries_pkey PRIMARY KEY (project_id, transaction_id, ledger_account)
 );
 
 create table ledger_transactions (
@@ -209,8 +208,7 @@ create table ledger_transactions (
   description text,
   created_at_ms bigint not null,
   constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'credit'::text, 'adjustment'::text, 'credit_expiry'::text, 'mode_change'::text]))),
-  constraint ledger_transactions_pkey PRIMARY KEY (project_id, id),
-  constraint ledger_transactions_project_id_account_id_currency_fkey FOREIGN KEY (project_id, account_id, currency) REFERENCES wallets(project_id, account_id, currency)
+  constraint ledger_transactions_pkey PRIMARY KEY (project_id, id)
 );
 CREATE INDEX ledger_transactions_besides_usage ON public.ledger_transactions USING btree (project_id, account_id, id) WHERE (kind <> 'usage'::text);
 CREATE INDEX ledger_transactions_by_account ON public.ledger_transactions USING btree (project_id, account_id, id);
@@ -240,8 +238,11 @@ create table limit_rules (
   owner_id text not null,
   limit_key text not null,
   period text not null,
+  measure text not null,
+  currency text not null,
+  constraint limit_rules_measure_check CHECK ((measure = ANY (ARRAY['amount'::text, 'quantity'::text]))),
   constraint limit_rules_pkey PRIMARY KEY (no),
-  constraint limit_rules_project_id_owner_id_limit_key_period_key UNIQUE (project_id, owner_id, limit_key, period)
+  constraint limit_rules_project_id_owner_id_limit_key_period_measure_cu_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency)
 );
 
 create table limit_windows (

@@ -133,17 +133,22 @@ create table direct_limit_amounts (
   foreign key (project_id, direct_limit_id) references direct_limits (project_id, id) on delete cascade
 );
 
--- The identity of what accumulates: a plan's limit_key, or a direct limit, with one period.
+-- The identity of what accumulates: a plan's limit_key, or a direct limit, with one period and one unit of counting.
 create table limit_rules (
   tenant_id text not null,
   project_id text not null,
   no integer generated always as identity,
   -- A plan's or a direct limit's id.
   owner_id text not null,
+  -- Empty for a direct limit.
   limit_key text not null,
+  -- One text for all ways to write it.
   period text not null,
+  measure text not null check (measure in ('amount', 'quantity')),
+  -- Of an amount; empty for a quantity.
+  currency text not null,
   primary key (no),
-  unique (project_id, owner_id, limit_key, period)
+  unique (project_id, owner_id, limit_key, period, measure, currency)
 );
 
 create table limit_windows (

@@ -2,6 +2,11 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import {
+  createApiCatalog,
+  createLimitManagement,
+  registerLimitManagementRoutes,
+} from '../modules/limits/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
@@ -72,6 +77,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
+  registerLimitManagementRoutes(app, createLimitManagement({ postgres, clock, catalog: createApiCatalog() }));
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     clickhouse,

@@ -21,6 +21,7 @@ const SECTIONS = [
   ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
   ['Analysis', 'Exact sums per bucket, metric and group.'],
   ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and priced charge items.'],
+  ['Limits', 'Plans of usage limits, the subjects that they apply to, and limits of single subjects.'],
   ['Webhooks', 'Endpoints that are told what happens, and what became of telling them.'],
   ['Access', 'Who a key speaks for.'],
   ['Tenants', 'Tenants, their projects and keys, and who changed what.'],

@@ -229,6 +229,8 @@ export interface LimitRulesTable {
   owner_id: string;
   limit_key: string;
   period: string;
+  measure: string;
+  currency: string;
 }
 
 export interface LimitWindowsTable {

@@ -1,0 +1,176 @@
+import {
+  LIMIT_RULES_MAX,
+  type LimitEffective,
+  type LimitRuleInput,
+  type UpdateDirectLimitBody,
+} from '@tollgate/contract';
+import { newId } from '../../../kernel/id.js';
+import { ApiError, invalidRequest, type Page } from '../../../platform/http/index.js';
+import type { Tx } from '../../../platform/postgres/index.js';
+import { amountFromText } from '../../ledger/index.js';
+import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
+import type { LimitOwner } from '../owner.js';
+import { checkedRule } from '../rule-check.js';
+import { numberRules } from '../rule-number-store.js';
+import type { RuleValues } from '../rule-row.js';
+import { findRoute } from '../subject-routes/store.js';
+import * as store from './store.js';
+
+/** Limits of one route alone, beside those of its plan. See README.md. */
+export class DirectLimitService {
+  constructor(private readonly deps: LimitDeps) {}
+
+  /** @throws ApiError `not_found` for the route; `invalid_request`, `limit_key_taken`. */
+  create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
+    const values = checkedRule(body);
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const { project } = context;
+      await refuseUnknownRoute(tx, project, routeId);
+      const limitId = newId('racl', this.deps.clock);
+      await refuseKey(tx, { ...project, routeId, limitId }, values.limit_key);
+      const now = Math.floor(atMs / 1_000);
+      const limit: store.DirectLimitRow = {
+        tenant_id: project.tenantId,
+        project_id: project.projectId,
+        id: limitId,
+        route_id: routeId,
+        ...values,
+        rule_no: await numberOf(tx, project, limitId, values),
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertLimit(tx, limit);
+      await store.insertAmount(tx, limit, amountOf(limit, atMs, 'now'));
+      return done('create', limit, { rule_account_id: routeId, ...values });
+    });
+  }
+
+  /**
+   * What is left out stays as it is.
+   *
+   * @throws ApiError `not_found`, and as `create`.
+   */
+  update(
+    context: ChangeContext,
+    routeId: string,
+    limitId: string,
+    { effective = 'next_window', ...body }: UpdateDirectLimitBody,
+  ): Promise<store.DirectLimitRow> {
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const key = { ...context.project, routeId, limitId };
+      const before = found(await store.findLimit(tx, key));
+      const values = checkedRule({ ...inputOf(before), ...body });
+      await refuseKey(tx, key, values.limit_key);
+      const limit: store.DirectLimitRow = {
+        ...before,
+        ...values,
+        rule_no: await numberOf(tx, context.project, limitId, values),
+        updated_at: Math.floor(atMs / 1_000),
+      };
+      await store.updateLimit(tx, limit);
+      await recordAmount(tx, limit, atMs, effective);
+      return done('update', limit, { rule_account_id: routeId, ...values, effective });
+    });
+  }
+
+  /** @throws ApiError `not_found`. */
+  delete(context: ChangeContext, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
+    return changeLimits(this.deps, context, async (tx) => {
+      const key = { ...context.project, routeId, limitId };
+      const limit = found(await store.findLimit(tx, key));
+      await store.deleteLimit(tx, key);
+      return done('delete', limit, { rule_account_id: routeId, limit_key: limit.limit_key });
+    });
+  }
+
+  /** @throws ApiError `not_found`. */
+  async read(owner: LimitOwner, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
+    return found(await store.findLimit(this.deps.postgres.db, { ...owner, routeId, limitId }));
+  }
+
+  /** @throws ApiError `not_found` for the route. */
+  async list(owner: LimitOwner, routeId: string, page: Page) {
+    const { db } = this.deps.postgres;
+    await refuseUnknownRoute(db, owner, routeId);
+    return store.listLimits(db, owner, routeId, page);
+  }
+}
+
+function done(
+  verb: NonNullable<Changed<unknown>['done']>['verb'],
+  limit: store.DirectLimitRow,
+  change: object,
+): Changed<store.DirectLimitRow> {
+  return { answer: limit, done: { resourceType: 'direct_limit', verb, resourceId: limit.id, change } };
+}
+
+function found(limit: store.DirectLimitRow | undefined): store.DirectLimitRow {
+  if (limit === undefined) throw new ApiError('not_found');
+  return limit;
+}
+
+/** The limit has an id of its own: another key does not make it another limit. */
+async function numberOf(tx: Tx, owner: LimitOwner, limitId: string, values: RuleValues): Promise<number> {
+  const [ruleNo] = await numberRules(tx, owner, limitId, [{ ...values, limit_key: '' }]);
+  return ruleNo as number;
+}
+
+async function refuseUnknownRoute(
+  db: Parameters<typeof findRoute>[0],
+  owner: LimitOwner,
+  routeId: string,
+): Promise<void> {
+  if ((await findRoute(db, owner, routeId)) === undefined) throw new ApiError('not_found');
+}
+
+/** Refuses a key that another limit of the route has, and a new limit when there are as many as may be. */
+async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
+  const keys = await store.readKeys(tx, key, key.routeId);
+  const taken = keys.get(limitKey);
+  if (taken !== undefined && taken !== key.limitId) throw new ApiError('limit_key_taken');
+  if (keys.size >= LIMIT_RULES_MAX && ![...keys.values()].includes(key.limitId)) {
+    throw invalidRequest('limit_key', `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), the most`);
+  }
+}
+
+/** A limit as it would be sent. */
+function inputOf(row: store.DirectLimitRow): LimitRuleInput {
+  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = row;
+  const { currency, period, limit_amount, action, webhook_event, notify_at } = row;
+  return {
+    limit_key,
+    measure,
+    selector_type,
+    selector_value,
+    dimension_key,
+    dimension_value,
+    currency,
+    period,
+    limit_amount,
+    action,
+    webhook_event,
+    notify_at: [...notify_at],
+  };
+}
+
+function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEffective): store.LimitAmount {
+  return { changed_at_ms: atMs, rule_no: limit.rule_no, limit_amount: limit.limit_amount, effective };
+}
+
+/** Remembers what the limit allows, unless all windows from now on would take that anyway. */
+async function recordAmount(
+  tx: Tx,
+  limit: store.DirectLimitRow,
+  atMs: number,
+  effective: LimitEffective,
+): Promise<void> {
+  const newest = await store.findNewestAmount(tx, limit);
+  const isSame =
+    newest?.rule_no === limit.rule_no &&
+    amountFromText(newest.limit_amount) === amountFromText(limit.limit_amount) &&
+    (effective === 'next_window' || newest.effective === 'now');
+  if (isSame) return;
+  // Changes follow each other, whatever the clocks of nodes say.
+  const changedAtMs = Math.max(atMs, (newest?.changed_at_ms ?? 0) + 1);
+  await store.insertAmount(tx, limit, amountOf(limit, changedAtMs, effective));
+}

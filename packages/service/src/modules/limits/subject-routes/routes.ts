@@ -1,0 +1,126 @@
+import {
+  CreateSubjectRouteBody,
+  closed,
+  ErrorBodySchema,
+  NoContent,
+  SubjectRoute,
+  SubjectRouteListQuery,
+  SubjectRoutePage,
+  UpdateSubjectRouteBody,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, pageOf } from '../../../platform/http/index.js';
+import { contextOf, LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
+import type { SubjectRouteService } from './service.js';
+import type { RouteRow } from './store.js';
+
+const tags = [LIMIT_TAG];
+const url = '/v1/projects/:project_id/subject-routes';
+const RouteParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+
+/** The operations on subject routes. */
+export function registerSubjectRouteRoutes(app: App, routes: SubjectRouteService): void {
+  registerReads(app, routes);
+  registerWrites(app, routes);
+}
+
+function registerReads(app: App, routes: SubjectRouteService): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: LIMIT_ACCESS.read,
+    schema: {
+      tags,
+      summary: 'List subject routes',
+      description: 'Newest first; only those that fit every filter.',
+      operationId: 'listSubjectRoutes',
+      params: ProjectParams,
+      querystring: SubjectRouteListQuery,
+      response: { 200: SubjectRoutePage },
+    },
+    handler: async ({ project, query: { limit: _limit, offset: _offset, ...filter }, query }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await routes.list(project, filter, page);
+      return { subject_routes: rows.map(routeView), total_count: totalCount, ...page };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.read,
+    schema: {
+      tags,
+      summary: 'Read a subject route',
+      description: 'One route by its id.',
+      operationId: 'getSubjectRoute',
+      params: RouteParams,
+      response: { 200: SubjectRoute },
+    },
+    handler: async ({ project, params }) => routeView(await routes.read(project, params.id)),
+  });
+}
+
+function registerWrites(app: App, routes: SubjectRouteService): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Create a subject route',
+      description:
+        'Says which account pays for a subject and which limits apply to it. Usage counts from then on. With `subject_id` `*` it ' +
+        'is the route of every subject of the type without one of its own; each of them has windows of its own.',
+      operationId: 'createSubjectRoute',
+      params: ProjectParams,
+      body: CreateSubjectRouteBody,
+      response: { 201: SubjectRoute, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) =>
+      reply.code(201).send(routeView(await routes.create(contextOf(request), request.body))),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Change a subject route',
+      description:
+        'What is left out stays as it is; `usage_limit_plan_id: null` unbinds the plan. An archived plan that is bound already may be ' +
+        'sent along. Another anchor, timezone or week start moves the windows: what was counted stays in the old ones.',
+      operationId: 'updateSubjectRoute',
+      params: RouteParams,
+      body: UpdateSubjectRouteBody,
+      response: { 200: SubjectRoute, 409: ErrorBodySchema },
+    },
+    handler: async (request) =>
+      routeView(await routes.update(contextOf(request), request.params.id, request.body)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Delete a subject route',
+      description:
+        'With its direct limits. Account, usage and ledger stay; usage of the subject is unrouted from then on, unless a `*` route ' +
+        'takes it.',
+      operationId: 'deleteSubjectRoute',
+      params: RouteParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      await routes.delete(contextOf(request), request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function routeView({ plan_bound_at_ms: _, ...route }: RouteRow): SubjectRoute {
+  return route;
+}
