@@ -24,7 +24,13 @@ export interface TestApi {
   readonly tenantId: string;
   readonly projectId: string;
   /** Sends a request with the service key, or with another one; a text body goes out as it is. */
-  call(method: Method, url: string, body?: object | string, key?: string): Promise<Answer>;
+  call(
+    method: Method,
+    url: string,
+    body?: object | string,
+    key?: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>;
   makeTenant(): Promise<string>;
   makeProject(tenantId: string): Promise<string>;
   makeKey(tenantId: string, permissions: readonly Permission[], projectId?: string): Promise<string>;
@@ -45,18 +51,19 @@ export async function createTestApi(
   const { app } = await createTenancyApp({ postgres, clock, serviceKey });
   register(app, { postgres, clock });
 
-  const call: TestApi['call'] = async (method, url, body, key = serviceKey) => {
+  const call: TestApi['call'] = async (method, url, body, key = serviceKey, headers = {}) => {
     const response = await app.inject({
       method,
       url,
       headers: {
         authorization: `Bearer ${key}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body === undefined ? {} : { payload: body }),
     });
-    const { statusCode, body: text, headers } = response;
-    return { status: statusCode, text, headers, json: () => JSON.parse(text) };
+    const { statusCode, body: text } = response;
+    return { status: statusCode, text, headers: response.headers, json: () => JSON.parse(text) };
   };
   const make = async (url: string, body: object) => {
     const created = await call('POST', url, body);

@@ -44,6 +44,7 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
     const before = walletOf(wallets, key);
     const id = debit.transactionId;
     if (id === undefined) {
+      if (debit.amount !== 0n) throw new RangeError('a debit needs a transaction');
       wallets.set(key, { ...before, reserved: reservedAfter(before, debit.released) });
       continue;
     }

@@ -1,0 +1,103 @@
+import type { LedgerQuery } from '@tollgate/contract';
+import { ManualClock } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { createMetrics } from '../../platform/metrics/index.js';
+import { transaction } from '../../platform/postgres/index.js';
+import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import type { Amount } from './amount.js';
+import { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
+import { createLedger, type Ledger, postUsage, recountLedger, type UsageDebit } from './index.js';
+import { listLedger } from './ledger-list.js';
+import type { Wallet, WalletKey } from './wallet.js';
+import { listWallets } from './wallet-store.js';
+import type { WalletCaller } from './wallets.js';
+
+const START_MS = 1_790_000_000_000;
+const DIFFERENCES_MAX = 10;
+
+/** 1 as an amount. */
+export const ONE: Amount = 10n ** 18n;
+
+/** The ledger over a database of its own, with one project. */
+export class LedgerFixture {
+  readonly clock = new ManualClock(START_MS);
+  readonly ledger: Ledger;
+
+  private constructor(
+    readonly store: TestPostgres,
+    readonly project: { readonly tenantId: string; readonly projectId: string },
+  ) {
+    this.ledger = createLedger({ postgres: store.postgres, clock: this.clock });
+  }
+
+  static async start(): Promise<LedgerFixture> {
+    const store = await createTestPostgres();
+    return new LedgerFixture(store, await createProject(store.postgres, 'ten_1', 'prj_1'));
+  }
+
+  stop(): Promise<void> {
+    return this.store.drop();
+  }
+
+  get nowS(): number {
+    return Math.floor(this.clock.nowMs() / 1_000);
+  }
+
+  /** A wallet of a new account; it is not open yet. */
+  async newWallet(currency = 'USD'): Promise<WalletCaller> {
+    const { tenantId, projectId } = this.project;
+    const caller = {
+      project: { tenantId, projectId },
+      principal: { kind: 'service' } as const,
+      requestId: 'r',
+    };
+    const account = await this.ledger.accounts.create(caller, { name: 'Acme' });
+    return { ...caller, accountId: account.id, currency };
+  }
+
+  /** Posts the usage of one batch: for each wallet its amount, and what that uses of what is reserved. */
+  async debit(...debits: readonly (readonly [WalletCaller, Amount, Amount?])[]): Promise<void> {
+    const posted = debits.map(([wallet, amount, released = 0n]) => this.debitOf(wallet, amount, released));
+    await transaction(this.store.postgres, (tx) => postUsage(tx, posted, this.clock.nowMs()));
+  }
+
+  debitOf(wallet: WalletCaller, amount: Amount, released: Amount): UsageDebit {
+    return { ...keyOfCaller(wallet), amount, released, transactionId: newId('led', this.clock) };
+  }
+
+  async wallet(of: WalletCaller): Promise<Wallet | undefined> {
+    const wallets = await listWallets(this.store.postgres.db, of.project, of.accountId);
+    return wallets.find(({ currency }) => currency === of.currency);
+  }
+
+  /** Balance and what is owed. */
+  async worth(of: WalletCaller): Promise<readonly [Amount, Amount]> {
+    const wallet = await this.wallet(of);
+    return [wallet?.balance ?? 0n, wallet?.owed ?? 0n];
+  }
+
+  credits(of: WalletCaller) {
+    return this.ledger.wallets.listCredits(keyOfCaller(of), { limit: 100, offset: 0 });
+  }
+
+  ledgerOf(of: WalletCaller, query: LedgerQuery) {
+    return listLedger(this.store.postgres, of.project, of.accountId, query);
+  }
+
+  recount() {
+    return recountLedger(this.store.postgres, DIFFERENCES_MAX);
+  }
+
+  expiryJob(): CreditExpiryJob {
+    return createCreditExpiryJob({
+      postgres: this.store.postgres,
+      clock: this.clock,
+      log: { warn: () => {} },
+      metrics: createMetrics(),
+    });
+  }
+}
+
+export function keyOfCaller({ project, accountId, currency }: WalletCaller): WalletKey {
+  return { tenantId: project.tenantId, projectId: project.projectId, accountId, currency };
+}

@@ -1,0 +1,82 @@
+import type { WalletMode } from '@tollgate/contract';
+import { type Amount, min } from './amount.js';
+
+interface OracleGrant {
+  readonly no: number;
+  readonly priority: number;
+  readonly expiresAt: number | null;
+  remaining: Amount;
+}
+
+/**
+ * What a wallet must be, said as plainly as possible: every debit is taken from credits at once, nothing waits. What production
+ * puts off must never show.
+ */
+export class WalletOracle {
+  mode: WalletMode = 'postpaid';
+  reserved: Amount = 0n;
+  readonly grants: OracleGrant[] = [];
+  /** Refunds, which are used up before any credit. */
+  #refunded: Amount = 0n;
+  /** Debits that no credit was left for. */
+  #uncovered: Amount = 0n;
+  #count = 0;
+
+  get worth(): Amount {
+    const left = this.grants.reduce((sum, { remaining }) => sum + remaining, 0n);
+    return left + this.#refunded - this.#uncovered;
+  }
+
+  get balance(): Amount {
+    return this.mode === 'prepaid' && this.worth < 0n ? 0n : this.worth;
+  }
+
+  get owed(): Amount {
+    return this.balance - this.worth;
+  }
+
+  /** Takes back what is left of credits whose time has come. */
+  expire(nowS: number): void {
+    for (const grant of this.grants) {
+      if (grant.expiresAt !== null && grant.expiresAt <= nowS) grant.remaining = 0n;
+    }
+  }
+
+  credit(amount: Amount, priority: number, expiresAt: number | null): void {
+    const paid = min(amount, this.#uncovered);
+    this.#uncovered -= paid;
+    this.grants.push({ no: this.#count++, priority, expiresAt, remaining: amount - paid });
+  }
+
+  debit(amount: Amount): void {
+    const refunded = min(amount, this.#refunded);
+    this.#refunded -= refunded;
+    let open = amount - refunded;
+    for (const grant of [...this.grants].sort(burnsBefore)) {
+      const used = min(open, grant.remaining);
+      grant.remaining -= used;
+      open -= used;
+    }
+    this.#uncovered += open;
+  }
+
+  refund(amount: Amount): void {
+    const paid = min(amount, this.#uncovered);
+    this.#uncovered -= paid;
+    this.#refunded += amount - paid;
+  }
+
+  /** Whether so much can be taken out by hand, or reserved in a prepaid wallet. */
+  hasAvailable(amount: Amount): boolean {
+    return this.balance - this.reserved >= amount;
+  }
+
+  release(amount: Amount): void {
+    this.reserved -= min(amount, this.reserved);
+  }
+}
+
+function burnsBefore(a: OracleGrant, b: OracleGrant): number {
+  const expiryOf = ({ expiresAt }: OracleGrant) => expiresAt ?? Number.MAX_SAFE_INTEGER;
+  return a.priority - b.priority || expiryOf(a) - expiryOf(b) || a.no - b.no;
+}
