@@ -21,6 +21,7 @@ export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint)
  * the next notice only ever moves up.
  *
  * @param notice the usage × 10^18 that was to be told next
+ * @param used not below `notice`
  */
 export function crossingOf(
   rule: Pick<CompiledRule, 'notifyAt'>,

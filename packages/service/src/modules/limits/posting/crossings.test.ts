@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NOW_S, PostingFixture, type TestRule, type TestUsage } from './posting.testing.js';
+
+const DAY_S = 86_400;
+const TODAY_S = Math.floor(NOW_S / DAY_S) * DAY_S;
+const RULE: TestRule = { key: 'daily', limit: '10', notifyAt: [50, 80] };
+
+const cost = (amount: string, atS = NOW_S): TestUsage => ({ atS, items: [{ amount }] });
+
+describe('crossing a limit', () => {
+  let fixture: PostingFixture;
+  let ruleNo: number | undefined;
+
+  beforeEach(async () => {
+    fixture = await PostingFixture.create();
+    [ruleNo] = await fixture.publish('ulp_1', [RULE]);
+    await fixture.route({ planId: 'ulp_1' });
+  });
+
+  afterEach(() => fixture.drop());
+
+  const told = (...percents: number[]) =>
+    percents.map((percent) => `limit ${ruleNo} ${TODAY_S} ${percent} user u1`).sort();
+
+  it('tells each share once, in the transaction that reaches it', async () => {
+    await fixture.post([cost('4.999999999999999999')]);
+    expect(await fixture.crossings()).toEqual([]);
+    await fixture.post([cost('0.000000000000000001')]);
+    expect(await fixture.crossings()).toEqual(told(50));
+    await fixture.post([cost('1')]);
+    expect(await fixture.crossings()).toEqual(told(50));
+    await fixture.post([cost('1'), cost('9')]);
+    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    await fixture.post([cost('100')]);
+    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+  });
+
+  it('tells where the limit stands', async () => {
+    await fixture.lease({ amount: '3', ruleNos: [ruleNo ?? 0] });
+    await fixture.post([cost('12')]);
+    const messages = await fixture.rows(
+      `select type, payload::json as payload from webhook_messages order by payload::json -> 'data' ->> 'threshold_percent'`,
+    );
+    expect(messages.map(({ type }) => type)).toEqual([
+      'usage_limit.exceeded',
+      'usage_limit.threshold_reached',
+      'usage_limit.threshold_reached',
+    ]);
+    expect(messages[0]?.payload).toEqual({
+      type: 'usage_limit.exceeded',
+      timestamp: new Date(NOW_S * 1_000).toISOString(),
+      data: {
+        id: `ulpr_${ruleNo}_1`,
+        rule_account_id: 'ra_*',
+        subject_type: 'user',
+        subject_id: 'u1',
+        currency: 'USD',
+        metric_scope: '*',
+        selector_type: 'all',
+        selector_value: '',
+        measure: 'amount',
+        period: 'day',
+        window_id: `day:${TODAY_S}`,
+        next_reset_at: TODAY_S + DAY_S,
+        used_amount: '12',
+        reserved_amount: '3',
+        limit_amount: '10',
+        remaining_amount: '-2',
+        exceeded: true,
+        action: 'block',
+        threshold_percent: 100,
+      },
+    });
+  });
+
+  it('names the event as the rule does', async () => {
+    await fixture.publish('ulp_1', [{ ...RULE, notifyAt: [50], webhookEvent: 'budget.alarm' }]);
+    await fixture.post([cost('5')]);
+    expect(await fixture.rows('select type from webhook_messages')).toEqual([{ type: 'budget.alarm' }]);
+  });
+
+  it('tells nothing of a batch that fails, and tells it once when the batch comes again', async () => {
+    const die = () => Promise.reject(new Error('killed'));
+    await expect(fixture.post([cost('9')], die)).rejects.toThrow('killed');
+    expect(await fixture.crossings()).toEqual([]);
+    expect(await fixture.windows()).toEqual([]);
+    expect(await fixture.wallets()).toEqual([]);
+    await fixture.post([cost('9')]);
+    expect(await fixture.crossings()).toEqual(told(50, 80));
+  });
+
+  it('tells nothing twice when a refund is used up again', async () => {
+    await fixture.post([cost('10')]);
+    await fixture.post([cost('-9')]);
+    await fixture.post([cost('20')]);
+    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    expect(await fixture.windows()).toMatchObject([{ used: '21' }]);
+  });
+
+  it('tells of each window and subject by itself, of a past one too', async () => {
+    await fixture.post([
+      cost('5'),
+      cost('5', NOW_S - DAY_S),
+      { ...cost('5'), subject: 'u2' },
+      cost('4', NOW_S + DAY_S),
+    ]);
+    expect(await fixture.crossings()).toEqual(
+      [
+        ...told(50),
+        `limit ${ruleNo} ${TODAY_S - DAY_S} 50 user u1`,
+        `limit ${ruleNo} ${TODAY_S} 50 user u2`,
+      ].sort(),
+    );
+  });
+
+  it('is told once whatever becomes of the limit meanwhile', async () => {
+    await fixture.post([cost('9')]);
+    // As a change of the limit at once would do it: what has been told is left to the outbox.
+    await fixture.rows('update limit_windows set limit_amount = 9, next_notice = 4.5');
+    await fixture.post([cost('1')]);
+    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+  });
+});

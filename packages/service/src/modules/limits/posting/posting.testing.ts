@@ -1,0 +1,336 @@
+import { ManualClock } from '../../../kernel/clock.js';
+import { newId } from '../../../kernel/id.js';
+import { transaction } from '../../../platform/postgres/index.js';
+import {
+  createProject,
+  createTestPostgres,
+  stored,
+  type TestPostgres,
+  type TestProject,
+  usageItem,
+} from '../../../testing/index.js';
+import type { UsageItemRow } from '../../usage/index.js';
+import { createWorkerCatalog, type LimitCatalog } from '../book/index.js';
+import { BatchPosting } from './batch-posting.js';
+import type { PostedFields, RatedUsage } from './rated-usage.js';
+
+/** 2025-06-15T15:06:40Z, a Sunday. */
+export const NOW_S = 1_750_000_000;
+
+/** A charge item; unpriced without an amount. */
+export interface TestItem {
+  readonly metric?: string;
+  readonly quantity?: string;
+  readonly amount?: string;
+  readonly currency?: string;
+}
+
+export interface TestUsage {
+  readonly atS?: number;
+  /** `null` for an event without a subject. */
+  readonly subject?: string | null;
+  readonly items?: readonly TestItem[];
+  readonly dimensions?: Readonly<Record<string, string>>;
+  readonly leaseId?: string;
+}
+
+export interface TestRule {
+  readonly key: string;
+  readonly measure?: 'amount' | 'quantity';
+  readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
+  readonly dimension?: readonly [string, string];
+  readonly currency?: string;
+  readonly period?: string;
+  readonly limit: string;
+  readonly notifyAt?: readonly number[];
+  readonly webhookEvent?: string;
+}
+
+export interface TestRoute {
+  readonly subjectId?: string;
+  readonly accountId?: string;
+  readonly planId?: string;
+  readonly timezone?: string;
+  readonly anchorS?: number;
+}
+
+/** A project whose usage is posted, batch by batch. */
+export class PostingFixture {
+  readonly clock = new ManualClock(NOW_S * 1_000);
+  readonly catalog = createWorkerCatalog();
+
+  private constructor(
+    private readonly test: TestPostgres,
+    readonly project: TestProject,
+  ) {}
+
+  static async create(): Promise<PostingFixture> {
+    const test = await createTestPostgres();
+    return new PostingFixture(test, await createProject(test.postgres, 'ten_a', 'prj_a'));
+  }
+
+  get postgres() {
+    return this.test.postgres;
+  }
+
+  drop(): Promise<void> {
+    return this.test.drop();
+  }
+
+  async rows(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {
+    return (await this.postgres.pool.query(sql, [...values])).rows;
+  }
+
+  /** One batch. `before` is awaited when everything is written; when it rejects, the batch is rolled back. */
+  post(
+    events: readonly TestUsage[],
+    before: () => Promise<void> | void = () => {},
+    catalog: Pick<LimitCatalog, 'read'> = this.catalog,
+  ): Promise<PostedFields[]> {
+    return transaction(this.postgres, async (tx) => {
+      const posting = new BatchPosting(tx, catalog, this.clock.nowMs());
+      const usage = events.map(ratedUsage);
+      await posting.prepare([{ scope: this.project, events: usage }]);
+      const planned = usage.map((event) => posting.plan(this.project, event));
+      for (const [index, event] of usage.entries()) {
+        posting.add(this.project, event, planned[index] as PostedFields);
+      }
+      await posting.write();
+      await before();
+      return planned;
+    });
+  }
+
+  /** A route for subjects of type `user`, or a change of the one that is there. */
+  async route({
+    subjectId = '*',
+    accountId = 'acct_a',
+    planId,
+    timezone = 'UTC',
+    anchorS = 0,
+  }: TestRoute = {}) {
+    const { tenantId, projectId } = this.project;
+    await this.rows(
+      `insert into accounts (tenant_id, project_id, id, name, created_at) values ($1, $2, $3, $3, 0) on conflict do nothing`,
+      [tenantId, projectId, accountId],
+    );
+    await this.rows(
+      `insert into subject_routes (tenant_id, project_id, id, subject_type, subject_id, account_id, usage_limit_plan_id,
+        plan_bound_at_ms, usage_limit_anchor, timezone, week_start, created_at, updated_at)
+      values ($1, $2, $3, 'user', $4, $5, $6, $7, $8, $9, 'monday', 0, 0)
+      on conflict (project_id, subject_type, subject_id) do update set account_id = $5, usage_limit_plan_id = $6,
+        plan_bound_at_ms = $7, usage_limit_anchor = $8, timezone = $9`,
+      [
+        tenantId,
+        projectId,
+        `ra_${subjectId}`,
+        subjectId,
+        accountId,
+        planId,
+        this.clock.nowMs(),
+        anchorS,
+        timezone,
+      ],
+    );
+    await this.#advanceRevision();
+    return `ra_${subjectId}`;
+  }
+
+  /** The next revision of a plan, published now. Answers the number under which each rule counts. */
+  async publish(planId: string, rules: readonly TestRule[]): Promise<number[]> {
+    const { tenantId, projectId } = this.project;
+    const [plan] = await this.rows(
+      `insert into usage_limit_plans as p (tenant_id, project_id, id, name, title, current_revision, created_at, updated_at)
+      values ($1, $2, $3, $3, $3, 1, 0, 0)
+      on conflict (project_id, id) do update set current_revision = p.current_revision + 1 returning current_revision`,
+      [tenantId, projectId, planId],
+    );
+    const versionId = newId('ulpv', this.clock);
+    await this.rows(
+      `insert into usage_limit_plan_versions (tenant_id, project_id, id, plan_id, revision, title, published_at_ms,
+        created_at, updated_at) values ($1, $2, $3, $4, $5, $4, $6, 0, 0)`,
+      [tenantId, projectId, versionId, planId, plan?.current_revision, this.clock.nowMs()],
+    );
+    const ruleNos: number[] = [];
+    for (const [position, rule] of rules.entries()) {
+      const ruleNo = await this.#ruleNo(planId, rule.key, rule);
+      ruleNos.push(ruleNo);
+      await this.rows(
+        `insert into usage_limit_plan_rules (tenant_id, project_id, id, plan_version_id, position, ${RULE_COLUMNS})
+        values ($1, $2, $3, $4, $5, ${placeholders(6)})`,
+        [
+          tenantId,
+          projectId,
+          `ulpr_${ruleNo}_${plan?.current_revision}`,
+          versionId,
+          position,
+          ...ruleValues(rule, ruleNo),
+        ],
+      );
+    }
+    await this.#advanceRevision();
+    return ruleNos;
+  }
+
+  /** A direct limit of a route, in force now. Answers the number under which it counts. */
+  async limit(routeId: string, rule: TestRule): Promise<number> {
+    const { tenantId, projectId } = this.project;
+    const id = `racl_${rule.key}`;
+    const ruleNo = await this.#ruleNo(id, '', rule);
+    await this.rows(
+      `insert into direct_limits (tenant_id, project_id, id, route_id, ${RULE_COLUMNS})
+      values ($1, $2, $3, $4, ${placeholders(5)})`,
+      [tenantId, projectId, id, routeId, ...ruleValues(rule, ruleNo)],
+    );
+    await this.rows(
+      `insert into direct_limit_amounts (tenant_id, project_id, direct_limit_id, changed_at_ms, rule_no, limit_amount,
+        effective) values ($1, $2, $3, $4, $5, $6, 'now')`,
+      [tenantId, projectId, id, this.clock.nowMs(), ruleNo, rule.limit],
+    );
+    await this.#advanceRevision();
+    return ruleNo;
+  }
+
+  /** An active lease of user `u1`, held by rules and, if asked, by the wallet of `acct_a`. */
+  async lease(fields: Partial<TestLease> = {}): Promise<string> {
+    const lease = { ...LEASE, ...fields };
+    const { tenantId, projectId, projectNo } = this.project;
+    const id = newId('bl', this.clock);
+    const { subjectId, amount, currency, metric, ruleNos, holdsWallet, status, expiresAt } = lease;
+    await this.rows(
+      `insert into budget_leases (tenant_id, project_id, id, subject_type, subject_id, account_id, currency, metric, amount,
+        held, rule_nos, holds_wallet, status, expires_at, created_at)
+      values ($1, $2, $3, 'user', $4, 'acct_a', $5, $6, $7::numeric, case when $8 = 'active' then $7::numeric else 0 end, $9,
+        $10, $8, $11, 0)`,
+      [tenantId, projectId, id, subjectId, currency, metric, amount, status, ruleNos, holdsWallet, expiresAt],
+    );
+    if (status !== 'active') return id;
+    await this.rows(
+      `insert into limit_reserved as r select $1, 'user', $2, no, $3 from unnest($4::integer[]) as no
+      on conflict (project_no, subject_type, subject_id, rule_no) do update set reserved = r.reserved + excluded.reserved`,
+      [projectNo, subjectId, amount, ruleNos],
+    );
+    if (!holdsWallet) return id;
+    await this.rows(
+      `insert into wallets as w (tenant_id, project_id, account_id, currency, mode, reserved, created_at)
+      values ($1, $2, 'acct_a', $3, 'prepaid', $4, 0)
+      on conflict (project_id, account_id, currency) do update set reserved = w.reserved + excluded.reserved`,
+      [tenantId, projectId, currency, amount],
+    );
+    return id;
+  }
+
+  windows(): Promise<Record<string, unknown>[]> {
+    return this.rows(
+      `select subject_id, rule_no, window_start, trim_scale(used)::text as used, trim_scale(limit_amount)::text as "limit"
+      from limit_windows order by 1, 2, 3`,
+    );
+  }
+
+  /** What a wallet is worth: balance less what is owed. */
+  wallets(): Promise<Record<string, unknown>[]> {
+    return this.rows(
+      `select account_id, currency, trim_scale(balance - owed)::text as worth from wallets order by 1, 2`,
+    );
+  }
+
+  /** The crossings that were told: rule, subject, window, percentage. */
+  async crossings(): Promise<string[]> {
+    const rows = await this.rows(`select dedupe_key from webhook_messages order by dedupe_key`);
+    return rows.map(({ dedupe_key }) => String(dedupe_key));
+  }
+
+  async #ruleNo(ownerId: string, key: string, rule: TestRule): Promise<number> {
+    const { tenantId, projectId } = this.project;
+    const { measure, period, currency } = { ...RULE, ...rule };
+    const [row] = await this.rows(
+      `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
+      values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (project_id, owner_id, limit_key, period, measure, currency) do update set period = excluded.period
+      returning no`,
+      [tenantId, projectId, ownerId, key, period, measure, measure === 'amount' ? currency : ''],
+    );
+    return row?.no as number;
+  }
+
+  async #advanceRevision(): Promise<void> {
+    const { tenantId, projectId } = this.project;
+    await this.rows(
+      `insert into limit_revisions as r values ($1, $2, 1)
+      on conflict (project_id) do update set revision = r.revision + 1`,
+      [tenantId, projectId],
+    );
+  }
+}
+
+interface TestLease {
+  readonly subjectId: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly metric: string | null;
+  readonly ruleNos: readonly number[];
+  readonly holdsWallet: boolean;
+  readonly status: 'active' | 'closed' | 'expired';
+  readonly expiresAt: number;
+}
+
+const LEASE: TestLease = {
+  subjectId: 'u1',
+  amount: '10',
+  currency: 'USD',
+  metric: null,
+  ruleNos: [],
+  holdsWallet: false,
+  status: 'active',
+  expiresAt: NOW_S + 60,
+};
+
+const RULE = {
+  measure: 'amount',
+  selector: ['all', ''],
+  currency: 'USD',
+  period: 'day',
+  notifyAt: [],
+} as const;
+
+const RULE_COLUMNS = `limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency, period,
+  limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
+const RULE_COLUMN_COUNT = 15;
+
+const placeholders = (from: number) =>
+  Array.from({ length: RULE_COLUMN_COUNT }, (_, index) => `$${from + index}`).join(', ');
+
+function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
+  const { key, measure, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
+    ...RULE,
+    ...rule,
+  };
+  return [
+    ...[key, measure, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
+    ...[webhookEvent, notifyAt, ruleNo, 0, 0],
+  ];
+}
+
+/** Usage of user `u1`, one token for 1 USD, but for what is said. */
+export function ratedUsage(usage: TestUsage): RatedUsage {
+  const { atS = NOW_S, subject = 'u1', items = [{ amount: '1' }], dimensions = {}, leaseId = '' } = usage;
+  return {
+    occurredAt: atS,
+    subject: subject === null ? undefined : { type: 'user', id: subject },
+    dimensions: new Map(Object.entries(dimensions)),
+    items: items.map(ratedItem),
+    budgetLeaseId: leaseId,
+  };
+}
+
+function ratedItem({
+  metric = 'llm.tokens',
+  quantity = '1',
+  amount,
+  currency = 'USD',
+}: TestItem): UsageItemRow {
+  const item = usageItem({ metric, quantity: stored(quantity), unitPrice: null });
+  return amount === undefined
+    ? { ...item, amount: 0n, currency: '', pricingSource: 'unpriced' }
+    : { ...item, amount: stored(amount), currency };
+}
