@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import { parseLossless, scanJson } from '../../kernel/json.js';
-import { ApiError } from './errors.js';
+import { ApiError, invalidRequest } from './errors.js';
 import { firstUnusableText } from './text.js';
 import type { App } from './types.js';
 
@@ -91,9 +91,7 @@ function refuseUnusableText(bytes: Buffer, value: unknown): void {
   if (!bytes.includes('\\u')) return;
   const path = firstUnusableText(value);
   if (path === undefined) return;
-  throw new ApiError('invalid_request', {
-    details: [{ path, message: 'text must not hold NUL or a lone surrogate' }],
-  });
+  throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
 }
 
 /**

@@ -47,7 +47,7 @@ function statusOf(code: ErrorCode, inBody: boolean): number {
 /** 400 `invalid_request` about one place of the request. */
 export function invalidRequest(path: string, message: string): ApiError {
   return new ApiError('invalid_request', {
-    message: `The request is not valid: ${path}: ${message}.`,
+    message: `The request is not valid: ${path === '' ? message : `${path}: ${message}`}.`,
     details: [{ path, message }],
   });
 }

@@ -24,7 +24,9 @@ const Item = Type.Object(
     type: Type.Optional(Type.Union([Type.Literal('number'), Type.Literal('decimal_string')])),
     size: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
     'x-unit': Type.Optional(Type.String({ pattern: '^[a-z]+$' })),
-    count: Type.Optional(Type.Integer({ minimum: 1 })),
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 9 })),
+    quantity: Type.Optional(Type.Union([Type.Number(), Type.String({ minLength: 1 })])),
+    hints: Type.Optional(Type.Record(Type.String(), Type.Number(), { maxProperties: 2 })),
   },
   closed,
 );
@@ -50,7 +52,14 @@ describe('a body', () => {
     ['a number as text', { items: [{ metric: 'm', count: '1' }] }, 'items[0].count', 'expected an integer'],
     ['a boolean as text', { items: [], flag: 'true' }, 'flag', 'expected a boolean'],
     ['a fraction', { items: [{ metric: 'm', count: 1.5 }] }, 'items[0].count', 'expected an integer'],
-    ['too little', { items: [{ metric: 'm', count: 0 }] }, 'items[0].count', 'must be >= 1'],
+    ['too little', { items: [{ metric: 'm', count: 0 }] }, 'items[0].count', 'expected at least 1'],
+    ['too much', { items: [{ metric: 'm', count: 10 }] }, 'items[0].count', 'expected at most 9'],
+    [
+      'more than any number',
+      { items: [{ metric: 'm', count: Number.POSITIVE_INFINITY }] },
+      'items[0].count',
+      'the number is too large',
+    ],
     ['too short', { items: [{ metric: '' }] }, 'items[0].metric', 'expected at least 1 character'],
     ['too long', { items: [{ metric: 'abcdef' }] }, 'items[0].metric', 'expected at most 5 characters'],
     [
@@ -64,6 +73,30 @@ describe('a body', () => {
       { items: [{ metric: 'm', size: true }] },
       'items[0].size',
       'expected a string or an integer',
+    ],
+    [
+      'a choice and no fitting type',
+      { items: [{ metric: 'm', quantity: null }] },
+      'items[0].quantity',
+      'expected a number or a string',
+    ],
+    [
+      'the right type of a choice',
+      { items: [{ metric: 'm', quantity: '' }] },
+      'items[0].quantity',
+      'expected at least 1 character',
+    ],
+    [
+      'a choice and more than any number',
+      { items: [{ metric: 'm', quantity: Number.POSITIVE_INFINITY }] },
+      'items[0].quantity',
+      'the number is too large',
+    ],
+    [
+      'too many entries of a map',
+      { items: [{ metric: 'm', hints: { a: 1, b: 2, c: 3 } }] },
+      'items[0].hints',
+      'expected at most 2 entries',
     ],
     [
       'a pattern',

@@ -69,22 +69,57 @@ function sentence({ path, message }: ErrorDetail): string {
 }
 
 function describeFindings(findings: readonly ErrorObject[], data: unknown): ErrorDetail[] {
-  const choices = findings.filter((finding) => finding.keyword === 'anyOf' || finding.keyword === 'oneOf');
+  const choices = findings.filter(isChoice);
   const details = new Map<string, ErrorDetail>();
-  for (const finding of findings) {
+  for (const [index, found] of findings.entries()) {
     // What each branch of a choice lacks is noise beside "must be one of".
-    if (choices.some((choice) => finding.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
-    const detail = describeFinding(finding, data);
-    // One finding per place: a text that is too short need not also hear that it misses the pattern.
-    if (!details.has(detail.path)) details.set(detail.path, detail);
-    if (details.size === ERROR_DETAILS_MAX) break;
+    if (choices.some((choice) => found.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
+    for (const finding of isChoice(found) ? insideChoice(findings, index) : [found]) {
+      const detail = describeFinding(finding, data);
+      // One finding per place: a text that is too short need not also hear that it misses the pattern.
+      if (!details.has(detail.path)) details.set(detail.path, detail);
+    }
+    if (details.size >= ERROR_DETAILS_MAX) break;
   }
-  return [...details.values()];
+  return [...details.values()].slice(0, ERROR_DETAILS_MAX);
 }
+
+function isChoice({ keyword }: ErrorObject): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf';
+}
+
+/** What the only branch of a choice lacks that takes values of this type; where there is none such, the choice itself. */
+function insideChoice(findings: readonly ErrorObject[], index: number): readonly ErrorObject[] {
+  const choice = findings[index];
+  if (choice === undefined) return [];
+  const prefix = `${choice.schemaPath}/`;
+  const byBranch = new Map<string, ErrorObject[]>();
+  // Ajv tells what is wrong with the branches right before it tells of the choice.
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const finding = findings[at];
+    if (finding === undefined || !finding.schemaPath.startsWith(prefix)) break;
+    if (!`${finding.instancePath}/`.startsWith(`${choice.instancePath}/`)) break;
+    const branch = finding.schemaPath.slice(prefix.length).split('/', 1)[0] ?? '';
+    byBranch.set(branch, [finding, ...(byBranch.get(branch) ?? [])]);
+  }
+  const fitting = [...byBranch.values()].filter((branch) =>
+    branch.every(
+      ({ keyword, instancePath }) => instancePath !== choice.instancePath || !OF_KIND.has(keyword),
+    ),
+  );
+  return fitting.length === 1 ? (fitting[0] ?? []) : [choice];
+}
+
+/** Keywords that tell what kind of value a branch is for. */
+const OF_KIND: ReadonlySet<string> = new Set(['type', 'const', 'enum']);
 
 function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
   const path = pathOfPointer(finding.instancePath, data);
   const { keyword, params, schema } = finding;
+  // JSON has numbers that JavaScript has not; they were read as Infinity.
+  if (typeof finding.data === 'number' && !Number.isFinite(finding.data)) {
+    return { path, message: 'the number is too large' };
+  }
   switch (keyword) {
     case 'additionalProperties':
       return { path: childPath(path, String(params.additionalProperty)), message: 'unknown field' };
@@ -110,6 +145,14 @@ function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {
       return { path, message: `expected at least ${count(Number(schema), 'entry', 'entries')}` };
     case 'maxItems':
       return { path, message: `expected at most ${count(Number(schema), 'entry', 'entries')}` };
+    case 'minProperties':
+      return { path, message: `expected at least ${count(Number(schema), 'entry', 'entries')}` };
+    case 'maxProperties':
+      return { path, message: `expected at most ${count(Number(schema), 'entry', 'entries')}` };
+    case 'minimum':
+      return { path, message: `expected at least ${Number(schema)}` };
+    case 'maximum':
+      return { path, message: `expected at most ${Number(schema)}` };
     case 'uniqueItems':
       return { path, message: `entries ${params.j} and ${params.i} are the same` };
     case 'pattern':
