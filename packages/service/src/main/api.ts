@@ -5,7 +5,9 @@ import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js'
 import {
   createApiCatalog,
   createLimitManagement,
+  createRealtimeLimits,
   registerLimitManagementRoutes,
+  registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
@@ -77,7 +79,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
-  registerLimitManagementRoutes(app, createLimitManagement({ postgres, clock, catalog: createApiCatalog() }));
+  registerLimitRoutes(app, postgres);
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     clickhouse,
@@ -95,6 +97,13 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   return async () => {
     await Promise.all([ingest.close(), backtests.close()]);
   };
+}
+
+/** One catalog for both: what is changed on this node counts here at once. */
+function registerLimitRoutes(app: App, postgres: Stores['postgres']): void {
+  const deps = { postgres, clock: systemClock, catalog: createApiCatalog() };
+  registerLimitManagementRoutes(app, createLimitManagement(deps));
+  registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }
 
 /** Tells the worker of this process at once what others would notice by polling. */

@@ -3,10 +3,8 @@ import { createTestApi, type TestApi } from '../../testing/api.js';
 import { catalogSource } from './book/catalog-store.js';
 import { LimitCatalog } from './book/index.js';
 import { createLeaseExpiryJob, type LeaseExpiryJob } from './lease-expiry.js';
-import { registerLeaseRoutes } from './lease-routes.js';
-import { Leases } from './leases.js';
-import { registerRealtimeRoutes } from './realtime-routes.js';
-import { SubjectLimits } from './subject-limits.js';
+import type { Leases } from './leases.js';
+import { createRealtimeLimits, registerRealtimeLimitRoutes } from './realtime.js';
 
 /** An application with what is asked of limits before and beside the work; what manages them is left out. */
 export interface TestLimits extends TestApi {
@@ -19,12 +17,11 @@ export async function createTestLimits(): Promise<TestLimits> {
   let parts: { leases: Leases; expiry: LeaseExpiryJob } | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
-    const subjectLimits = new SubjectLimits({ postgres, catalog, clock });
-    const leases = new Leases({ postgres, limits: subjectLimits, clock });
+    const realtime = createRealtimeLimits({ postgres, catalog, clock });
     const log = { warn: () => {} };
-    parts = { leases, expiry: createLeaseExpiryJob({ postgres, clock, log, metrics: createMetrics() }) };
-    registerRealtimeRoutes(app, { subjectLimits });
-    registerLeaseRoutes(app, { leases });
+    const expiry = createLeaseExpiryJob({ postgres, clock, log, metrics: createMetrics() });
+    parts = { leases: realtime.leases, expiry };
+    registerRealtimeLimitRoutes(app, realtime);
   });
   if (parts === undefined) throw new Error('the routes were not registered');
   return { ...api, ...parts, url: `/v1/projects/${api.projectId}` };

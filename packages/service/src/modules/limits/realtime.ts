@@ -1,0 +1,27 @@
+import type { App } from '../../platform/http/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { registerLeaseRoutes } from './lease-routes.js';
+import { Leases } from './leases.js';
+import { registerRealtimeRoutes } from './realtime-routes.js';
+import { SubjectLimits, type SubjectLimitsDeps } from './subject-limits.js';
+
+export interface RealtimeDeps extends SubjectLimitsDeps {
+  readonly postgres: Postgres;
+}
+
+/** What is asked of limits before the work, and while it is done. */
+export interface RealtimeLimitParts {
+  readonly subjectLimits: SubjectLimits;
+  readonly leases: Leases;
+}
+
+export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
+  const subjectLimits = new SubjectLimits(deps);
+  return { subjectLimits, leases: new Leases({ ...deps, limits: subjectLimits }) };
+}
+
+/** The realtime snapshot, the check, and budget leases. */
+export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts): void {
+  registerRealtimeRoutes(app, parts);
+  registerLeaseRoutes(app, parts);
+}
