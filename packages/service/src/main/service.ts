@@ -11,6 +11,7 @@ import { type Api, createApi } from './api.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
+import { startJobs } from './jobs.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
@@ -55,6 +56,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const metrics = createMetrics();
     const pipeline = await startPipeline(config, stores, { log, metrics, fail });
     closers.add(() => pipeline.stop());
+    const jobs = startJobs(config, stores, { log, metrics });
+    closers.add(() => jobs.stop());
     signal.throwIfAborted();
     onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
     const readiness = new Readiness();

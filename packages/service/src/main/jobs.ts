@@ -1,0 +1,38 @@
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { createCreditExpiryJob } from '../modules/ledger/index.js';
+import { createLeaseExpiryJob } from '../modules/limits/index.js';
+import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
+import type { Logger } from '../platform/log/index.js';
+import type { Metrics } from '../platform/metrics/index.js';
+import type { Stores } from './stores.js';
+
+/** Work that nobody asks for: what expires, and what is to be told to others. */
+export interface RunningJobs {
+  /** Ends after what is in hand. */
+  stop(): Promise<void>;
+}
+
+/** Starts the jobs of a process with the worker role. Every one may run in any number of processes at once. */
+export function startJobs(
+  config: Config,
+  { postgres }: Pick<Stores, 'postgres'>,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+): RunningJobs {
+  if (!config.roles.includes('worker')) return { stop: async () => {} };
+  const abort = new AbortController();
+  const deps = { postgres, clock: systemClock, log, metrics };
+  const send = createSender({ allowPrivate: config.webhookAllowPrivate });
+  const jobs = [
+    createCreditExpiryJob(deps),
+    createLeaseExpiryJob(deps),
+    createWebhookDispatcher({ ...deps, send }),
+  ];
+  const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
+  return {
+    async stop() {
+      abort.abort();
+      await running;
+    },
+  };
+}
