@@ -12,6 +12,10 @@ export const ERRORS = {
   rule_set_not_found: { status: 404, statusInBody: 400, message: 'No such rule set in this project.' },
   rule_set_not_published: { status: 409, statusInBody: 400, message: 'The rule set is not published.' },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
+  pricing_rule_set_limit_reached: {
+    status: 409,
+    message: 'The extractor rule set has as many published pricing rule sets as it may have.',
+  },
   nothing_to_publish: { status: 409, message: 'There is no draft to publish.' },
   name_taken: { status: 409, message: 'Another one of the project has this name.' },
   plan_not_published: {

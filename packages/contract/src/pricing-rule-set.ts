@@ -5,8 +5,8 @@ import { EntryName, Expression, MetricName, RuleSetName } from './rule-parts.js'
 import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
 
-/** Pricing rule sets, archived ones not counted, that can be bound to one extractor rule set. */
-export const PRICING_RULE_SETS_BOUND_MAX = 20;
+/** Pricing rule sets that can price the charge items of one extractor rule set: published, and not archived. */
+export const PRICING_RULE_SETS_IN_FORCE_MAX = 20;
 
 export const PRICING_CURRENCY_DEFAULT = 'USD';
 export const PRICING_PRIORITY_DEFAULT = 0;

@@ -123,6 +123,8 @@ describe('the audit log', () => {
     const first = await done('POST', pricingsUrl, bound);
     api.clock.advanceMs(10);
     const second = await done('POST', pricingsUrl, bound);
+    await done('POST', pricingsUrl, bound);
+    for (const { id } of [ended, second, first]) await done('POST', `${pricingsUrl}/${id}/publish`);
     await done('POST', `${pricingsUrl}/${ended.id}/archive`);
     await done('POST', `${extractorsUrl}/${extractorId}/archive`);
     expect((await logOf(extractorId)).at(-1)?.change).toEqual({

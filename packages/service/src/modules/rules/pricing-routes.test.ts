@@ -1,4 +1,4 @@
-import { EXPRESSION_BYTES_MAX, PRICING_RULE_SETS_BOUND_MAX, PRICING_RULES_MAX } from '@tollgate/contract';
+import { EXPRESSION_BYTES_MAX, PRICING_RULE_SETS_IN_FORCE_MAX, PRICING_RULES_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { createRuleSets, registerRuleSetRoutes } from './index.js';
@@ -213,25 +213,26 @@ describe('the extractor rule set', () => {
     expect((await put(id, { extractor_rule_set_id: undefined })).status).toBe(400);
   });
 
-  it('has a bounded number of them, archived ones not counted', async () => {
+  it('can be priced by a bounded number of them, drafts and archived ones not counted', async () => {
     const full = await makeExtractor();
     const ids: string[] = [];
-    for (let count = 0; count < PRICING_RULE_SETS_BOUND_MAX; count += 1) {
+    for (let count = 0; count <= PRICING_RULE_SETS_IN_FORCE_MAX; count += 1) {
       ids.push(await create({ extractor_rule_set_id: full }));
     }
-    const refused = await post({ extractor_rule_set_id: full });
-    expect(refused.status).toBe(400);
-    expect(refused.json()).toMatchObject({
-      code: 'invalid_request',
-      details: [
-        {
-          path: 'extractor_rule_set_id',
-          message: expect.stringContaining(`${PRICING_RULE_SETS_BOUND_MAX} `),
-        },
-      ],
+    const published = await Promise.all(ids.map((id) => act(id, 'publish')));
+    expect(published.filter(({ status }) => status === 200)).toHaveLength(PRICING_RULE_SETS_IN_FORCE_MAX);
+    const refused = published.findIndex(({ status }) => status !== 200);
+    expect(published[refused]?.status).toBe(409);
+    expect(published[refused]?.json()).toMatchObject({
+      error: expect.stringContaining(`${full} has ${PRICING_RULE_SETS_IN_FORCE_MAX} `),
+      code: 'pricing_rule_set_limit_reached',
     });
-    await act(ids[7] ?? '', 'archive');
-    expect((await post({ extractor_rule_set_id: full })).status).toBe(201);
+
+    const [next, other] = ids.filter((_, index) => index !== refused);
+    await put(next ?? '', { extractor_rule_set_id: full, rules: [RULE] });
+    expect((await act(next ?? '', 'publish')).status).toBe(200);
+    await act(other ?? '', 'archive');
+    expect((await act(ids[refused] ?? '', 'publish')).status).toBe(200);
   });
 });
 

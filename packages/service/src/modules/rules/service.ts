@@ -1,7 +1,7 @@
 import {
   type ExtractorConfig,
   type ExtractorRuleSetInput,
-  PRICING_RULE_SETS_BOUND_MAX,
+  PRICING_RULE_SETS_IN_FORCE_MAX,
   type PricingConfig,
   type PricingRuleSetInput,
 } from '@tollgate/contract';
@@ -79,7 +79,8 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return this.change(context, ruleSetId, 'update', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
       if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {
-        throw invalidRequest('extractor_rule_set_id', `expected ${newest.extractor_rule_set_id}, for good`);
+        const message = `cannot be changed: expected ${newest.extractor_rule_set_id}`;
+        throw invalidRequest('extractor_rule_set_id', message);
       }
       if (newest.published_at === null) {
         const draft = draftOf(input, config, newest.version, newest.created_at);
@@ -92,11 +93,14 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     });
   }
 
-  /** @throws ApiError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`. */
+  /** @throws ApiError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`, `pricing_rule_set_limit_reached`. */
   async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
     return this.change(context, ruleSetId, 'publish', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
       if (newest.published_at !== null) throw new ApiError('nothing_to_publish');
+      const { extractor_rule_set_id: boundTo } = newest;
+      // A draft that is the first version: the rule set begins to price.
+      if (boundTo !== null && newest.version === 1) await checkRoom(tx, scope, boundTo);
       await store.markPublished(tx, scope, ruleSetId, newest.version, now);
       // Only the newest version can be a draft, so the one before it is the newest that was published.
       const previous = await store.readVersion<Config>(tx, scope, ruleSetId, newest.version - 1);
@@ -118,7 +122,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       const publishedVersion = newest.published_at === null ? newest.version - 1 : newest.version;
       const ended = { published_version: publishedVersion === 0 ? null : publishedVersion };
       if (scope.kind === 'pricing') return { ...ended, extractor_rule_set_id: newest.extractor_rule_set_id };
-      return { ...ended, pricing_rule_set_ids: await store.listBound(tx, scope, ruleSetId) };
+      return { ...ended, pricing_rule_set_ids: await store.listPricing(tx, scope, ruleSetId) };
     });
   }
 
@@ -240,10 +244,15 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
     const details = [{ path, message: 'expected one that is not archived' }];
     throw new ApiError('rule_set_archived', { details });
   }
-  const bound = await store.listBound(tx, owner, extractorRuleSetId);
-  if (bound.length >= PRICING_RULE_SETS_BOUND_MAX) {
-    throw invalidRequest(path, `it has ${PRICING_RULE_SETS_BOUND_MAX} pricing rule sets already, the most`);
-  }
+}
+
+/** Workers hold all prices of an extractor rule set at once. Whoever publishes holds the row of that rule set, so none slips by. */
+async function checkRoom(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
+  const published = await store.listPricing(tx, owner, extractorRuleSetId);
+  if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;
+  throw new ApiError('pricing_rule_set_limit_reached', {
+    message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, the most it may have: archive one, or put the rules into one of them.`,
+  });
 }
 
 function draftOf<Config>(

@@ -204,8 +204,12 @@ const updateRuleSet = (tx: Tx, owner: RuleSetOwner, ruleSetId: string) =>
     .where('project_id', '=', owner.projectId)
     .where('id', '=', ruleSetId);
 
-/** The pricing rule sets bound to an extractor rule set that are not archived, oldest first. */
-export async function listBound(tx: Tx, owner: RuleSetOwner, extractorRuleSetId: string): Promise<string[]> {
+/** The pricing rule sets bound to an extractor rule set that were published and are not archived, oldest first. */
+export async function listPricing(
+  tx: Tx,
+  owner: RuleSetOwner,
+  extractorRuleSetId: string,
+): Promise<string[]> {
   const rows = await tx
     .selectFrom('rule_sets')
     .select('id')
@@ -213,6 +217,15 @@ export async function listBound(tx: Tx, owner: RuleSetOwner, extractorRuleSetId:
     .where('project_id', '=', owner.projectId)
     .where('extractor_rule_set_id', '=', extractorRuleSetId)
     .where('archived_at', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('rule_set_versions')
+          .select('version')
+          .whereRef('rule_set_versions.project_id', '=', 'rule_sets.project_id')
+          .whereRef('rule_set_versions.rule_set_id', '=', 'rule_sets.id')
+          .where('published_at', 'is not', null),
+      ),
+    )
     .orderBy('id')
     .execute();
   return rows.map(({ id }) => id);
