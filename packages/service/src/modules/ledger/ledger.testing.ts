@@ -14,6 +14,8 @@ import type { WalletCaller } from './wallets.js';
 
 const START_MS = 1_790_000_000_000;
 const DIFFERENCES_MAX = 10;
+/** As many as there are connections: who has none within a while is refused. */
+const LANES = 10;
 
 /** 1 as an amount. */
 export const ONE: Amount = 10n ** 18n;
@@ -100,4 +102,15 @@ export class LedgerFixture {
 
 export function keyOfCaller({ project, accountId, currency }: WalletCaller): WalletKey {
   return { tenantId: project.tenantId, projectId: project.projectId, accountId, currency };
+}
+
+/** Does everything at once, on all connections that there are; the tasks are begun in their order. */
+export async function allAtOnce<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  const queue = tasks.entries();
+  const lane = async () => {
+    for (const [index, task] of queue) results[index] = await task();
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
 }
