@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
   createApiCatalog,
   createLimitManagement,
@@ -79,6 +80,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
+  registerLedgerRoutes(app, createLedger({ postgres, clock }));
   registerLimitRoutes(app, postgres);
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
