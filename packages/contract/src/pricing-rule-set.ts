@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { PRICING_RULES_MAX } from './limits.js';
-import { EntryName, Expression, MetricName, RuleSetName } from './rule-parts.js';
+import {
+  AmountExpression,
+  currencyOf,
+  EffectiveFrom,
+  entryName,
+  expressionFor,
+  MetricName,
+  RuleSetName,
+  UnitPriceExpression,
+} from './rule-parts.js';
 import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
 
@@ -20,7 +29,9 @@ const ExtractorRuleSetId = Type.String({
 /** Prices the charge items of a metric that `match_expr` is true for; of many rules the first in order does. */
 export const PricingRule = Type.Object(
   {
-    name: Type.Optional(EntryName),
+    name: Type.Optional(
+      entryName('Shown with the charge items that it prices; by default the metric. Not used twice.'),
+    ),
     priority: Type.Optional(
       Type.Integer({
         minimum: -2_147_483_648,
@@ -31,25 +42,35 @@ export const PricingRule = Type.Object(
       }),
     ),
     metric: MetricName,
-    match_expr: Type.Optional(Expression),
-    unit_price_expr: Type.Optional(Expression),
-    amount_expr: Type.Optional(Expression),
+    match_expr: Type.Optional(
+      expressionFor(
+        'Whether the rule prices a charge item, a bool; by default it prices all of its metric. What cannot be computed, for ' +
+          'want of a dimension say, is no match.',
+      ),
+    ),
+    unit_price_expr: Type.Optional(UnitPriceExpression),
+    amount_expr: Type.Optional(AmountExpression),
   },
-  { ...closed, description: 'One or both of `unit_price_expr` and `amount_expr` are needed.' },
+  {
+    ...closed,
+    description:
+      'Prices charge items of a metric. One or both of `unit_price_expr` and `amount_expr` are needed; where they cannot be ' +
+      'computed, the event fails.',
+  },
 );
 
 /** The part of a pricing rule set that decides what charge items cost. */
 export const PricingConfig = Type.Object(
   {
     currency: Type.Optional(
-      Type.String({
-        minLength: 2,
-        maxLength: 12,
-        default: PRICING_CURRENCY_DEFAULT,
-        description: 'Currency of the prices.',
+      currencyOf('Currency of all prices of the rule set.', { default: PRICING_CURRENCY_DEFAULT }),
+    ),
+    rules: Type.Optional(
+      Type.Array(PricingRule, {
+        maxItems: PRICING_RULES_MAX,
+        description: 'Tried in order of `priority`; the first that matches gives the price.',
       }),
     ),
-    rules: Type.Optional(Type.Array(PricingRule, { maxItems: PRICING_RULES_MAX })),
   },
   closed,
 );
@@ -59,7 +80,7 @@ export const PricingRuleSetInput = Type.Object(
   {
     extractor_rule_set_id: ExtractorRuleSetId,
     name: Type.Optional(RuleSetName),
-    effective_from: Type.Optional(UnixSeconds),
+    effective_from: Type.Optional(EffectiveFrom),
     ...PricingConfig.properties,
   },
   closed,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { EXPRESSION_BYTES_MAX, NAME_CHARS_MAX } from './limits.js';
+import { UNIX_SECONDS_MAX } from './common.js';
+import { CURRENCY_PATTERN, EXPRESSION_BYTES_MAX, METRIC_PATTERN, NAME_CHARS_MAX } from './limits.js';
 
 /** What the configs of extractor and of pricing rule sets are made of. */
 export const Path = Type.String({
@@ -7,12 +8,35 @@ export const Path = Type.String({
   maxLength: 1_024,
   description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.',
 });
-export const Expression = Type.String({
+export const expressionFor = (meaning: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: EXPRESSION_BYTES_MAX,
+    description: `${meaning} A CEL expression of at most ${EXPRESSION_BYTES_MAX} bytes.`,
+  });
+export const UnitPriceExpression = expressionFor('Yields the price of one unit, a Decimal.');
+export const AmountExpression = expressionFor(
+  'Yields the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',
+);
+export const entryName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, description });
+export const MetricName = Type.String({
   minLength: 1,
-  maxLength: EXPRESSION_BYTES_MAX,
-  description: 'CEL expression.',
+  maxLength: 128,
+  description: `Matches \`${METRIC_PATTERN}\`.`,
 });
-export const EntryName = Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX });
-export const MetricName = Type.String({ minLength: 1, maxLength: 128 });
-export const CurrencyCode = Type.String({ minLength: 2, maxLength: 12 });
+export const currencyOf = (meaning: string, options: { readonly default?: string } = {}) =>
+  Type.String({
+    ...options,
+    minLength: 2,
+    maxLength: 12,
+    description: `${meaning} An ISO 4217 code or a unit of your own, matching \`${CURRENCY_PATTERN}\`.`,
+  });
 export const RuleSetName = Type.String({ maxLength: NAME_CHARS_MAX, description: 'Display name.' });
+export const EffectiveFrom = Type.Integer({
+  minimum: 0,
+  maximum: UNIX_SECONDS_MAX,
+  description:
+    'Unix seconds: the version is for events that occur from then on, until another version takes over. Default: when the ' +
+    'version was opened.',
+});

@@ -1,33 +1,78 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
-import { LESS_PATHS_MAX, RULE_SET_DIMENSIONS_MAX, RULE_SET_EXTRACTORS_MAX } from './limits.js';
-import { CurrencyCode, EntryName, Expression, MetricName, Path, RuleSetName } from './rule-parts.js';
+import {
+  DIMENSION_NAME_PATTERN,
+  LESS_PATHS_MAX,
+  RULE_SET_DIMENSIONS_MAX,
+  RULE_SET_EXTRACTORS_MAX,
+} from './limits.js';
+import {
+  AmountExpression,
+  currencyOf,
+  EffectiveFrom,
+  entryName,
+  MetricName,
+  Path,
+  RuleSetName,
+  UnitPriceExpression,
+} from './rule-parts.js';
 import { versionChangeFields } from './rule-set-change.js';
 
 export const SubjectConfig = Type.Object(
   {
     type_path: Type.Optional(Path),
-    default_type: Type.Optional(Type.String({ maxLength: 64 })),
+    default_type: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description:
+          'The type where `type_path` is not configured, or yields nothing, null or an empty text.',
+      }),
+    ),
     id_path: Type.Optional(Path),
-    default_id: Type.Optional(Type.String({ maxLength: 255 })),
-    required: Type.Optional(Type.Boolean()),
+    default_id: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description: 'The id where `id_path` is not configured, or yields nothing, null or an empty text.',
+      }),
+    ),
+    required: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether an event without both a type and an id fails; else it has no subject.',
+      }),
+    ),
   },
-  { ...closed, description: 'How a raw event becomes a subject.' },
+  {
+    ...closed,
+    description:
+      'How a raw event becomes a subject; not asked when `subject_type` and `subject_id` come with the event.',
+  },
 );
 
 export const DimensionConfig = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 64 }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: `Its name in charts and in expressions. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
+    }),
     path: Path,
-    type: Type.Union([Type.Literal('string'), Type.Literal('number'), Type.Literal('boolean')]),
-    required: Type.Optional(Type.Boolean()),
+    type: Type.Union([Type.Literal('string'), Type.Literal('number'), Type.Literal('boolean')], {
+      description: 'Type of the JSON value. An event with another one fails.',
+    }),
+    required: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether an event without it, or where it is null, fails.',
+      }),
+    ),
   },
   closed,
 );
 
 export const ChargeItemExtractor = Type.Object(
   {
-    name: Type.Optional(EntryName),
+    name: Type.Optional(entryName('Shown with its charge items; by default the metric. Not used twice.')),
     metric: MetricName,
     path: Path,
     less_paths: Type.Optional(
@@ -37,22 +82,37 @@ export const ChargeItemExtractor = Type.Object(
           'Quantities that `path` includes and other charge items report: subtracted, where the event has them.',
       }),
     ),
-    type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')]),
-    unit: Type.Optional(Type.String({ maxLength: 64 })),
-    currency: Type.Optional(CurrencyCode),
-    unit_price_expr: Type.Optional(Expression),
-    amount_expr: Type.Optional(Expression),
+    type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')], {
+      description:
+        'Whether the quantity is a JSON number or a decimal in a string. None or null: no charge item.',
+    }),
+    unit: Type.Optional(Type.String({ maxLength: 64, description: 'Unit of the quantity.' })),
+    currency: Type.Optional(currencyOf('Currency of the prices of this extractor; by default USD.')),
+    unit_price_expr: Type.Optional(UnitPriceExpression),
+    amount_expr: Type.Optional(AmountExpression),
   },
-  closed,
+  {
+    ...closed,
+    description:
+      'Makes a charge item of a quantity. Without `unit_price_expr` and `amount_expr`, pricing rule sets price it.',
+  },
 );
 
 /** The part of an extractor rule set that decides how an event is read and rated. */
 export const ExtractorConfig = Type.Object(
   {
     subject: Type.Optional(SubjectConfig),
-    dimensions: Type.Optional(Type.Array(DimensionConfig, { maxItems: RULE_SET_DIMENSIONS_MAX })),
+    dimensions: Type.Optional(
+      Type.Array(DimensionConfig, {
+        maxItems: RULE_SET_DIMENSIONS_MAX,
+        description: 'What usage is told apart by, in charts and in expressions.',
+      }),
+    ),
     charge_item_extractors: Type.Optional(
-      Type.Array(ChargeItemExtractor, { maxItems: RULE_SET_EXTRACTORS_MAX }),
+      Type.Array(ChargeItemExtractor, {
+        maxItems: RULE_SET_EXTRACTORS_MAX,
+        description: 'What is charged. Several may report one metric.',
+      }),
     ),
   },
   closed,
@@ -71,7 +131,7 @@ export const ExtractorRuleSetInput = Type.Object(
     template_id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 64, description: 'Extractor template to expand.' }),
     ),
-    effective_from: Type.Optional(UnixSeconds),
+    effective_from: Type.Optional(EffectiveFrom),
     ...ExtractorConfig.properties,
   },
   closed,
