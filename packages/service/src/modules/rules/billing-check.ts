@@ -4,6 +4,8 @@ import { decimalFromJson, type NumericText } from '../../kernel/json.js';
 import { isUsableText } from '../../platform/http/index.js';
 
 const METRIC = new RegExp(METRIC_PATTERN);
+/** Of the longest metric there can be. */
+const METRIC_CHARS_MAX = 128;
 const HUNDRED = decimalFromBigInt(100n);
 
 /** Hears of each place that is wrong, and what was expected there. */
@@ -38,9 +40,15 @@ function checkHints<Hint>(
     if (METRIC.test(metric)) {
       check(hint, `${path}.${metric}`, report);
     } else {
-      report(path, `every key must be a metric, matching ${METRIC_PATTERN}`);
+      report(path, `${quoted(metric)} is no metric: expected text that matches ${METRIC_PATTERN}`);
     }
   }
+}
+
+/** A key as the client wrote it, or the beginning of a long one. */
+function quoted(key: string): string {
+  const shown = key.length > METRIC_CHARS_MAX ? `${key.slice(0, METRIC_CHARS_MAX)}…` : key;
+  return JSON.stringify(shown);
 }
 
 function checkPricingHint(hint: PricingHint, path: string, report: ReportFinding): void {
@@ -80,6 +88,6 @@ function checkDecimal(
   report: ReportFinding,
 ): Decimal | undefined {
   const decimal = decimalFromJson(value);
-  if (decimal === undefined) report(path, 'must be a decimal within the supported range');
+  if (decimal === undefined) report(path, 'expected a decimal such as "12.5", of at most 400 digits');
   return decimal;
 }

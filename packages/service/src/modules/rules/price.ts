@@ -8,7 +8,7 @@ import {
   toStored,
 } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
-import { type ExpressionEnv, ExpressionError } from './expression/index.js';
+import { EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
 import {
   type CompiledChargeItem,
   CURRENCY_DEFAULT,
@@ -18,8 +18,9 @@ import {
   type RecordedDecimal,
   type RuleOrigin,
   recorded,
+  stepsRanOut,
 } from './extract/index.js';
-import type { CompiledPricingRule, PriceBook } from './pricing/index.js';
+import { type CompiledPricingRule, type PriceBook, placedIn } from './pricing/index.js';
 import type { PricingHint } from './rating-input.js';
 
 /** What a charge item costs, and who says so. Money is an integer: its value × 10^18. */
@@ -70,7 +71,8 @@ export function priceOf(
   if (hint !== undefined) return hintedPrice(hint, item, env);
   if (item.pricing !== undefined) return attachedPrice(item.pricing, item.name, origin, env);
   const rule = prices.ruleFor(env);
-  return rule === undefined ? UNPRICED : rulePrice(rule, env);
+  if (rule === undefined) return UNPRICED;
+  return rule instanceof RatingFailure ? rule : rulePrice(rule, env);
 }
 
 /** Quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded for itself. */
@@ -114,7 +116,7 @@ function attachedPrice(
 function rulePrice({ pricing, origin, name }: CompiledPricingRule, env: ItemEnv): Price | RatingFailure {
   const { ruleSetId, version } = origin;
   const computed = compute(pricing, env);
-  if (computed instanceof RatingFailure) return placedIn(ruleSetId, computed);
+  if (computed instanceof RatingFailure) return placedIn(origin, computed);
   return {
     unitPrice: computed.unitPrice,
     amount: computed.amount,
@@ -124,15 +126,6 @@ function rulePrice({ pricing, origin, name }: CompiledPricingRule, env: ItemEnv)
     ruleSetVersion: version,
     ruleName: name,
   };
-}
-
-/** The path of a failure begins in its rule set, and of pricing rule sets there are many. */
-function placedIn(ruleSetId: string, { code, message, path }: RatingFailure): RatingFailure {
-  return new RatingFailure(
-    code,
-    ruleSetId === '' ? message : `Pricing rule set ${ruleSetId}: ${message}`,
-    path,
-  );
 }
 
 /** Unit price and amount by the expressions of a rule. */
@@ -163,6 +156,7 @@ function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDeci
   try {
     return recorded(expression.evaluate(env)) ?? outOfRange('The price', expression.path);
   } catch (error) {
+    if (error instanceof EventStepsError) return stepsRanOut(expression.path);
     if (!(error instanceof ExpressionError)) throw error;
     const code = error.code === 'decimal_out_of_range' ? error.code : 'pricing_failed';
     return new RatingFailure(code, error.message, expression.path);

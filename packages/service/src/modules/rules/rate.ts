@@ -1,7 +1,7 @@
 import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
 import { Discounts } from './discount.js';
-import type { DimensionValue, Subject } from './expression/index.js';
+import { type DimensionValue, EventSteps, type Subject } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure } from './extract/index.js';
 import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
 import type { PriceBook } from './pricing/index.js';
@@ -54,7 +54,7 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
     if (value instanceof RatingFailure) return { ok: false, failure: value, ...resolved };
     if (value !== undefined) dimensions.set(name, value);
   }
-  const rating: Rating = { rules, input, resolved, discounts: discountsOf(input) };
+  const rating: Rating = { rules, input, resolved, discounts: discountsOf(input), steps: new EventSteps() };
   const items: ChargeItem[] = [];
   const billedItems = input.billing?.items ?? NO_BILLED_ITEMS;
   for (const chargeItem of extractor.chargeItems) {
@@ -80,6 +80,7 @@ interface Rating {
   readonly input: RatingInput;
   readonly resolved: Resolved;
   readonly discounts: Discounts | undefined;
+  readonly steps: EventSteps;
 }
 
 function discountsOf({ billing }: RatingInput): Discounts | undefined {
@@ -109,7 +110,7 @@ function rateBilledItem(rating: Rating, billed: BilledItem, path: string): Charg
 }
 
 function rateItem(
-  { rules, input, resolved, discounts }: Rating,
+  { rules, input, resolved, discounts, steps }: Rating,
   item: ItemRules,
   quantity: Decimal,
   source: ChargeItem['source'],
@@ -119,7 +120,16 @@ function rateItem(
   if (storedQuantity === undefined) return outOfRange('The quantity', `${item.path}.path`);
   const { subject, dimensions } = resolved;
   const { occurredAt, billing } = input;
-  const env: ItemEnv = { quantity, unitPrice: undefined, metric, unit, dimensions, subject, occurredAt };
+  const env: ItemEnv = {
+    quantity,
+    unitPrice: undefined,
+    metric,
+    unit,
+    dimensions,
+    subject,
+    occurredAt,
+    steps,
+  };
   const hint = hintFor(billing?.pricing_hints, metric);
   const price = priceOf(item, hint, rules.extractor.origin, rules.prices, env);
   if (price instanceof RatingFailure) return price;

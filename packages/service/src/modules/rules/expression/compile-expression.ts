@@ -4,6 +4,7 @@ import type { Code } from './code.js';
 import { type TextCondition, textConditions } from './conjuncts.js';
 import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
+import { stepsOf } from './generate/weight.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
 import { assertPermitted } from './permit.js';
 import { Steps } from './steps.js';
@@ -28,7 +29,7 @@ export interface ExpressionOptions<Kind extends ExpressionKind> {
 export type CompiledExpression<Result> =
   | {
       readonly ok: true;
-      /** @throws ExpressionError when it cannot be computed for these values */
+      /** @throws ExpressionError when it cannot be computed for these values; EventStepsError */
       readonly evaluate: (env: ExpressionEnv) => Result;
       /** The result, when it is the same for every event. */
       readonly constant: Result | undefined;
@@ -83,16 +84,17 @@ export function compileExpression<Kind extends ExpressionKind>(
 }
 
 /** Money is at stake: what the type check has proved is looked at once more. */
-function proved({ run, site }: Code, expected: 'Decimal' | 'bool', steps: Steps): Run {
+function proved({ node, run, site }: Code, expected: 'Decimal' | 'bool', steps: Steps): Run {
+  const weight = stepsOf(node);
   const unproved = `expected ${expected}, although the type check found no mistake`;
   return expected === 'bool'
     ? (env) => {
-        steps.begin();
+        steps.begin(env.steps, weight);
         const result = run(env);
         return typeof result === 'boolean' ? result : site.fail(unproved);
       }
     : (env) => {
-        steps.begin();
+        steps.begin(env.steps, weight);
         const result = run(env);
         return result instanceof Decimal ? result : site.fail(unproved);
       };

@@ -1,5 +1,6 @@
 import { Decimal } from '../../../kernel/decimal.js';
 import type { ExpressionKind } from './compile-expression.js';
+import { EventSteps } from './steps.js';
 import type { DimensionValue, ExpressionEnv } from './value.js';
 
 /** An expression that is meant to do harm, and what becomes of it for {@link hostileEnv}. */
@@ -49,6 +50,8 @@ export function hostileEnv(): ExpressionEnv {
     dimensions,
     subject: { type: 'user', id: 'u'.repeat(255) },
     occurredAt: 1_790_000_000,
+    // Each evaluation is measured by itself.
+    steps: new EventSteps(Number.POSITIVE_INFINITY),
   };
 }
 

@@ -6,8 +6,15 @@ export const TREE_DEPTH_MAX = 250;
 export const LITERAL_DEPTH_MAX = 3;
 /** Steps that one evaluation may take: see the constants below, and `steps.ts`. */
 export const STEPS_MAX = 10_000;
-/** Steps of an operator or a function inside a macro, for each element; any other node is one. */
+/**
+ * Steps that all evaluations for one event may take together, the length of each expression included. Enough to ask 500 rules
+ * without a text to find them by for each of ten charge items.
+ */
+export const EVENT_STEPS_MAX = 500_000;
+/** Steps of an operator or a function where parts are counted: in each round of a macro, and for the event. Any other part is one. */
 export const OPERATION_STEPS = 20;
+/** Steps that a failure takes of its event: throwing is slow, and `&&`, `||` and matches go on after it. */
+export const FAILURE_STEPS = 50;
 /** Steps of looking at one element of a list or map, to find or to compare it. */
 export const ELEMENT_STEPS = 8;
 /** Steps of reading one tier from a list that is known only at run time. */

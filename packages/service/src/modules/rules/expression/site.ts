@@ -25,6 +25,7 @@ export class Site {
 
   /** `reason` must not depend on the event: one error is kept for each. */
   fail(reason: string, code: ExpressionErrorCode = 'expression_failed'): never {
+    this.steps.addFailure();
     this.#errors ??= new Map();
     let error = this.#errors.get(reason);
     if (error === undefined) {

@@ -1,5 +1,5 @@
 import { type Decimal, parseDecimal } from '../../../kernel/decimal.js';
-import { compileExpression, type ExpressionEnv, type ExpressionKind } from './index.js';
+import { compileExpression, EventSteps, type ExpressionEnv, type ExpressionKind } from './index.js';
 
 /** A decimal that the test wrote down. */
 export function decimal(text: string): Decimal {
@@ -24,6 +24,7 @@ export function envWith(changes: Partial<ExpressionEnv> = {}): ExpressionEnv {
     ]),
     subject: { type: 'user', id: 'u-1' },
     occurredAt: 1_790_000_000,
+    steps: new EventSteps(),
     ...changes,
   };
 }

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../kernel/decimal.js';
+import type { EventSteps } from './steps.js';
 
 /** What a dimension can hold while expressions see it: text, an exact number or a truth value. */
 export type DimensionValue = Decimal | string | boolean;
@@ -31,6 +32,8 @@ export interface ExpressionEnv {
   readonly subject: Subject | undefined;
   /** Unix seconds. */
   readonly occurredAt: number;
+  /** What the event may still take; no expression sees it. */
+  readonly steps: EventSteps;
 }
 
 /** An environment inside a macro such as `exists`, where one more variable has a value. */

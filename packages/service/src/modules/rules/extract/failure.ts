@@ -1,3 +1,5 @@
+import { EVENT_STEPS_MAX } from '../expression/index.js';
+
 /** Why an event could not be rated. Stable: users filter and reprocess failed events by it. */
 export type RatingFailureCode =
   | 'subject_missing'
@@ -20,4 +22,10 @@ export class RatingFailure {
     /** The entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`. */
     readonly path: string,
   ) {}
+}
+
+/** @param path of the expression that would have taken more than the event has left */
+export function stepsRanOut(path: string): RatingFailure {
+  const message = `The event takes more than ${EVENT_STEPS_MAX} steps to price (EVENT_STEPS_MAX); they ran out at ${path}.`;
+  return new RatingFailure('pricing_failed', message, path);
 }

@@ -1,7 +1,7 @@
 export type { CompiledChargeItem } from './charge-item.js';
 export { checkCurrency, checkMetric } from './checks.js';
 export { type CompiledExtractor, compileExtractor, type RuleOrigin, UNSAVED } from './compile-extractor.js';
-export { RatingFailure } from './failure.js';
+export { RatingFailure, stepsRanOut } from './failure.js';
 export { type Issue, Issues } from './issues.js';
 export {
   CURRENCY_DEFAULT,

@@ -1,6 +1,7 @@
 import { PRICING_PRIORITY_DEFAULT, type PricingConfig, type PricingRule } from '@tollgate/contract';
 import {
   compileExpression,
+  EventStepsError,
   type ExpressionEnv,
   ExpressionError,
   type TextCondition,
@@ -12,9 +13,12 @@ import {
   type Issue,
   Issues,
   type ItemPricing,
+  type RatingFailure,
   type RuleOrigin,
+  stepsRanOut,
   UNSAVED,
 } from '../extract/index.js';
+import { placedIn } from './placed-in.js';
 import { pricingRuleNames } from './rule-names.js';
 
 export interface CompiledPricingRule {
@@ -25,8 +29,8 @@ export interface CompiledPricingRule {
   readonly priority: number;
   /** Place among the rules of its rule set, as they are stored. */
   readonly position: number;
-  /** Whether the rule prices a charge item; whatever cannot be computed is no match. */
-  readonly matches: (env: ExpressionEnv) => boolean;
+  /** Whether the rule prices a charge item; whatever cannot be computed is no match, but for want of steps. */
+  readonly matches: (env: ExpressionEnv) => boolean | RatingFailure;
   /** What must hold for `matches` to be true. */
   readonly textConditions: readonly TextCondition[];
   readonly pricing: ItemPricing;
@@ -57,7 +61,7 @@ export function compilePricing(config: PricingConfig, origin: RuleOrigin = UNSAV
     const path = `rules[${position}]`;
     checkName(rule, path, firstByName, issues);
     checkMetric(rule.metric, `${path}.metric`, issues);
-    const match = compileMatch(rule.match_expr, `${path}.match_expr`, issues);
+    const match = compileMatch(rule.match_expr, `${path}.match_expr`, origin, issues);
     const pricing = compileItemPricing({ ...rule, currency: config.currency }, path, issues);
     if (pricing === undefined) {
       issues.add(path, 'expected unit_price_expr, amount_expr or both');
@@ -88,7 +92,7 @@ type Match = Pick<CompiledPricingRule, 'matches' | 'textConditions'>;
 
 const ALWAYS: Match = { matches: () => true, textConditions: [] };
 
-function compileMatch(source: string | undefined, path: string, issues: Issues): Match {
+function compileMatch(source: string | undefined, path: string, origin: RuleOrigin, issues: Issues): Match {
   if (source === undefined) return ALWAYS;
   const compiled = compileExpression(source, { kind: 'match' });
   if (!compiled.ok) {
@@ -96,14 +100,14 @@ function compileMatch(source: string | undefined, path: string, issues: Issues):
     return ALWAYS;
   }
   const { evaluate, textConditions } = compiled;
-  return { matches: (env) => isTrue(evaluate, env), textConditions };
-}
-
-function isTrue(evaluate: (env: ExpressionEnv) => boolean, env: ExpressionEnv): boolean {
-  try {
-    return evaluate(env);
-  } catch (error) {
-    if (error instanceof ExpressionError) return false;
-    throw error;
-  }
+  const matches: Match['matches'] = (env) => {
+    try {
+      return evaluate(env);
+    } catch (error) {
+      if (error instanceof ExpressionError) return false;
+      if (error instanceof EventStepsError) return placedIn(origin, stepsRanOut(path));
+      throw error;
+    }
+  };
+  return { matches, textConditions };
 }

@@ -1,2 +1,3 @@
 export { type CompiledPricing, type CompiledPricingRule, compilePricing } from './compile-pricing.js';
+export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';

@@ -2,7 +2,13 @@ import type { PricingConfig, PricingRule } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalFromBigInt, parseDecimal } from '../../../kernel/decimal.js';
-import { compileExpression, type DimensionValue, type ExpressionEnv } from '../expression/index.js';
+import {
+  compileExpression,
+  type DimensionValue,
+  EventSteps,
+  type ExpressionEnv,
+} from '../expression/index.js';
+import { RatingFailure } from '../extract/index.js';
 import { compilePricing, priceBookOf } from './index.js';
 
 interface RuleSet {
@@ -23,6 +29,7 @@ const envOf = (metric: string, dimensions: ReadonlyMap<string, DimensionValue>):
   dimensions,
   subject: undefined,
   occurredAt: 1_790_000_000,
+  steps: new EventSteps(),
 });
 
 /** The rule that the plain reading finds: sorted, tried one by one, what cannot be computed being no match. */
@@ -58,6 +65,7 @@ function indexed(ruleSets: readonly RuleSet[], env: ExpressionEnv): string | und
     return result.pricing;
   });
   const rule = priceBookOf(pricings).ruleFor(env);
+  if (rule instanceof RatingFailure) throw new Error(rule.message);
   return rule && `${rule.origin.ruleSetId} ${rule.position}`;
 }
 
@@ -194,6 +202,6 @@ describe('the rule that prices a charge item', () => {
       ['model', 'm321'],
       ['provider', 'p'],
     ]);
-    expect([book.ruleFor(envOf('tokens', event))?.position, tried]).toEqual([321, 1]);
+    expect([book.ruleFor(envOf('tokens', event)), tried]).toMatchObject([{ position: 321 }, 1]);
   });
 });

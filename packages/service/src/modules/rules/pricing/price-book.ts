@@ -1,11 +1,12 @@
 import type { ExpressionEnv } from '../expression/index.js';
+import type { RatingFailure } from '../extract/index.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
 import { type RankedRule, RuleIndex } from './rule-index.js';
 
 /** The pricing rules that are in force at one time, in the order in which they are tried. */
 export interface PriceBook {
-  /** The first rule that prices this charge item. */
-  ruleFor(env: ExpressionEnv): CompiledPricingRule | undefined;
+  /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
+  ruleFor(env: ExpressionEnv): CompiledPricingRule | RatingFailure | undefined;
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { DimensionValue, ExpressionEnv, TextCondition } from '../expression/index.js';
+import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import type { CompiledPricingRule } from './compile-pricing.js';
+import { placedIn } from './placed-in.js';
 
 export interface RankedRule {
   /** Place in the order in which rules are tried. */
@@ -22,7 +24,7 @@ export class RuleIndex {
       const key = JSON.stringify(dimensions);
       let group = groups.get(key);
       if (group === undefined) {
-        group = new RuleGroup(dimensions);
+        group = new RuleGroup(dimensions, ranked.rule);
         groups.set(key, group);
       }
       group.add(ranked);
@@ -31,12 +33,17 @@ export class RuleIndex {
     this.#groups = [...groups.values()].toSorted((a, b) => b.dimensions.length - a.dimensions.length);
   }
 
-  first(env: ExpressionEnv): CompiledPricingRule | undefined {
+  /** The first rule that matches; a failure when the event has not the steps to find it. */
+  first(env: ExpressionEnv): CompiledPricingRule | RatingFailure | undefined {
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
+      // Hundreds of groups can ask for dozens of dimensions each.
+      if (!env.steps.take(group.steps)) return group.ranOut();
       for (const ranked of group.candidates(env.dimensions)) {
         if (best !== undefined && ranked.rank > best.rank) break;
-        if (ranked.rule.matches(env)) {
+        const matches = ranked.rule.matches(env);
+        if (matches instanceof RatingFailure) return matches;
+        if (matches) {
           best = ranked;
           break;
         }
@@ -67,8 +74,21 @@ const NONE: readonly RankedRule[] = [];
 class RuleGroup {
   readonly #root = new TextNode();
 
+  /** Of looking for its candidates, at most. */
+  readonly steps: number;
+
   /** @param dimensions sorted by name */
-  constructor(readonly dimensions: readonly string[]) {}
+  constructor(
+    readonly dimensions: readonly string[],
+    private readonly firstRule: CompiledPricingRule,
+  ) {
+    this.steps = dimensions.length + 1;
+  }
+
+  ranOut(): RatingFailure {
+    const { origin, pricing } = this.firstRule;
+    return placedIn(origin, stepsRanOut(`${pricing.path}.match_expr`));
+  }
 
   add(ranked: RankedRule): void {
     const conditions = ranked.rule.textConditions.toSorted(byDimension);

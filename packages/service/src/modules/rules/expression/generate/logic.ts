@@ -1,6 +1,6 @@
 import { asBool, type Code, fold } from '../code.js';
 import type { Node } from '../syntax.js';
-import type { Run } from '../value.js';
+import { ExpressionError, type Run } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
 
 /**
@@ -22,6 +22,7 @@ function logic(left: Run<boolean>, right: Run<boolean>, deciding: boolean): Run<
     try {
       first = left(env);
     } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
       if (right(env) === deciding) return deciding;
       throw error;
     }

@@ -1,9 +1,9 @@
 import { asBool, type Code } from '../code.js';
-import { OPERATION_STEPS } from '../limits.js';
 import type { Site } from '../site.js';
-import { type Node, operands, refuse } from '../syntax.js';
+import { type Node, refuse } from '../syntax.js';
 import { ExpressionError, type Frame, type Run, type Value } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
+import { stepsOf } from './weight.js';
 
 /** `range.exists(variable, predicate)` and its kin; the range is a list, or the keys of a map. */
 export function generateMacro(node: Node, scope: Scope, generate: Generate): Code {
@@ -34,14 +34,6 @@ export function generateMacro(node: Node, scope: Scope, generate: Generate): Cod
 }
 
 type Elements = (env: Frame) => readonly Value[];
-
-const PLAIN: ReadonlySet<string> = new Set(['value', 'id', '.', '[]', 'list', 'map']);
-
-/** What one round takes at most: this node and those below it. */
-function stepsOf(node: Node): number {
-  const own = PLAIN.has(node.op) ? 1 : OPERATION_STEPS;
-  return operands(node).reduce((sum, operand) => sum + stepsOf(operand), own);
-}
 
 function elementsOf(range: Value, stepsEach: number, site: Site): readonly Value[] {
   const elements = range instanceof Map ? [...range.keys()] : range;
