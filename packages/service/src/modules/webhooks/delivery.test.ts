@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterEach(async () => {
   status = 204;
   (receiver.received as unknown[]).length = 0;
-  await hooks.postgres.pool.query('delete from webhook_endpoints');
-  await hooks.postgres.pool.query('delete from webhook_messages');
+  await hooks.clear();
 });
 afterAll(async () => {
   await receiver.close();

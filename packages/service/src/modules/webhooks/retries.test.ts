@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Receiver, startReceiver } from './receiver.testing.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
@@ -10,15 +10,18 @@ let receiver: Receiver;
 /** What the receiver answers to a message. */
 let statusFor: (messageId: string) => number;
 
+beforeAll(async () => {
+  hooks = await createTestWebhooks();
+});
 beforeEach(async () => {
   statusFor = () => 500;
-  hooks = await createTestWebhooks();
   receiver = await startReceiver(({ headers }) => statusFor(String(headers['webhook-id'])));
 });
 afterEach(async () => {
   await receiver.close();
-  await hooks.close();
+  await hooks.clear();
 });
+afterAll(() => hooks.close());
 
 /** Makes every attempt that is left, at its time. */
 async function exhaust(): Promise<number> {

@@ -32,6 +32,8 @@ export interface TestWebhooks extends TestApi {
   /** The answer to a request about one endpoint. */
   at(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Answer>;
   deliveries(endpointId: string, query?: string): Promise<Json[]>;
+  /** Forgets every endpoint and message. */
+  clear(): Promise<void>;
 }
 
 /** Long enough for a receiver on this machine under any load, and short enough for a test of one that is silent. */
@@ -88,6 +90,9 @@ export async function createTestWebhooks({ allowPrivate = true } = {}): Promise<
     },
     deliveries: async (endpointId, query = '') =>
       (await at('GET', `${endpointId}/deliveries${query}`)).json().deliveries,
+    clear: async () => {
+      await postgres.pool.query('delete from webhook_endpoints; delete from webhook_messages');
+    },
   };
 }
 
