@@ -1,4 +1,3 @@
-import { PERMISSIONS } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_NOW_S } from '../../../testing/api.js';
 import { auditedActions, createManagementApi, type ManagementApi, ruleOf } from '../management.testing.js';
@@ -248,45 +247,4 @@ it('records who changed what, once for each change', async () => {
   } finally {
     await own.close();
   }
-});
-
-describe('access', () => {
-  const operations = [
-    ['GET', '', undefined, 'write'],
-    ['POST', '', { name: 'x', title: 'x' }, 'write'],
-    ['GET', '/:id', undefined, 'read'],
-    ['GET', '/:id/versions', undefined, 'read'],
-    ['PUT', '/:id', {}, 'write'],
-    ['POST', '/:id/publish', undefined, 'write'],
-    ['POST', '/:id/archive', undefined, 'write'],
-    ['POST', '/:id/restore', undefined, 'write'],
-  ] as const;
-
-  it.each(operations)('of %s %s', async (method, path, body, needed) => {
-    const target = `${api.url}${PLANS}${path.replace(':id', await api.makePlan([], false))}`;
-    const others = PERMISSIONS.filter((name) => !name.startsWith('usage_control') && name !== 'tenant:admin');
-    const stranger = await api.makeKey(await api.makeTenant(), ['tenant:admin']);
-    const weak = await api.makeKey(
-      api.tenantId,
-      needed === 'read' ? others : [...others, 'usage_control:read'],
-    );
-    const enough = await api.makeKey(api.tenantId, [`usage_control:${needed}`]);
-    expect((await api.call(method, target, body, 'nonsense')).status).toBe(401);
-    expect((await api.call(method, target, body, weak)).status).toBe(403);
-    expect((await api.call(method, target, body, stranger)).status).toBe(404);
-    expect((await api.call(method, target, body, enough)).status).toBeLessThan(300);
-  });
-
-  it.each(operations.filter(([, path]) => path !== ''))(
-    'of %s %s: a plan of another project is as absent as an unknown one',
-    async (method, path, body) => {
-      const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}${PLANS}`;
-      const own = await api.makePlan([], false);
-      const foreign = await api.call(method, elsewhere + path.replace(':id', own), body);
-      const absent = await api.call(method, elsewhere + path.replace(':id', 'ulp_none'), body);
-      expect(foreign.status).toBe(404);
-      expect(foreign.text).toBe(absent.text);
-      expect(foreign.text).not.toContain(own);
-    },
-  );
 });
