@@ -20,6 +20,46 @@ export const VerifyDifference = Type.Object(
   closed,
 );
 
+/** What was recounted of the ledger. */
+export const LEDGER_MEASURES = [
+  'transaction_sum',
+  'lines_without_transaction',
+  'transactions_without_wallet',
+  'balance',
+  'owed',
+  'credits_left',
+] as const;
+export type LedgerMeasure = (typeof LEDGER_MEASURES)[number];
+
+export const LedgerDifference = Type.Object(
+  {
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    account_id: Nullable(Type.String()),
+    currency: Nullable(Type.String()),
+    transaction_id: Nullable(Type.String()),
+    measure: Type.Unsafe<LedgerMeasure>({
+      type: 'string',
+      enum: [...LEDGER_MEASURES],
+      description:
+        'The lines of a transaction add up to 0; a wallet has and owes what its lines say, and is worth what is left of its credits less the debits that wait to be taken from them.',
+    }),
+    expected: Type.String(),
+    found: Type.String(),
+  },
+  closed,
+);
+
+export const LedgerRecount = Type.Object(
+  {
+    wallets: Type.Integer({ description: 'Wallets that were recounted.' }),
+    transactions: Type.Integer({ description: 'Ledger transactions that were added up.' }),
+    difference_count: Type.Integer(),
+    differences: Type.Array(LedgerDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
+  },
+  { ...closed, description: 'The ledger, recounted on one snapshot.' },
+);
+
 /** Sums listed in one report; the rest is left out. */
 export const VERIFY_TOTALS_MAX = 1_000;
 
@@ -44,7 +84,7 @@ export const VerifyReport = Type.Object(
     }),
     days_compared: Type.Integer({ description: 'Project days that were judged.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
-    difference_count: Type.Integer(),
+    difference_count: Type.Integer({ description: 'Without those of the ledger.' }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
     }),
@@ -52,6 +92,7 @@ export const VerifyReport = Type.Object(
       description: `Project days that were not judged; up to ${VERIFY_DIFFERENCES_MAX}.`,
     }),
     totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
+    ledger: LedgerRecount,
     duration_ms: Type.Integer(),
   },
   closed,
@@ -60,3 +101,5 @@ export const VerifyReport = Type.Object(
 export type VerifyDifference = Static<typeof VerifyDifference>;
 export type VerifyReport = Static<typeof VerifyReport>;
 export type VerifyTotal = Static<typeof VerifyTotal>;
+export type LedgerDifference = Static<typeof LedgerDifference>;
+export type LedgerRecount = Static<typeof LedgerRecount>;

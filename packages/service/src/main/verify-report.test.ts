@@ -10,6 +10,7 @@ const EQUAL: VerifyReport = {
   differences: [],
   unsettled: [],
   totals: [],
+  ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
   duration_ms: 5,
 };
 
@@ -44,6 +45,29 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets recounted in 5 ms.',
+  ]);
+});
+
+it('names every difference of the ledger', () => {
+  const at = { tenant_id: 'ten_1', project_id: 'prj_1', account_id: 'acct_1', currency: 'USD' };
+  const report: VerifyReport = {
+    ...EQUAL,
+    status: 'different',
+    ledger: {
+      wallets: 3,
+      transactions: 8,
+      difference_count: 3,
+      differences: [
+        { ...at, transaction_id: 'led_1', measure: 'transaction_sum', expected: '0', found: '-1' },
+        { ...at, transaction_id: null, measure: 'balance', expected: '3', found: '4' },
+      ],
+    },
+  };
+  expect(describeReport(report).split('\n')).toEqual([
+    'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
+    'prj_1 acct_1 USD: balance should be 3, is 4',
+    '… and 1 more differences',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets recounted in 5 ms.',
   ]);
 });

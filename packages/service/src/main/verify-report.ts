@@ -1,12 +1,16 @@
-import type { VerifyDifference, VerifyReport, VerifyTotal } from '@tollgate/contract';
+import type { LedgerDifference, VerifyDifference, VerifyReport, VerifyTotal } from '@tollgate/contract';
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
-  const { days_compared, values_compared, difference_count, differences, unsettled, duration_ms } = report;
-  const lines = [...describeTotals(report.totals), ...differences.map(describeDifference)];
-  if (difference_count > differences.length) {
-    lines.push(`… and ${difference_count - differences.length} more differences`);
-  }
+  const { days_compared, values_compared, differences, unsettled, ledger, duration_ms } = report;
+  const difference_count = report.difference_count + ledger.difference_count;
+  const listed = [
+    ...differences.map(describeDifference),
+    ...ledger.differences.map(describeLedgerDifference),
+  ];
+  const lines = [...describeTotals(report.totals), ...listed];
+  if (difference_count > listed.length)
+    lines.push(`… and ${difference_count - listed.length} more differences`);
   for (const { project_id, day } of unsettled) lines.push(`${project_id} ${day}: kept changing; not judged`);
   const verdicts = {
     equal: 'Everything is equal',
@@ -14,7 +18,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   lines.push(
-    `${verdicts[report.status]}: ${values_compared} numbers of ${days_compared} project days compared in ${duration_ms} ms.`,
+    `${verdicts[report.status]}: ${values_compared} numbers of ${days_compared} project days compared, ${ledger.transactions} ledger transactions of ${ledger.wallets} wallets recounted in ${duration_ms} ms.`,
   );
   return lines.join('\n');
 }
@@ -23,6 +27,12 @@ function describeDifference(difference: VerifyDifference): string {
   const { project_id, day, store, metric, unit, currency, measure, expected, found } = difference;
   const what = [metric, unit, currency, measure].filter((part) => part !== null && part !== '').join(' ');
   return `${project_id} ${day} ${store}: ${what} should be ${expected}, is ${found}`;
+}
+
+function describeLedgerDifference(difference: LedgerDifference): string {
+  const { project_id, account_id, currency, transaction_id, measure, expected, found } = difference;
+  const where = [project_id, account_id, currency, transaction_id].filter((part) => part !== null).join(' ');
+  return `${where}: ${measure} should be ${expected}, is ${found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

@@ -56,7 +56,7 @@ it('adds up a thousand changes of one prepaid wallet that are made at once', asy
   const [balance, owed] = await fixture.worth(wallet);
   expect(balance - owed).toBe([...sums.values()].reduce((sum, worth) => sum + worth, 0n));
   expect(balance === 0n || owed === 0n).toBe(true);
-  expect(await fixture.recount()).toMatchObject({ differenceCount: 0 });
+  expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
 });
 
 it('never waits in a circle, whatever the order in which batches name their wallets', async () => {
@@ -79,7 +79,7 @@ it('never waits in a circle, whatever the order in which batches name their wall
     }
   });
   await allAtOnce(work);
-  expect(await fixture.recount()).toMatchObject({ differenceCount: 0 });
+  expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
 });
 
 it('never reserves more than there is, however many ask at once', async () => {

@@ -67,7 +67,7 @@ describe('the expiry of credits', () => {
     const expired = await Promise.all(Array.from({ length: 4 }, () => fixture.expiryJob().sweep()));
     expect(expired.reduce((sum, count) => sum + count, 0)).toBe(250);
     expect(await expiries()).toBe(250);
-    expect(await fixture.recount()).toMatchObject({ differenceCount: 0, wallets: 250 });
+    expect(await fixture.recount()).toMatchObject({ difference_count: 0, wallets: 250 });
   });
 
   it('does not wait for a wallet that somebody holds, and comes back to it', async () => {
@@ -110,10 +110,10 @@ describe('the expiry of credits', () => {
     await blocker.query('rollback');
     blocker.release();
     expect(await expiries()).toBe(0);
-    expect(await fixture.recount()).toMatchObject({ differenceCount: 0 });
+    expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
     expect(await job.sweep()).toBe(150);
     await own.close();
-    expect(await fixture.recount()).toMatchObject({ differenceCount: 0 });
+    expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
   });
 
   it('goes on after a failure, counts it, and ends when it is told to', async () => {

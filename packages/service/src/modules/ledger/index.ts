@@ -7,7 +7,7 @@ export { type Amount, amountField, amountFromText, amountText, exactAmount } fro
 export { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
 export { type OnceRequest, once } from './idempotency.js';
 export { postUsage, type UsageDebit } from './posting.js';
-export { type LedgerDifference, type LedgerRecount, recountLedger } from './recount-store.js';
+export { recountLedger } from './recount-store.js';
 export { prepaidAvailable, type Release, type Reservation, release, reserve } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
 export type { WalletKey } from './wallet.js';

@@ -143,5 +143,5 @@ it('is what the oracle says after every step, whatever the steps', { timeout: 30
     }),
     { numRuns: RUNS },
   );
-  expect(await fixture.recount()).toMatchObject({ differenceCount: 0, differences: [] });
+  expect(await fixture.recount()).toMatchObject({ difference_count: 0, differences: [] });
 });

@@ -1,37 +1,7 @@
+import type { LedgerDifference, LedgerMeasure, LedgerRecount } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
-
-/** What a recount found to be other than it must be. */
-export interface LedgerDifference {
-  readonly tenantId: string;
-  readonly projectId: string;
-  readonly accountId: string;
-  readonly currency: string;
-  /** Null when it is about a wallet. */
-  readonly transactionId: string | null;
-  readonly measure: LedgerMeasure;
-  readonly expected: string;
-  readonly found: string;
-}
-
-export type LedgerMeasure =
-  /** The sum of a transaction's lines, which is 0. */
-  | 'transaction_sum'
-  /** What a wallet has, by its lines. */
-  | 'balance'
-  /** What a wallet owes, by its lines. */
-  | 'owed'
-  /** What a wallet is worth, by its credits and the debits that wait. */
-  | 'credits_left';
-
-export interface LedgerRecount {
-  readonly transactions: number;
-  readonly wallets: number;
-  readonly differenceCount: number;
-  /** Up to the number that was asked for. */
-  readonly differences: readonly LedgerDifference[];
-}
 
 /** Sums of the lines of every wallet, beside what the wallet says. */
 const WALLETS = sql`
@@ -63,6 +33,20 @@ const TRANSACTIONS = sql`
     select project_id, transaction_id, sum(amount) as sum from ledger_entries group by 1, 2
   ) l on l.project_id = t.project_id and l.transaction_id = t.id`;
 
+/** What no foreign key watches over, counted for each account. */
+const ORPHANS = sql`
+  select t.tenant_id, t.project_id, t.account_id, t.currency, null::text as transaction_id,
+    'transactions_without_wallet' as measure, 0::numeric as expected, count(*)::numeric as found
+  from ledger_transactions t
+  where not exists (select 1 from wallets w
+    where w.project_id = t.project_id and w.account_id = t.account_id and w.currency = t.currency)
+  group by 1, 2, 3, 4
+  union all
+  select e.tenant_id, e.project_id, null, null, e.transaction_id, 'lines_without_transaction', 0, count(*)
+  from ledger_entries e
+  where not exists (select 1 from ledger_transactions t where t.project_id = e.project_id and t.id = e.transaction_id)
+  group by 1, 2, 5`;
+
 /**
  * Recounts the ledger on one snapshot of the database: every transaction adds up to zero, every wallet has and owes what its
  * lines add up to, and is worth what is left of its credits less the debits that wait. Exact beside any traffic; changes nothing.
@@ -79,12 +63,16 @@ export async function recountLedger(
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);
     const ofTransactions = await differencesIn(TRANSACTIONS, differencesMax);
+    const orphans = await differencesIn(ORPHANS, differencesMax);
     const ofWallets = await differencesIn(WALLETS, differencesMax);
     return {
       wallets: counts[0]?.wallets ?? 0,
       transactions: counts[0]?.transactions ?? 0,
-      differenceCount: ofTransactions.count + ofWallets.count,
-      differences: [...ofTransactions.listed, ...ofWallets.listed].slice(0, differencesMax),
+      difference_count: ofTransactions.count + orphans.count + ofWallets.count,
+      differences: [...ofTransactions.listed, ...orphans.listed, ...ofWallets.listed].slice(
+        0,
+        differencesMax,
+      ),
     };
 
     async function differencesIn(compared: RawBuilder<unknown>, max: number) {
@@ -101,8 +89,8 @@ export async function recountLedger(
 interface DifferenceRow {
   readonly tenant_id: string;
   readonly project_id: string;
-  readonly account_id: string;
-  readonly currency: string;
+  readonly account_id: string | null;
+  readonly currency: string | null;
   readonly transaction_id: string | null;
   readonly measure: LedgerMeasure;
   readonly expected: string;
@@ -110,14 +98,9 @@ interface DifferenceRow {
   readonly count: number;
 }
 
-function toDifference(row: DifferenceRow): LedgerDifference {
+function toDifference({ count: _count, ...row }: DifferenceRow): LedgerDifference {
   return {
-    tenantId: row.tenant_id,
-    projectId: row.project_id,
-    accountId: row.account_id,
-    currency: row.currency,
-    transactionId: row.transaction_id,
-    measure: row.measure,
+    ...row,
     expected: amountText(amountFromText(row.expected)),
     found: row.found === null ? 'nothing' : amountText(amountFromText(row.found)),
   };

@@ -11,9 +11,9 @@ export function registerVerifyRoutes(app: App, deps: VerifyDeps): void {
     config: { access: { kind: 'service' } },
     schema: {
       tags: ['Operation'],
-      summary: 'Verify usage history',
+      summary: 'Verify usage history and the ledger',
       description:
-        'Compares the totals of the system of record with the history and its rollups, per project and day. ' +
+        'Compares the totals of the system of record with the history and its rollups, per project and day, and recounts the ledger. ' +
         'Who asks while a verification runs gets the result of that one.',
       operationId: 'verifyUsage',
       response: { 200: VerifyReport },

@@ -1,8 +1,9 @@
-import type { VerifyReport } from '@tollgate/contract';
+import { VERIFY_DIFFERENCES_MAX, type VerifyReport } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
+import { recountLedger } from '../ledger/index.js';
 import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
 import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
 import { Tally } from './tally.js';
@@ -48,8 +49,8 @@ interface Look {
 }
 
 /**
- * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day; exact
- * while events are accepted and rated. See README.md for why.
+ * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
+ * recounts the ledger; exact while events are accepted and rated. See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
@@ -57,10 +58,12 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const projection = new Projection(deps.projectionMsMax ?? PROJECTION_MS_MAX);
   const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
-  const report = tally.report(Math.round(performance.now() - startedMs));
-  const { differences: _differences, totals: _totals, unsettled, ...summary } = report;
+  const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
+  const report = tally.report(ledger, Math.round(performance.now() - startedMs));
+  const { differences: _differences, totals: _totals, unsettled, ledger: _ledger, ...summary } = report;
   const level = report.status === 'equal' ? 'info' : 'warn';
-  deps.log[level]({ ...summary, unsettled: unsettled.length }, 'usage verified');
+  const ledgerDifferences = ledger.difference_count;
+  deps.log[level]({ ...summary, ledgerDifferences, unsettled: unsettled.length }, 'usage verified');
   return report;
 }
 

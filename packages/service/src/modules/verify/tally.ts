@@ -1,4 +1,5 @@
 import {
+  type LedgerRecount,
   VERIFY_DIFFERENCES_MAX,
   VERIFY_TOTALS_MAX,
   type VerifyDifference,
@@ -44,16 +45,17 @@ export class Tally {
     );
   }
 
-  report(durationMs: number): VerifyReport {
+  report(ledger: LedgerRecount, durationMs: number): VerifyReport {
     const settledStatus = this.#isUnsettled ? 'unsettled' : 'equal';
     return {
-      status: this.#differenceCount > 0 ? 'different' : settledStatus,
+      status: this.#differenceCount + ledger.difference_count > 0 ? 'different' : settledStatus,
       days_compared: this.days,
       values_compared: this.#compared,
       difference_count: this.#differenceCount,
       differences: this.#differences,
       unsettled: this.#unsettled,
       totals: [...this.#totals.values()].slice(0, VERIFY_TOTALS_MAX).map(({ sum: _sum, ...total }) => total),
+      ledger,
       duration_ms: durationMs,
     };
   }

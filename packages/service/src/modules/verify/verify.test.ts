@@ -187,6 +187,25 @@ describe('verifyUsage', () => {
     ]);
   });
 
+  it('recounts the ledger, and differs when that does', async () => {
+    const { pool } = postgres.postgres;
+    await pool.query(`insert into accounts values ('ten_1', 'prj_1', 'acct_1', 'Acme', null, 0)`);
+    await pool.query(
+      `insert into wallets (tenant_id, project_id, account_id, currency, balance, created_at)
+       values ('ten_1', 'prj_1', 'acct_1', 'USD', 7, 0)`,
+    );
+    const { status, difference_count, ledger } = await verify();
+    expect({ status, difference_count }).toEqual({ status: 'different', difference_count: 0 });
+    expect(ledger).toMatchObject({
+      wallets: 1,
+      difference_count: 2,
+      differences: [
+        { account_id: 'acct_1', measure: 'balance', expected: '0', found: '7' },
+        { account_id: 'acct_1', measure: 'credits_left', expected: '0', found: '7' },
+      ],
+    });
+  });
+
   it('waits for batches that are on their way', async () => {
     await addHistory();
     await commitBatch([usageRow({ occurredAt: FROM_S })]);

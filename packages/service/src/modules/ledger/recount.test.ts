@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recountLedger } from './index.js';
+import { LedgerFixture, ONE } from './ledger.testing.js';
+import type { WalletCaller } from './wallets.js';
+
+let fixture: LedgerFixture;
+let wallet: WalletCaller;
+
+beforeEach(async () => {
+  fixture = await LedgerFixture.start();
+  wallet = await fixture.newWallet();
+  await fixture.ledger.wallets.setMode(wallet, 'prepaid');
+  await fixture.ledger.wallets.credit(wallet, { amount: 5n * ONE }, undefined);
+  await fixture.debit([wallet, 2n * ONE]);
+});
+afterEach(() => fixture.stop());
+
+/** Changes what nothing in the service can change. */
+async function tamper(statement: string): Promise<void> {
+  const { pool } = fixture.store.postgres;
+  await pool.query('alter table ledger_entries disable trigger all');
+  await pool.query('alter table ledger_transactions disable trigger all');
+  await pool.query(statement);
+}
+
+const found = async () => {
+  const { differences } = await fixture.recount();
+  return differences.map(({ measure, expected, found }) => [measure, expected, found]);
+};
+
+describe('a recount', () => {
+  it('finds a ledger that was left alone in order', async () => {
+    expect(await fixture.recount()).toEqual({
+      wallets: 1,
+      transactions: 2,
+      difference_count: 0,
+      differences: [],
+    });
+  });
+
+  it('finds a line that was changed', async () => {
+    await tamper(`update ledger_entries set amount = amount - 1 where ledger_account = 'usage'`);
+    expect(await found()).toEqual([['transaction_sum', '0', '-1']]);
+  });
+
+  it('finds a transaction without lines, and the balance that they made', async () => {
+    await tamper(`delete from ledger_entries e using ledger_transactions t
+      where e.transaction_id = t.id and t.kind = 'credit'`);
+    expect(await found()).toEqual([
+      ['transaction_sum', '0', 'nothing'],
+      ['balance', '-2', '3'],
+    ]);
+  });
+
+  it('finds lines without their transaction', async () => {
+    await tamper(`delete from ledger_transactions where kind = 'usage'`);
+    expect(await found()).toEqual([
+      ['lines_without_transaction', '0', '2'],
+      ['balance', '5', '3'],
+    ]);
+  });
+
+  it('finds a transaction without its wallet', async () => {
+    await tamper(`update ledger_transactions set currency = 'EUR' where kind = 'usage'`);
+    expect(await found()).toEqual([
+      ['transactions_without_wallet', '0', '1'],
+      ['balance', '5', '3'],
+    ]);
+  });
+
+  it('finds a wallet and credits that were changed', async () => {
+    await tamper('update wallets set balance = balance + 1, owed = 1');
+    expect(await found()).toEqual([
+      ['balance', '3', '4'],
+      ['owed', '0', '1'],
+    ]);
+    await tamper('update wallets set balance = balance - 1, owed = 0');
+    await tamper('update credit_grants set remaining = 1');
+    expect(await found()).toEqual([['credits_left', '-1', '3']]);
+  });
+
+  it('counts every difference and lists as many as it is asked for', async () => {
+    await tamper('update wallets set balance = balance + 1');
+    const recount = await recountLedger(fixture.store.postgres, 1);
+    expect(recount).toMatchObject({ difference_count: 2, differences: [{ account_id: wallet.accountId }] });
+  });
+
+  it('does not see half of what is posted meanwhile', async () => {
+    let isDone = false;
+    const traffic = (async () => {
+      while (!isDone) await fixture.debit([wallet, 1n]);
+    })();
+    for (let round = 0; round < 5; round++) {
+      expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
+    }
+    isDone = true;
+    await traffic;
+  });
+});
+
+describe('the ledger in the database', () => {
+  it.each([
+    'update ledger_entries set amount = 0',
+    'delete from ledger_entries',
+    `update ledger_transactions set kind = 'credit'`,
+    'delete from ledger_transactions',
+  ])('refuses to %s', async (statement) => {
+    await expect(fixture.store.postgres.pool.query(statement)).rejects.toThrow('append-only');
+  });
+});
