@@ -43,4 +43,17 @@ describe('checkBilling', () => {
   ])('refuses %s', (json, paths) => {
     expect(findingsOf(json)).toEqual(paths);
   });
+
+  it.each([
+    ['{"pricing_hints": {"In\\ud800": {}}}', '"In\\ud800" is no metric: expected text that matches'],
+    [`{"discount_hints": {"${'X'.repeat(500)}": {}}}`, `"${'X'.repeat(128)}…" is no metric`],
+    [
+      '{"items": [{"metric": "m", "quantity": "1,5"}]}',
+      'expected a decimal such as 12.5, of at most 400 digits',
+    ],
+  ])('tells what is wrong with %s', (json, message) => {
+    const messages: string[] = [];
+    checkBilling(parseLossless(json) as never, 'x-billing', (_, said) => messages.push(said));
+    expect(messages).toEqual([expect.stringContaining(message)]);
+  });
 });

@@ -1,5 +1,11 @@
 import { type DiscountHint, METRIC_PATTERN, type PricingHint, type XBilling } from '@tollgate/contract';
-import { compare, type Decimal, decimalFromBigInt, sign } from '../../kernel/decimal.js';
+import {
+  COEFFICIENT_DIGITS_MAX,
+  compare,
+  type Decimal,
+  decimalFromBigInt,
+  sign,
+} from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText } from '../../kernel/json.js';
 import { isUsableText } from '../../platform/http/index.js';
 
@@ -88,6 +94,7 @@ function checkDecimal(
   report: ReportFinding,
 ): Decimal | undefined {
   const decimal = decimalFromJson(value);
-  if (decimal === undefined) report(path, 'expected a decimal such as "12.5", of at most 400 digits');
+  if (decimal === undefined)
+    report(path, `expected a decimal such as 12.5, of at most ${COEFFICIENT_DIGITS_MAX} digits`);
   return decimal;
 }
