@@ -58,4 +58,16 @@ describe.runIf(hasTools)('the guides', () => {
     expect(printed).toContain('llm.output_tokens 0.0051 → 0.0068');
     expect(printed.trim().split('\n').at(-1)).toBe('succeeded');
   });
+
+  it('wallets go on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'wallets.md');
+    expect(printed.trim().split('\n').slice(-9)).toEqual([
+      'prepaid',
+      ...['100', '20', '20'],
+      ...['-25.5', 'insufficient_funds'],
+      'Welcome 0, Bought 94.5',
+      'USD 94.5, available 94.5',
+      'adjustment -25.5, credit 20, credit 100',
+    ]);
+  });
 });
