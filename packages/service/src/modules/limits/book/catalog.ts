@@ -100,8 +100,13 @@ export class LimitCatalog {
     for (const ref of refs) {
       const revision = revisions.get(ref.projectId);
       if (revision === undefined) continue;
-      this.#lookUp({ ...ref, subjectId: EVERY_SUBJECT }, revision, routes, missing);
-      this.#lookUp(ref, revision, routes, missing);
+      const { projectId, subjectType, subjectId } = ref;
+      const everyKey = subjectKey(projectId, subjectType, EVERY_SUBJECT);
+      if (!routes.has(everyKey)) {
+        this.#lookUp(everyKey, { ...ref, subjectId: EVERY_SUBJECT }, revision, routes, missing);
+      }
+      const key = subjectKey(projectId, subjectType, subjectId);
+      if (!routes.has(key)) this.#lookUp(key, ref, revision, routes, missing);
     }
     if (missing.length > 0) await this.#readRoutes(db, missing, revisions, routes);
     evict(this.#routes, Math.max(this.#options.bounds.routesMax, routes.size));
@@ -142,9 +147,8 @@ export class LimitCatalog {
     return revisions;
   }
 
-  #lookUp(ref: SubjectRef, revision: number, routes: Routes, missing: SubjectRef[]): void {
-    const key = subjectKey(ref.projectId, ref.subjectType, ref.subjectId);
-    if (routes.has(key)) return;
+  /** Takes a route that is known as of this revision, or has it read. */
+  #lookUp(key: string, ref: SubjectRef, revision: number, routes: Routes, missing: SubjectRef[]): void {
     const known = this.#routes.get(key);
     if (known?.revision === revision) {
       routes.set(key, known.route);

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { CompiledRule } from './rule.js';
+import { compiledRule } from './rule.testing.js';
+import { METRICS_CACHED_MAX, RuleIndex } from './rule-index.js';
+
+type Dimensions = Readonly<Record<string, string>>;
+
+function visited(index: RuleIndex, metric: string, dimensions: Dimensions): number[] {
+  const found: number[] = [];
+  const textOf = (name: string) => (Object.hasOwn(dimensions, name) ? dimensions[name] : undefined);
+  index.visit(metric, textOf, ({ ruleNo }) => found.push(ruleNo));
+  return found;
+}
+
+/** One rule after the other. */
+function selects(rule: CompiledRule, metric: string, dimensions: Dimensions): boolean {
+  const { selectorType, selectorValue, dimension } = rule;
+  if (selectorType === 'metric' && metric !== selectorValue) return false;
+  if (selectorType === 'metric_prefix' && !metric.startsWith(selectorValue)) return false;
+  return (
+    dimension === undefined ||
+    (Object.hasOwn(dimensions, dimension.key) && dimensions[dimension.key] === dimension.value)
+  );
+}
+
+const text = fc.string({ unit: fc.constantFrom('a', 'b', '.'), minLength: 1, maxLength: 3 });
+const name = fc.constantFrom('model', 'region', '__proto__', 'constructor');
+const rules = fc
+  .array(
+    fc.record({
+      selectorType: fc.constantFrom('all' as const, 'metric' as const, 'metric_prefix' as const),
+      selectorValue: text,
+      dimension: fc.option(fc.record({ key: name, value: text }), { nil: undefined }),
+    }),
+    { maxLength: 20 },
+  )
+  .map((list) => list.map((each, index) => compiledRule({ ...each, ruleNo: index })));
+
+it('visits exactly the rules that select a metric and its dimensions, once', () => {
+  fc.assert(
+    fc.property(rules, fc.array(fc.tuple(text, fc.dictionary(name, text))), (list, events) => {
+      const index = new RuleIndex(list);
+      for (const [metric, dimensions] of events) {
+        const expected = list.filter((rule) => selects(rule, metric, dimensions)).map(({ ruleNo }) => ruleNo);
+        expect(visited(index, metric, dimensions).sort((a, b) => a - b)).toEqual(expected);
+      }
+    }),
+  );
+});
+
+it('asks for no dimension that no rule of the metric names', () => {
+  const index = new RuleIndex([
+    compiledRule({ dimension: { key: 'model', value: 'x' }, selectorType: 'metric', selectorValue: 'a' }),
+  ]);
+  const asked: string[] = [];
+  const ask = (dimension: string) => {
+    asked.push(dimension);
+    return undefined;
+  };
+  index.visit('b', ask, () => {});
+  expect(asked).toEqual([]);
+  index.visit('a', ask, () => {});
+  expect(asked).toEqual(['model']);
+});
+
+it('finds the rules of more metrics than it keeps at hand', () => {
+  const index = new RuleIndex([
+    compiledRule({ ruleNo: 7, selectorType: 'metric_prefix', selectorValue: 'm1' }),
+  ]);
+  for (let round = 0; round < 2; round += 1) {
+    for (let number = 0; number <= METRICS_CACHED_MAX; number += 1) {
+      expect(visited(index, `m${number}`, {})).toEqual(`m${number}`.startsWith('m1') ? [7] : []);
+    }
+  }
+});
