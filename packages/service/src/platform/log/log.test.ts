@@ -36,6 +36,7 @@ describe('a log', () => {
     ['a child', (log) => log.child({ key: KEY, note: KEY }).info('x')],
     ['the password of a URL', (log) => log.info('cannot connect to postgresql://u:whatever@db/x')],
     ['a bearer token', (log) => log.info('sent Bearer whatever-it-was')],
+    ['a secret that signs webhooks', (log) => log.info('signed by whsec_whatever+it/was=')],
     [
       'named fields',
       (log) => log.info({ password: 'whatever', client_secret: 'whatever', serviceKey: 'whatever' }),
