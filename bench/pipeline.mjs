@@ -1,8 +1,10 @@
 // The pipeline alone: segments that wait in the queue are rated and copied into ClickHouse, on one thread.
 //
 //     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000] [bodies=2]
+//         [limits=0]
 //
-// `bodies` is the requests of 500 events in one segment. Prints events per second and where the time of a batch goes: time
+// `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account and counted against
+// the five rules of a plan, for each of 10,000 subjects per project; `limits=2` gives each of them a route of its own. Prints events per second and where the time of a batch goes: time
 // that passed, so with two lanes the stages overlap. Needs a build and no service; the figures need an idle machine.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +12,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
 import { rawEventHex } from '../packages/service/dist/kernel/id.js';
+import { createWorkerCatalog } from '../packages/service/dist/modules/limits/index.js';
 import {
   createFileSpool,
   createPipelineWorker,
@@ -26,9 +29,11 @@ import {
   startEmbeddedPostgres,
 } from '../packages/service/dist/platform/postgres/index.js';
 import { PostgresSegmentQueue } from '../packages/service/dist/platform/queue/index.js';
-import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET } from './events.mjs';
+import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
+import { insertLimits } from './limits.mjs';
+import { usageOf } from './processes.mjs';
 
-const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2 };
+const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2, limits: 0 };
 for (const argument of process.argv.slice(2)) {
   const [name, value] = argument.split('=');
   if (!(name in options)) throw new Error(`unknown option ${name}`);
@@ -60,10 +65,11 @@ try {
   const spool = await createFileSpool(join(dataDir, 'spool'));
   const queue = new PostgresSegmentQueue(postgres);
   const rules = createRuleVersions(postgres);
+  const limits = createWorkerCatalog();
   const projects = await createProjects();
   const worker = (observer, onCommitted) =>
     createPipelineWorker(
-      { postgres, queue, rules, spool, clock: systemClock, observer, onCommitted },
+      { postgres, queue, rules, limits, spool, clock: systemClock, observer, onCommitted },
       { lanes: options.lanes, batchEventsMax: options.batch },
     );
   const projector = (observer) =>
@@ -123,17 +129,24 @@ async function measure(name, events, isProjected, start) {
     spoolCorrupt: fail,
     defect: fail,
   };
+  const serverBefore = serverCpuSeconds();
   const cpuBefore = process.cpuUsage();
   const started = performance.now();
   await Promise.all(start(observer).map((part) => part.run(stop.signal)));
   const seconds = (performance.now() - started) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
+  const server = (serverCpuSeconds() - serverBefore) * 1_000_000;
   const done = isProjected ? projected : rated;
   console.log(
-    `${name}: ${Math.round(done / seconds)} events/s, ${((user + system) / done).toFixed(1)} µs CPU of this process per event`,
+    `${name}: ${Math.round(done / seconds)} events/s, ${((user + system) / done).toFixed(1)} µs CPU of this process per event, ${(server / done).toFixed(1)} µs of PostgreSQL`,
   );
   for (const [stage, ms] of stages)
     console.log(`  ${stage.padEnd(12)}${((ms * 1000) / done).toFixed(2).padStart(6)} µs`);
+}
+
+/** 0 elsewhere than on Linux. */
+function serverCpuSeconds() {
+  return usageOf(process.pid)?.postgres.cpuSeconds ?? 0;
 }
 
 async function createProjects() {
@@ -147,16 +160,24 @@ async function createProjects() {
     projects.push({ tenantId: TENANT_ID, projectId: `prj_${index}`, projectNo: rows[0].no });
   }
   await postgres.pool.query(
-    `insert into extractor_rule_sets (tenant_id, project_id, id, created_at) select tenant_id, id, $1, 0 from projects`,
+    `insert into rule_sets (tenant_id, project_id, id, kind, created_at) select tenant_id, id, $1, 'extractor', 0 from projects`,
     [RULE_SET_ID],
   );
   await postgres.pool.query(
-    `insert into extractor_rule_set_versions
+    `insert into rule_set_versions
       (tenant_id, project_id, rule_set_id, version, effective_from, config, created_at, published_at)
     select tenant_id, id, $1, 1, 1, $2, 0, 0 from projects`,
     [RULE_SET_ID, JSON.stringify(RULE_CONFIG)],
   );
+  if (options.limits > 0)
+    for (const project of projects) await insertLimits(postgres, project, routedSubjects());
   return projects;
+}
+
+/** `*`, or every subject by itself. */
+function routedSubjects() {
+  if (options.limits === 1) return ['*'];
+  return Array.from({ length: SUBJECTS }, (_, index) => `user-${String(index).padStart(5, '0')}`);
 }
 
 /** Queues `events` new events, as ingest would: segments of a few requests each. Answers the next sequence number. */

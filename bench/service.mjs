@@ -62,6 +62,10 @@ export class BenchService {
     return { host: HOST, port: this.port };
   }
 
+  get serviceKey() {
+    return SERVICE_KEY;
+  }
+
   get pid() {
     return this.child.pid;
   }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { fromStored, toText } from '../../../kernel/decimal.js';
+import { FRACTION_DIGITS_MAX } from '../../../kernel/decimal.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import type { Subject } from '../standing.js';
@@ -8,169 +8,154 @@ import type { Subject } from '../standing.js';
 const POSTING_LOCK = 'tollgate-posting';
 
 /**
- * Waits until no other batch is posting, and keeps it so to the end of `tx`. What changes windows that exist, and has to reach
- * those that a batch is opening as well, takes it too.
+ * Waits until nobody else posts, and keeps it so to the end of `tx`. Whoever writes windows takes it first: what is changed in
+ * those that exist then reaches those, too, that a batch is opening.
  */
 export async function lockPosting(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${POSTING_LOCK}, 0))`.execute(tx);
 }
 
-/** What a batch adds to one window. Amounts × 10^18. */
+/** What a batch adds to a window. Amounts × 10^18. */
 export interface WindowUse {
-  readonly ruleNo: number;
-  readonly startS: number;
-  /** Undefined for a lifetime. */
-  readonly endS: number | undefined;
-  readonly used: bigint;
-  /** Of the window, if the batch opens it. */
-  readonly limit: bigint;
-  /** The usage at which it has something to tell, likewise. */
-  readonly firstNotice: bigint;
-}
-
-/** What a batch adds to the windows of one subject. */
-export interface SubjectWindows {
   readonly projectNo: number;
   readonly subject: Subject;
-  readonly windows: readonly WindowUse[];
-}
-
-/** A window whose usage has reached what it was to tell next. */
-export interface ReachedWindow {
-  readonly projectNo: number;
-  readonly subjectType: string;
-  readonly subjectId: string;
   readonly ruleNo: number;
   readonly startS: number;
-  /** × 10^18, as are the others. */
+  readonly used: bigint;
+}
+
+/** A window that exists now, whose usage has reached what it was to tell next. */
+export interface ReachedWindow {
+  /** Its index in what was added. */
+  readonly index: number;
   readonly used: bigint;
   readonly limit: bigint;
   readonly notice: bigint;
 }
 
 /**
- * Adds to windows, and opens those that do not exist: one statement for all. Answers only those whose usage has reached what they
- * were to tell next. No window may be named twice.
+ * Adds to the windows that exist: one statement for all. No window may be named twice. Only who holds the posting lock writes
+ * windows, so nobody waits for the rows.
  */
 export async function addToWindows(
   tx: Tx,
-  uses: readonly SubjectWindows[],
-  openedAtMs: number,
-): Promise<ReachedWindow[]> {
-  if (uses.length === 0) return [];
-  const { rows } = await sql<{
-    project_no: number;
-    subject_type: string;
-    subject_id: string;
-    rule_no: number;
-    window_start: number;
-    used: string;
-    limit_amount: string;
-    next_notice: string;
-  }>`
+  uses: readonly WindowUse[],
+): Promise<{ readonly added: number; readonly reached: readonly ReachedWindow[] }> {
+  const { rows } = await sql<{ added: number; reached: [number, string, string, string][] }>`
     with written as (
-      insert into limit_windows as w (project_no, subject_type, subject_id, rule_no, window_start, window_end, used,
-        limit_amount, next_notice, opened_at_ms)
-      select *, ${openedAtMs}::bigint from unnest(${windowColumns(uses)}) order by 1, 2, 3, 4, 5
-      on conflict (project_no, subject_type, subject_id, rule_no, window_start)
-      do update set used = w.used + excluded.used
-      returning project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, next_notice
+      update limit_windows w set used = w.used + v.used from ${namedWindows(uses)} where ${IS_NAMED}
+      returning v.position, w.used, w.limit_amount, w.next_notice
     )
-    select * from written where used >= next_notice
+    select count(*) as added, coalesce(json_agg(
+      json_build_array(position, used::text, limit_amount::text, next_notice::text) order by position
+    ) filter (where used >= next_notice), '[]') as reached
+    from written
   `.execute(tx);
-  return rows.map((row) => ({
-    projectNo: row.project_no,
-    subjectType: row.subject_type,
-    subjectId: row.subject_id,
-    ruleNo: row.rule_no,
-    startS: row.window_start,
-    used: amountFromText(row.used),
-    limit: amountFromText(row.limit_amount),
-    notice: amountFromText(row.next_notice),
-  }));
-}
-
-/**
- * The columns as array literals, written here: a batch has tens of thousands of rows, and most of their values are numbers, which
- * need no escaping, or repeat.
- */
-function windowColumns(uses: readonly SubjectWindows[]): RawBuilder<unknown> {
-  const projectNos: number[] = [];
-  const types: string[] = [];
-  const ids: string[] = [];
-  const ruleNos: number[] = [];
-  const starts: number[] = [];
-  const ends: (number | 'null')[] = [];
-  const used: string[] = [];
-  const limits: string[] = [];
-  const notices: string[] = [];
-  const textOf = amountTexts();
-  for (const { projectNo, subject, windows } of uses) {
-    const id = quoted(subject.id);
-    for (const window of windows) {
-      projectNos.push(projectNo);
-      types.push(subject.type);
-      ids.push(id);
-      ruleNos.push(window.ruleNo);
-      starts.push(window.startS);
-      ends.push(window.endS ?? 'null');
-      used.push(toText(fromStored(window.used)));
-      limits.push(textOf(window.limit));
-      notices.push(textOf(window.firstNotice));
-    }
-  }
-  return sql`${literal(projectNos)}::integer[], ${literal(types)}::text[], ${literal(ids)}::text[],
-    ${literal(ruleNos)}::integer[], ${literal(starts)}::bigint[], ${literal(ends)}::bigint[],
-    ${literal(used)}::numeric[], ${literal(limits)}::numeric[], ${literal(notices)}::numeric[]`;
-}
-
-/** Limits are few, and written once. */
-function amountTexts(): (amount: bigint) => string {
-  const texts = new Map<bigint, string>();
-  return (amount) => {
-    let text = texts.get(amount);
-    if (text === undefined) {
-      text = toText(fromStored(amount));
-      texts.set(amount, text);
-    }
-    return text;
+  const { added = 0, reached = [] } = rows[0] ?? {};
+  return {
+    added,
+    reached: reached.map(([position, used, limit, notice]) => ({
+      index: position - 1,
+      used: amountFromText(used),
+      limit: amountFromText(limit),
+      notice: amountFromText(notice),
+    })),
   };
 }
 
-const literal = (elements: readonly (string | number)[]): string => `{${elements.join(',')}}`;
+/** The indexes of those windows that do not exist yet. */
+export async function missingWindows(tx: Tx, uses: readonly WindowUse[]): Promise<number[]> {
+  const { rows } = await sql<{ position: number }>`
+    select v.position from ${namedWindows(uses)}
+    where not exists (select from limit_windows w where ${IS_NAMED}) order by v.position
+  `.execute(tx);
+  return rows.map(({ position }) => position - 1);
+}
+
+/** A window that a batch opens. */
+export interface NewWindow extends WindowUse {
+  /** Undefined for a lifetime. */
+  readonly endS: number | undefined;
+  readonly limit: bigint;
+  /** What it is to tell next; undefined when all is told. */
+  readonly next: bigint | undefined;
+}
+
+export async function openWindows(tx: Tx, windows: readonly NewWindow[], openedAtMs: number): Promise<void> {
+  if (windows.length === 0) return;
+  const list = (element: (window: NewWindow) => string | number) => literal(windows, element);
+  await sql`
+    insert into limit_windows (project_no, subject_type, subject_id, rule_no, window_start, window_end, used, limit_amount,
+      next_notice, opened_at_ms)
+    select *, ${openedAtMs}::bigint from unnest(
+      ${list(({ projectNo }) => projectNo)}::integer[], ${list(({ subject }) => subject.type)}::text[],
+      ${list(({ subject }) => quoted(subject.id))}::text[], ${list(({ ruleNo }) => ruleNo)}::integer[],
+      ${list(({ startS }) => startS)}::bigint[], ${list(({ endS }) => endS ?? 'null')}::bigint[],
+      ${list(({ used }) => numericText(used))}::numeric[], ${list(({ limit }) => numericText(limit))}::numeric[],
+      ${list(({ next }) => (next === undefined ? 'null' : numericText(next)))}::numeric[])
+  `.execute(tx);
+}
+
+/** The table `v`: windows with what is added to them, and their position in the list, from 1. */
+function namedWindows(uses: readonly WindowUse[]): RawBuilder<unknown> {
+  const list = (element: (use: WindowUse) => string | number) => literal(uses, element);
+  return sql`unnest(
+    ${list(({ projectNo }) => projectNo)}::integer[], ${list(({ subject }) => subject.type)}::text[],
+    ${list(({ subject }) => quoted(subject.id))}::text[], ${list(({ ruleNo }) => ruleNo)}::integer[],
+    ${list(({ startS }) => startS)}::bigint[], ${list(({ used }) => numericText(used))}::numeric[]
+  ) with ordinality as v (project_no, subject_type, subject_id, rule_no, window_start, used, position)`;
+}
+
+const IS_NAMED = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id
+  and w.rule_no = v.rule_no and w.window_start = v.window_start`;
+
+/**
+ * An array literal, written here and not by the driver: a batch has tens of thousands of windows, and most of their values need no
+ * escaping.
+ */
+function literal<Row>(rows: readonly Row[], element: (row: Row) => string | number): string {
+  let text = '{';
+  for (const row of rows) text += text.length === 1 ? element(row) : `,${element(row)}`;
+  return `${text}}`;
+}
 
 /** An element of an array literal that may hold anything. */
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** What a window is to tell next; undefined when all has been told. */
-export interface NextNotice extends Omit<ReachedWindow, 'notice' | 'used' | 'limit'> {
-  readonly next: bigint | undefined;
+/** A numeric with 18 fraction digits, of which the last may be zeros. */
+function numericText(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(FRACTION_DIGITS_MAX + 1, '0');
+  const sign = amount < 0n ? '-' : '';
+  return `${sign}${digits.slice(0, -FRACTION_DIGITS_MAX)}.${digits.slice(-FRACTION_DIGITS_MAX)}`;
 }
 
-/** Notes what windows that this transaction has locked are to tell next. */
-export async function moveNotices(tx: Tx, notices: readonly NextNotice[]): Promise<void> {
-  if (notices.length === 0) return;
+/** Notes what windows are to tell next. */
+export async function moveNotices(
+  tx: Tx,
+  windows: readonly (Omit<WindowUse, 'used'> & Pick<NewWindow, 'next'>)[],
+): Promise<void> {
+  if (windows.length === 0) return;
   await sql`
-    update limit_windows w set next_notice = n.next_notice
-    from unnest(${notices.map(({ projectNo }) => projectNo)}::integer[],
-      ${notices.map(({ subjectType }) => subjectType)}::text[], ${notices.map(({ subjectId }) => subjectId)}::text[],
-      ${notices.map(({ ruleNo }) => ruleNo)}::integer[], ${notices.map(({ startS }) => startS)}::bigint[],
-      ${notices.map(({ next }) => (next === undefined ? null : toText(fromStored(next))))}::numeric[]
-    ) as n (project_no, subject_type, subject_id, rule_no, window_start, next_notice)
-    where w.project_no = n.project_no and w.subject_type = n.subject_type and w.subject_id = n.subject_id
-      and w.rule_no = n.rule_no and w.window_start = n.window_start
+    update limit_windows w set next_notice = v.next_notice
+    from unnest(${windows.map(({ projectNo }) => projectNo)}::integer[],
+      ${windows.map(({ subject }) => subject.type)}::text[], ${windows.map(({ subject }) => subject.id)}::text[],
+      ${windows.map(({ ruleNo }) => ruleNo)}::integer[], ${windows.map(({ startS }) => startS)}::bigint[],
+      ${windows.map(({ next }) => (next === undefined ? null : numericText(next)))}::numeric[]
+    ) as v (project_no, subject_type, subject_id, rule_no, window_start, next_notice)
+    where ${IS_NAMED}
   `.execute(tx);
 }
 
-/** What is reserved of rules, × 10^18, in the order of the windows that are named. */
+/** What is reserved of the rules of windows, × 10^18, in the order of these. */
 export async function readReserved(
   tx: Tx,
-  windows: readonly Pick<ReachedWindow, 'projectNo' | 'subjectType' | 'subjectId' | 'ruleNo'>[],
+  windows: readonly Pick<WindowUse, 'projectNo' | 'subject' | 'ruleNo'>[],
 ): Promise<bigint[]> {
+  if (windows.length === 0) return [];
   const { rows } = await sql<{ reserved: string }>`
     select coalesce(r.reserved, 0) as reserved
     from unnest(${windows.map(({ projectNo }) => projectNo)}::integer[],
-      ${windows.map(({ subjectType }) => subjectType)}::text[], ${windows.map(({ subjectId }) => subjectId)}::text[],
+      ${windows.map(({ subject }) => subject.type)}::text[], ${windows.map(({ subject }) => subject.id)}::text[],
       ${windows.map(({ ruleNo }) => ruleNo)}::integer[]
     ) with ordinality as k (project_no, subject_type, subject_id, rule_no, position)
     left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type

@@ -1,17 +1,15 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import { emit, type WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
-import type { CompiledRoute } from '../book/index.js';
 import { type OpenRule, type Standing, toRealtimeLimit } from '../standing.js';
-import { crossingOf, firstNotice } from './crossing.js';
+import { type Crossing, crossingOf, firstNotice } from './crossing.js';
 import { type SubjectUsage, subjectRef } from './subject-usage.js';
 import {
   addToWindows,
+  missingWindows,
   moveNotices,
-  type NextNotice,
-  type ReachedWindow,
+  openWindows,
   readReserved,
-  type SubjectWindows,
   type WindowUse,
 } from './window-store.js';
 
@@ -22,84 +20,110 @@ export interface CountedBatch {
   readonly nowMs: number;
 }
 
-/** Adds what subjects have used to their windows, and notes what crossings are to be told. */
-export async function countWindows(tx: Tx, batch: CountedBatch): Promise<void> {
-  const { subjects, nowMs } = batch;
-  const limitOf = await currentLimits(tx, batch);
-  const uses = subjects.map((usage) => windowsOf(usage, limitOf)).filter(({ windows }) => windows.length > 0);
-  const reached = await addToWindows(tx, uses, nowMs);
-  if (reached.length === 0) return;
-  const reserved = await readReserved(tx, reached);
-  const find = windowFinder(subjects);
-  const events: WebhookEvent[] = [];
-  const notices: NextNotice[] = [];
-  for (const [index, window] of reached.entries()) {
-    const { usage, open } = find(window);
-    const { percents, next } = crossingOf(open.rule, window.limit, window.notice, window.used);
-    const { used, limit } = window;
-    const standing = { ...open, used, limit, reserved: reserved[index] ?? 0n };
-    for (const percent of percents) events.push(crossingEvent(usage, standing, percent, nowMs));
-    notices.push({ ...window, next });
-  }
-  await moveNotices(tx, notices);
-  await emit(tx, events);
-}
-
-type LimitOf = (usage: SubjectUsage, open: OpenRule) => bigint;
-
-/**
- * What windows that open now allow. A direct limit may have changed, at once, since its route was read: its subjects' routes are
- * read again, now that such a change has to wait for this batch.
- */
-async function currentLimits(tx: Tx, { subjects, catalog }: CountedBatch): Promise<LimitOf> {
-  const changeable = subjects.filter(({ sums }) => [...sums.keys()].some(({ rule }) => rule.isDirect));
-  if (changeable.length === 0) return ({ route }, open) => route.limitFor(open.rule, open.window);
-  const book = await catalog.read(tx, changeable.map(subjectRef));
-  return ({ scope, subject, route }, { rule, window }) => {
-    const now = rule.isDirect ? book.resolve(scope.projectId, subject.type, subject.id) : undefined;
-    const rules: CompiledRoute['rules']['rules'] = now === undefined || now === route ? [] : now.rules.rules;
-    const changed = rules.find(({ ruleNo }) => ruleNo === rule.ruleNo);
-    return (changed === undefined ? route : (now ?? route)).limitFor(changed ?? rule, window);
-  };
-}
-
-function windowsOf(usage: SubjectUsage, limitOf: LimitOf): SubjectWindows {
-  const windows: WindowUse[] = [];
-  for (const [open, used] of usage.sums) {
-    if (used === 0n) continue;
-    const { rule, window } = open;
-    const limit = limitOf(usage, open);
-    const { startS, endS } = window;
-    windows.push({ ruleNo: rule.ruleNo, startS, endS, used, limit, firstNotice: firstNotice(rule, limit) });
-  }
-  return { projectNo: usage.scope.projectNo, subject: usage.subject, windows };
-}
-
-interface FoundWindow {
+/** What a subject has used of one window. */
+interface CountedWindow extends WindowUse {
   readonly usage: SubjectUsage;
   readonly open: OpenRule;
 }
 
-function windowFinder(subjects: readonly SubjectUsage[]): (window: ReachedWindow) => FoundWindow {
-  const byKey = new Map(
-    subjects.map((usage) => [
-      subjectText(usage.scope.projectNo, usage.subject.type, usage.subject.id),
-      usage,
-    ]),
-  );
-  return ({ projectNo, subjectType, subjectId, ruleNo, startS }) => {
-    const usage = byKey.get(subjectText(projectNo, subjectType, subjectId));
-    for (const open of usage?.sums.keys() ?? []) {
-      if (usage !== undefined && open.rule.ruleNo === ruleNo && open.window.startS === startS) {
-        return { usage, open };
-      }
+/** A window with what it has to tell. */
+interface Crossed extends CountedWindow, Crossing {
+  readonly total: bigint;
+  readonly limit: bigint;
+}
+
+/** Adds what subjects have used to their windows, and notes what crossings are to be told. Needs the posting lock. */
+export async function countWindows(tx: Tx, batch: CountedBatch): Promise<void> {
+  const windows = countedWindows(batch.subjects);
+  if (windows.length === 0) return;
+  const { added, reached } = await addToWindows(tx, windows);
+  const crossed = reached.map(({ index, used, limit, notice }): Crossed => {
+    const window = windows[index] as CountedWindow;
+    return { ...window, ...crossingOf(window.open.rule, limit, notice, used), total: used, limit };
+  });
+  await moveNotices(tx, crossed);
+  if (added < windows.length)
+    crossed.push(...(await openMissing(tx, batch, windows, windows.length - added)));
+  await tell(tx, crossed, batch.nowMs);
+}
+
+/** In the order of the subjects, so that neighbours in the index are written one after the other. */
+function countedWindows(subjects: readonly SubjectUsage[]): CountedWindow[] {
+  const windows: CountedWindow[] = [];
+  for (const usage of subjects.toSorted(bySubject)) {
+    const { scope, subject } = usage;
+    for (const [open, used] of usage.sums) {
+      if (used === 0n) continue;
+      const { projectNo } = scope;
+      const { rule, window } = open;
+      windows.push({ projectNo, subject, ruleNo: rule.ruleNo, startS: window.startS, used, usage, open });
     }
-    throw new Error(`window ${startS} of rule ${ruleNo} was not counted`);
+  }
+  return windows;
+}
+
+function bySubject(a: SubjectUsage, b: SubjectUsage): number {
+  return a.scope.projectNo - b.scope.projectNo || compareText(a.subject.id, b.subject.id);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Opens the windows that do not exist; answers those that have something to tell at once. */
+async function openMissing(
+  tx: Tx,
+  batch: CountedBatch,
+  windows: readonly CountedWindow[],
+  count: number,
+): Promise<Crossed[]> {
+  const missing = (await missingWindows(tx, windows)).map((index) => windows[index] as CountedWindow);
+  if (missing.length !== count) throw new Error(`${missing.length} windows are missing, not ${count}`);
+  const limitOf = await currentLimits(tx, batch, missing);
+  const crossed: Crossed[] = [];
+  const opened = missing.map((window) => {
+    const { open, used } = window;
+    const limit = limitOf(window);
+    const notice = firstNotice(open.rule, limit);
+    const { endS } = open.window;
+    if (used < notice) return { ...window, endS, limit, next: notice };
+    const crossing = crossingOf(open.rule, limit, notice, used);
+    crossed.push({ ...window, ...crossing, total: used, limit });
+    return { ...window, endS, limit, next: crossing.next };
+  });
+  await openWindows(tx, opened, batch.nowMs);
+  return crossed;
+}
+
+/**
+ * What windows that open now allow. A direct limit may have changed, at once, since its route was read: such routes are read again,
+ * now that a change has to wait for this batch.
+ */
+async function currentLimits(
+  tx: Tx,
+  { catalog }: CountedBatch,
+  windows: readonly CountedWindow[],
+): Promise<(window: CountedWindow) => bigint> {
+  const changeable = windows.filter(({ open }) => open.rule.isDirect).map(({ usage }) => usage);
+  const book = changeable.length === 0 ? undefined : await catalog.read(tx, changeable.map(subjectRef));
+  return ({ usage: { scope, subject, route }, open: { rule, window } }) => {
+    const now = rule.isDirect ? book?.resolve(scope.projectId, subject.type, subject.id) : undefined;
+    const changed = now === route ? undefined : now?.rules.rules.find(({ ruleNo }) => ruleNo === rule.ruleNo);
+    return now === undefined || changed === undefined
+      ? route.limitFor(rule, window)
+      : now.limitFor(changed, window);
   };
 }
 
-/** A type holds no space. */
-const subjectText = (projectNo: number, type: string, id: string) => `${projectNo} ${type} ${id}`;
+async function tell(tx: Tx, crossed: readonly Crossed[], nowMs: number): Promise<void> {
+  const reserved = await readReserved(tx, crossed);
+  const events = crossed.flatMap((window, index) => {
+    const { usage, open, total, limit, percents } = window;
+    const standing = { ...open, used: total, limit, reserved: reserved[index] ?? 0n };
+    return percents.map((percent) => crossingEvent(usage, standing, percent, nowMs));
+  });
+  await emit(tx, events);
+}
 
 /** What is told of a window that has reached a share of its limit. */
 function crossingEvent(
