@@ -26,7 +26,12 @@ const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as 
 const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
 
 /** Billing accounts and their ledger. */
-export function registerAccountRoutes(app: App, { accounts, postgres }: AccountRouteDeps): void {
+export function registerAccountRoutes(app: App, deps: AccountRouteDeps): void {
+  registerAccounts(app, deps);
+  registerLedger(app, deps);
+}
+
+function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/accounts',
@@ -79,6 +84,9 @@ export function registerAccountRoutes(app: App, { accounts, postgres }: AccountR
     },
     handler: ({ project, params }) => accounts.get(project, params.id),
   });
+}
+
+function registerLedger(app: App, { accounts, postgres }: AccountRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/accounts/:id/ledger',

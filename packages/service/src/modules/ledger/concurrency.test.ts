@@ -7,6 +7,8 @@ import type { WalletCaller } from './wallets.js';
 const CHANGES = 1_000;
 const WALLETS = 20;
 const BATCHES = 200;
+/** For a machine that has much else to do. */
+const TIMEOUT_MS = 300_000;
 
 let fixture: LedgerFixture;
 
@@ -28,7 +30,9 @@ function credit(wallet: WalletCaller, amount: bigint, expiresAt?: number) {
   return fixture.ledger.wallets.credit(wallet, { amount, expiresAt }, undefined);
 }
 
-it('adds up a thousand changes of one prepaid wallet that are made at once', async () => {
+it('adds up a thousand changes of one prepaid wallet that are made at once', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const wallet = await fixture.newWallet();
   await fixture.ledger.wallets.setMode(wallet, 'prepaid');
   const job = fixture.expiryJob();
@@ -59,7 +63,9 @@ it('adds up a thousand changes of one prepaid wallet that are made at once', asy
   expect(await fixture.recount()).toMatchObject({ difference_count: 0 });
 });
 
-it('never waits in a circle, whatever the order in which batches name their wallets', async () => {
+it('never waits in a circle, whatever the order in which batches name their wallets', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const wallets = await allAtOnce(
     Array.from({ length: WALLETS }, (_, index) => () => fixture.newWallet(index % 2 === 0 ? 'USD' : 'EUR')),
   );

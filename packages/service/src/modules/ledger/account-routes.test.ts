@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
+import { createLedger, registerLedgerRoutes } from './index.js';
+
+let api: TestApi;
+let accounts: string;
+
+beforeAll(async () => {
+  api = await createTestApi((app, { postgres, clock }) =>
+    registerLedgerRoutes(app, createLedger({ postgres, clock })),
+  );
+  accounts = `/v1/projects/${api.projectId}/accounts`;
+});
+afterAll(() => api.close());
+
+describe('accounts', () => {
+  it('are created, read and listed, oldest first', async () => {
+    const projectId = await api.makeProject(api.tenantId);
+    const url = `/v1/projects/${projectId}/accounts`;
+    const created = [];
+    for (const body of [{ name: 'One' }, { name: 'Two', external_id: 'crm-2' }, { name: 'Three' }]) {
+      const answer = await api.call('POST', url, body);
+      expect(answer.status).toBe(201);
+      created.push(answer.json());
+    }
+    expect(created[1]).toEqual({
+      id: expect.stringMatching(/^acct_[0-9a-f]{32}$/),
+      tenant_id: api.tenantId,
+      project_id: projectId,
+      name: 'Two',
+      external_id: 'crm-2',
+      created_at: TEST_NOW_S,
+    });
+    expect((await api.call('GET', `${url}/${created[0].id}`)).json()).toEqual(created[0]);
+    expect((await api.call('GET', url)).json()).toEqual({
+      accounts: created,
+      total_count: 3,
+      limit: 20,
+      offset: 0,
+    });
+    expect((await api.call('GET', `${url}?limit=1&offset=1`)).json()).toEqual({
+      accounts: [created[1]],
+      total_count: 3,
+      limit: 1,
+      offset: 1,
+    });
+    expect((await api.call('GET', `${url}?external_id=crm-2`)).json()).toMatchObject({
+      accounts: [created[1]],
+      total_count: 1,
+    });
+  });
+
+  it('have an external id of their own in a project', async () => {
+    const body = { name: 'Acme', external_id: 'crm-1' };
+    expect((await api.call('POST', accounts, body)).status).toBe(201);
+    const again = await api.call('POST', accounts, body);
+    expect([again.status, again.json().code]).toEqual([409, 'external_id_taken']);
+    const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}/accounts`;
+    expect((await api.call('POST', elsewhere, body)).status).toBe(201);
+  });
+
+  it.each([
+    {},
+    { name: '' },
+    { name: '  ' },
+    { name: 'x', external_id: '' },
+    { name: 'x', external_id: 'x'.repeat(256) },
+    { name: 'x', external_id: 'a\u0000' },
+    { name: 'x', balance: '1' },
+  ])('are refused as %j', async (body) => {
+    const answer = await api.call('POST', accounts, body);
+    expect([answer.status, answer.json().code]).toEqual([400, 'invalid_request']);
+  });
+
+  it('of another project are byte for byte absent ones', async () => {
+    const foreign = `/v1/projects/${await api.makeProject(await api.makeTenant())}/accounts`;
+    const { id } = (await api.call('POST', foreign, { name: 'x' })).json();
+    const headers = { 'idempotency-key': 'k' };
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['GET', '/wallets', undefined],
+      ['GET', '/ledger', undefined],
+      ['GET', '/wallets/USD/credits', undefined],
+      ['PUT', '/wallets/USD', { mode: 'prepaid' }],
+      ['POST', '/wallets/USD/credits', { amount: '1' }],
+      ['POST', '/wallets/USD/adjustments', { amount: '1', reason: 'x' }],
+    ] as const) {
+      const answers = [];
+      for (const asked of [id, 'acct_absent', '%00']) {
+        const answer = await api.call(method, `${accounts}/${asked}${path}`, body, undefined, headers);
+        answers.push(`${answer.status} ${answer.text}`);
+      }
+      expect(answers[0]).toMatch(/^404 /);
+      expect(new Set(answers).size, `${method} ${path}: ${answers.join('\n')}`).toBe(1);
+    }
+    expect((await api.call('GET', `${foreign}/${id}/wallets`)).json()).toEqual({ wallets: [] });
+  });
+
+  it('take a key with the permission', async () => {
+    const reader = await api.makeKey(api.tenantId, ['wallets:read']);
+    const writer = await api.makeKey(api.tenantId, ['wallets:write']);
+    const other = await api.makeKey(api.tenantId, ['usage:read', 'usage_control:write']);
+    const account = `${accounts}/${(await api.call('POST', accounts, { name: 'Acme' })).json().id}`;
+    const statuses = async (key: string) => [
+      (await api.call('GET', `${account}/wallets`, undefined, key)).status,
+      (await api.call('PUT', `${account}/wallets/USD`, { mode: 'prepaid' }, key)).status,
+    ];
+    expect(await statuses(reader)).toEqual([200, 403]);
+    expect(await statuses(writer)).toEqual([200, 200]);
+    expect(await statuses(other)).toEqual([403, 403]);
+  });
+});
