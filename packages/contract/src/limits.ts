@@ -27,6 +27,8 @@ export const NAME_CHARS_MAX = 200;
 /** Rules of one usage limit plan; direct limits of one subject route. */
 export const LIMIT_RULES_MAX = 100;
 export const NOTIFY_AT_MAX = 10;
+/** The start of 2100, in Unix seconds: calendars are not known for much longer. */
+export const USAGE_LIMIT_ANCHOR_S_MAX = 4_102_444_800;
 
 /** Patterns of names, anchored. */
 export const SUBJECT_TYPE_PATTERN = '^[a-z][a-z0-9_]{0,63}$';

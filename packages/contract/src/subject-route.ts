@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { LimitRuleInput, limitRuleFields } from './limit-rule.js';
-import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN } from './limits.js';
+import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN, USAGE_LIMIT_ANCHOR_S_MAX } from './limits.js';
 
 /** On which a week begins. */
 export const WEEK_STARTS = [
@@ -26,6 +26,7 @@ const AccountId = { ...Id, description: 'Billing account of the subject.' };
 const PlanId = Nullable({ ...Id, description: 'Usage limit plan that applies to the subject.' });
 const Anchor = {
   ...UnixSeconds,
+  maximum: USAGE_LIMIT_ANCHOR_S_MAX,
   description: 'From where periods that are durations are counted. Default: when the route is created.',
 };
 const Timezone = Type.String({

@@ -101,6 +101,7 @@ describe('create', () => {
     ['an empty timezone', { timezone: '' }, 'timezone'],
     ['an unknown day', { week_start: 'Monday' }, 'week_start'],
     ['an anchor in milliseconds', { usage_limit_anchor: 1_790_000_000_000_000 }, 'usage_limit_anchor'],
+    ['an anchor after the year 2100', { usage_limit_anchor: 4_102_444_801 }, 'usage_limit_anchor'],
     ['half a second', { usage_limit_anchor: 0.5 }, 'usage_limit_anchor'],
     ['an id of its own', { id: 'ra_1' }, 'id'],
   ])('refuses %s', async (_, change, path) => {
