@@ -1,18 +1,19 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { RuleCatalog } from './catalog.js';
-import { readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
+import { readConfigs, readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
 import { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 import { RuleSetPublications } from './publications.js';
-import { RuleCompiler, type RuleVersion } from './rule-version.js';
+import { type RuleVersion, ruleVersionOf } from './rule-version.js';
 import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
 
 export { checkBilling } from './billing-check.js';
-export type { RuleCatalog, RuleSetRef } from './catalog.js';
+export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
 export { dimensionTexts } from './dimension-text.js';
 export {
   type CompiledExtractor,
   compileExtractor,
+  extractorPieces,
   type Issue,
   RatingFailure,
   type RuleOrigin,
@@ -24,7 +25,13 @@ export {
   type ModelsBy,
   PriceTableError,
 } from './price-table/index.js';
-export { type CompiledPricing, compilePricing, EMPTY_PRICE_BOOK, priceBookOf } from './pricing/index.js';
+export {
+  type CompiledPricing,
+  compilePricing,
+  EMPTY_PRICE_BOOK,
+  priceBookOf,
+  pricingPieces,
+} from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 export { type RatingInput, ratingInputOf } from './rating-input.js';
@@ -60,12 +67,13 @@ export function createRuleSets({
 
 /** What a worker rates by. */
 export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
-  const source = {
+  return new RuleCatalog<RuleVersion>({
     readRevisions: readRevisions.bind(undefined, db),
     readPublishedRules: readPublishedRules.bind(undefined, db),
-  };
-  return new RuleCatalog(source, () => {
-    const compiler = new RuleCompiler();
-    return (rules) => compiler.compile(rules);
+    load: async (projectId, inForce) => {
+      const configs = await readConfigs(db, projectId, inForce);
+      const bytes = [configs.extractor, ...configs.pricings].reduce((sum, config) => sum + config.bytes, 0);
+      return { compiled: ruleVersionOf(configs), bytes };
+    },
   });
 }

@@ -7,8 +7,9 @@ import {
   type PricingRuleSetInput,
 } from '@tollgate/contract';
 import { ApiError } from '../../platform/http/index.js';
-import { compileExtractor, type Issue } from './extract/index.js';
-import { compilePricing } from './pricing/index.js';
+import { inTurns } from '../../platform/turns.js';
+import { extractorPieces, type Issue } from './extract/index.js';
+import { pricingPieces } from './pricing/index.js';
 import { expandTemplate } from './templates/index.js';
 
 /** What a version of either kind may be sent with, besides its config. */
@@ -30,7 +31,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
    *
    * @throws ApiError `invalid_request` with every place that does not compile.
    */
-  checkedConfig(input: Input): Config;
+  checkedConfig(input: Input): Promise<Config>;
   /** The config as it is shown and compared: what was not configured is empty. */
   shownConfig(config: Config): Required<Config>;
 }
@@ -39,9 +40,9 @@ export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig>
   name: 'extractor',
   idPrefix: 'ers',
   resourceType: 'extractor_rule_set',
-  checkedConfig: (input) => {
+  checkedConfig: async (input) => {
     const config = expandTemplate(input);
-    const compiled = compileExtractor(config);
+    const compiled = await inTurns(extractorPieces(config));
     if (!compiled.ok) refuse(compiled.issues);
     return config;
   },
@@ -52,8 +53,8 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   name: 'pricing',
   idPrefix: 'prs',
   resourceType: 'pricing_rule_set',
-  checkedConfig: ({ currency = PRICING_CURRENCY_DEFAULT, rules = [] }) => {
-    const compiled = compilePricing({ currency, rules });
+  checkedConfig: async ({ currency = PRICING_CURRENCY_DEFAULT, rules = [] }) => {
+    const compiled = await inTurns(pricingPieces({ currency, rules }));
     if (!compiled.ok) refuse(compiled.issues);
     // Sorted after the check: its findings name the places that were sent. The sort is stable.
     return { currency, rules: rules.toSorted((a, b) => priorityOf(a) - priorityOf(b)) };

@@ -54,7 +54,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    *   `rule_set_archived` about the extractor rule set that it is to be bound to.
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
-    const config = this.kind.checkedConfig(input);
+    const config = await this.kind.checkedConfig(input);
     const ruleSetId = newId(this.kind.idPrefix, this.deps.clock);
     const extractorRuleSetId = input.extractor_rule_set_id ?? null;
     return this.change(context, ruleSetId, 'create', async (tx, scope, now) => {
@@ -75,7 +75,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     ruleSetId: string,
     input: Input,
   ): Promise<store.StoredVersion<Config>> {
-    const config = this.kind.checkedConfig(input);
+    const config = await this.kind.checkedConfig(input);
     return this.change(context, ruleSetId, 'update', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
       if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {

@@ -8,15 +8,16 @@ import type {
   RulesTestRequest,
 } from '@tollgate/contract';
 import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
+import { inTurns } from '../../platform/turns.js';
 import {
   type CompiledExtractor,
   type CompiledPricing,
-  compileExtractor,
-  compilePricing,
   EXTRACTOR_KIND,
+  extractorPieces,
   type Issue,
   PRICING_KIND,
   priceBookOf,
+  pricingPieces,
   type RatingRules,
   type RuleOrigin,
 } from '../rules/index.js';
@@ -69,11 +70,11 @@ export async function trialRules(
   naming: Naming,
 ): Promise<TrialRules> {
   checkNaming(naming);
-  const sent = checkSent(naming);
+  const sent = await checkSent(naming);
   const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
   const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
-  const prices = pricing === undefined ? [] : [compiledPricing(pricing)];
-  const rating = { extractor: compiledExtractor(extractor), prices: priceBookOf(prices) };
+  const prices = pricing === undefined ? [] : [await compiledPricing(pricing)];
+  const rating = { extractor: await compiledExtractor(extractor), prices: priceBookOf(prices) };
   return { rating, extractor, pricing };
 }
 
@@ -94,13 +95,13 @@ function checkNaming({ extractor, version, ...naming }: Naming): void {
 }
 
 /** The rules of the body itself; what is wrong with either is told at once. */
-function checkSent(naming: Naming): Partial<Pick<TrialRules, 'extractor' | 'pricing'>> {
+async function checkSent(naming: Naming): Promise<Partial<Pick<TrialRules, 'extractor' | 'pricing'>>> {
   const details: ErrorDetail[] = [];
-  const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
+  const extractor = await attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
     EXTRACTOR_KIND.checkedConfig(input),
   );
   // What a pricing rule set is bound to is no part of its config.
-  const pricing = attempt(
+  const pricing = await attempt(
     'pricing',
     naming.pricing,
     details,
@@ -121,15 +122,15 @@ function checkSent(naming: Naming): Partial<Pick<TrialRules, 'extractor' | 'pric
 }
 
 /** The checked config of an input, or what is wrong with it, added to `details`. */
-function attempt<Input, Config>(
+async function attempt<Input, Config>(
   field: string,
   input: Input | undefined,
   details: ErrorDetail[],
-  check: (input: Input) => Config,
-): Config | undefined {
+  check: (input: Input) => Promise<Config>,
+): Promise<Config | undefined> {
   if (input === undefined) return undefined;
   try {
-    return check(input);
+    return await check(input);
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error;
     for (const { path, message } of error.details) details.push({ path: `${field}.${path}`, message });
@@ -176,13 +177,16 @@ export async function saved<Config>(
   }
 }
 
-function compiledExtractor({ config, origin }: TrialConfig<ExtractorConfig>): CompiledExtractor {
-  const result = compileExtractor(config, origin);
+async function compiledExtractor({
+  config,
+  origin,
+}: TrialConfig<ExtractorConfig>): Promise<CompiledExtractor> {
+  const result = await inTurns(extractorPieces(config, origin));
   return result.ok ? result.extractor : refuse(origin, result.issues);
 }
 
-function compiledPricing({ config, origin }: TrialConfig<PricingConfig>): CompiledPricing {
-  const result = compilePricing(config, origin);
+async function compiledPricing({ config, origin }: TrialConfig<PricingConfig>): Promise<CompiledPricing> {
+  const result = await inTurns(pricingPieces(config, origin));
   return result.ok ? result.pricing : refuse(origin, result.issues);
 }
 

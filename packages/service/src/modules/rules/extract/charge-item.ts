@@ -1,4 +1,5 @@
 import type { ChargeItemExtractor } from '@tollgate/contract';
+import type { Pieces } from '../../../kernel/pieces.js';
 import { checkCurrency, checkMetric } from './checks.js';
 import type { Issues } from './issues.js';
 import { compileItemPricing, type ItemPricing } from './item-pricing.js';
@@ -17,12 +18,14 @@ export interface CompiledChargeItem {
   readonly path: string;
 }
 
-export function compileChargeItems(
+export function* compileChargeItems(
   configs: readonly ChargeItemExtractor[],
   issues: Issues,
-): CompiledChargeItem[] {
+): Pieces<CompiledChargeItem[]> {
   const firstByName = new Map<string, string>();
-  return configs.map((config, index) => {
+  const chargeItems: CompiledChargeItem[] = [];
+  for (const [index, config] of configs.entries()) {
+    yield;
     const path = `charge_item_extractors[${index}]`;
     const name = config.name ?? config.metric;
     const first = firstByName.get(name);
@@ -30,7 +33,7 @@ export function compileChargeItems(
     else issues.add(`${path}.name`, `the name ${name} is already used by ${first}`);
     checkMetric(config.metric, `${path}.metric`, issues);
     checkCurrency(config.currency, `${path}.currency`, issues);
-    return {
+    chargeItems.push({
       name,
       metric: config.metric,
       unit: config.unit ?? '',
@@ -38,6 +41,7 @@ export function compileChargeItems(
       currency: config.currency,
       pricing: compileItemPricing(config, path, issues),
       path,
-    };
-  });
+    });
+  }
+  return chargeItems;
 }

@@ -1,4 +1,5 @@
 import type { ExtractorConfig } from '@tollgate/contract';
+import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';
@@ -31,6 +32,14 @@ export type ExtractorResult =
  * All issues are found at once, in the order of the configuration.
  */
 export function compileExtractor(config: ExtractorConfig, origin: RuleOrigin = UNSAVED): ExtractorResult {
+  return atOnce(extractorPieces(config, origin));
+}
+
+/** The same, a charge item at a time. */
+export function* extractorPieces(
+  config: ExtractorConfig,
+  origin: RuleOrigin = UNSAVED,
+): Pieces<ExtractorResult> {
   const issues = new Issues();
   const extractor: CompiledExtractor = {
     origin,
@@ -38,7 +47,7 @@ export function compileExtractor(config: ExtractorConfig, origin: RuleOrigin = U
     dimensions: compileDimensions(config.dimensions ?? [], issues).toSorted((a, b) =>
       a.name < b.name ? -1 : 1,
     ),
-    chargeItems: compileChargeItems(config.charge_item_extractors ?? [], issues),
+    chargeItems: yield* compileChargeItems(config.charge_item_extractors ?? [], issues),
   };
   return issues.found.length === 0 ? { ok: true, extractor } : { ok: false, issues: issues.found };
 }

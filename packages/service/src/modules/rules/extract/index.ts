@@ -1,6 +1,12 @@
 export type { CompiledChargeItem } from './charge-item.js';
 export { checkCurrency, checkMetric } from './checks.js';
-export { type CompiledExtractor, compileExtractor, type RuleOrigin, UNSAVED } from './compile-extractor.js';
+export {
+  type CompiledExtractor,
+  compileExtractor,
+  extractorPieces,
+  type RuleOrigin,
+  UNSAVED,
+} from './compile-extractor.js';
 export { RatingFailure, stepsRanOut } from './failure.js';
 export { type Issue, Issues } from './issues.js';
 export {

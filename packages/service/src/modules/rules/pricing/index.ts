@@ -1,3 +1,8 @@
-export { type CompiledPricing, type CompiledPricingRule, compilePricing } from './compile-pricing.js';
+export {
+  type CompiledPricing,
+  type CompiledPricingRule,
+  compilePricing,
+  pricingPieces,
+} from './compile-pricing.js';
 export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';
