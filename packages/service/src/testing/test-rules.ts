@@ -1,9 +1,5 @@
-import {
-  type RatedEvent,
-  RatingFailure,
-  type RuleCatalog,
-  type RuleVersion,
-} from '../modules/rules/index.js';
+import type { Rules } from '../modules/pipeline/index.js';
+import { type RatedEvent, RatingFailure, type RuleVersion } from '../modules/rules/index.js';
 import type { TestEvent } from './accepted.js';
 
 /** Day 20,254 since 1970. */
@@ -12,13 +8,11 @@ const OCCURRED_AT = TEST_DAY * 86_400 + 5;
 const ONE = 10n ** 18n;
 
 /** Charges `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
-export function testRules(isMended = () => false): Pick<RuleCatalog<RuleVersion>, 'refresh' | 'resolve'> {
+export function testRules(isMended = () => false): Rules {
+  const version: RuleVersion = { version: 3, rate: ({ rawJson }) => rate(rawJson, isMended()) };
+  const at = (ruleSetId: string) => (ruleSetId === 'ers_unpublished' ? undefined : version);
   return {
-    refresh: async () => {},
-    resolve: (_project, ruleSetId) =>
-      ruleSetId === 'ers_unpublished'
-        ? undefined
-        : { version: 3, rate: ({ rawJson }) => rate(rawJson, isMended()) },
+    refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => at(ref.ruleSetId) } })),
   };
 }
 

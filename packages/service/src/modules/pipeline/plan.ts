@@ -97,7 +97,14 @@ class Planner {
     const ruleSetIds = new Set<string>();
     for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
     await rules.prepare(group.projectId, ruleSetIds);
-    const rated = events.map((event, index) => rateEvent(group, event, envelopes[index], rules, onDefect));
+    const rated: RatedEvent[] = [];
+    for (const [index, event] of events.entries()) {
+      const envelope = envelopes[index];
+      const version =
+        envelope && rules.at(group.projectId, envelope.extractorRuleSetId, envelope.input.occurredAt);
+      const known = version instanceof Promise ? await version : version;
+      rated.push(rateEvent(group, event, envelope, known, onDefect));
+    }
     this.#slice.push({ group, events, rated });
     this.#ratedCount += events.length;
   }

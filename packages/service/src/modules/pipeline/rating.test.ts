@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
-import type { RatingInput } from '../rules/index.js';
-import type { BatchRules } from './batch-rules.js';
+import type { RatingInput, RuleVersion } from '../rules/index.js';
 import { EventBody, type EventGroup } from './event.js';
 import { rateEvent, readEnvelope } from './rating.js';
 
@@ -23,20 +22,18 @@ function inputOf(fields: object): RatingInput | undefined {
     events: [accepted],
   };
   let asked: RatingInput | undefined;
-  const rules: Pick<BatchRules, 'resolve'> = {
-    resolve: () => ({
-      version: 1,
-      rate: (input) => {
-        asked = input;
-        return { ok: true, dimensions: new Map(), items: [] };
-      },
-    }),
+  const version: RuleVersion = {
+    version: 1,
+    rate: (input) => {
+      asked = input;
+      return { ok: true, dimensions: new Map(), items: [] };
+    },
   };
   const onDefect = (error: unknown) => {
     throw error;
   };
   const envelope = readEnvelope(group, accepted, onDefect);
-  rateEvent(group, accepted, envelope, rules as BatchRules, onDefect);
+  rateEvent(group, accepted, envelope, version, onDefect);
   return asked;
 }
 

@@ -1,8 +1,7 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
 import { NOT_POSTED, type PostedFields, type RatedUsage } from '../limits/index.js';
-import { dimensionTexts } from '../rules/index.js';
+import { dimensionTexts, type RuleVersion } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
-import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
 
@@ -62,17 +61,21 @@ export interface RatedEvent extends RatedUsage {
   readonly failure: Failure | undefined;
 }
 
-/** Rates one event. Never throws on account of the event: what goes wrong becomes its failure. */
+/**
+ * Rates one event. Never throws on account of the event: what goes wrong becomes its failure.
+ *
+ * @param version in force when the event occurred; undefined when none was ever published
+ */
 export function rateEvent(
   group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope | undefined,
-  rules: BatchRules,
+  version: RuleVersion | undefined,
   onDefect: DefectListener,
 ): RatedEvent {
   if (envelope === undefined) return failedWith(group, event, NO_ENVELOPE, DEFECT);
   try {
-    return outcomeOf(group, event, envelope, rules);
+    return outcomeOf(group, event, envelope, version);
   } catch (error) {
     onDefect(error, event);
     return failedWith(group, event, envelope, DEFECT);
@@ -113,14 +116,13 @@ function outcomeOf(
   group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope,
-  rules: BatchRules,
+  version: RuleVersion | undefined,
 ): RatedEvent {
-  const { extractorRuleSetId, input, budgetLeaseId } = envelope;
+  const { input, budgetLeaseId } = envelope;
   const { occurredAt } = input;
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the event id tells another time than the event');
   }
-  const version = rules.resolve(group.projectId, extractorRuleSetId, occurredAt);
   if (version === undefined) return failedWith(group, event, envelope, NO_RULES);
   const rated = version.rate(input);
   return {

@@ -2,8 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../platform/postgres/index.js';
 import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
+import type { RuleConfigs, VersionConfig } from './rule-version.js';
 import type { RuleSetOwner } from './store.js';
-import type { PublishedExtractor, PublishedPricing } from './timeline.js';
+import type { PublishedPricing, PublishedVersion, RulesInForce } from './timeline.js';
 
 /** Which of these rule sets of the project take events now; those that do not exist are left out. */
 export async function readPublications(
@@ -36,13 +37,11 @@ export async function readRevisions(
   return rows;
 }
 
-type PublishedRow = {
+interface PublishedRow extends PublishedPricing {
   readonly projectId: string;
   readonly extractorRuleSetId: string;
-} & (
-  | ({ readonly kind: 'extractor' } & PublishedExtractor)
-  | ({ readonly kind: 'pricing' } & PublishedPricing)
-);
+  readonly kind: 'extractor' | 'pricing';
+}
 
 /**
  * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one moment. An archived
@@ -54,8 +53,7 @@ export async function readPublishedRules(
 ): Promise<RulesRead[]> {
   const { rows } = await sql<PublishedRow>`
     select s.project_id as "projectId", asked.id as "extractorRuleSetId", s.id as "ruleSetId", s.kind,
-      s.archived_at as "archivedAt", v.version, v.effective_from as "effectiveFrom",
-      octet_length(v.config::text) as "configBytes", v.config
+      s.archived_at as "archivedAt", v.version, v.effective_from as "effectiveFrom"
     from unnest(${projectsOf(refs)}::text[], ${idsOf(refs)}::text[]) as asked (project_id, id)
     join rule_sets s on s.project_id = asked.project_id
       and ((s.id = asked.id and s.kind = 'extractor') or s.extractor_rule_set_id = asked.id)
@@ -80,8 +78,32 @@ export async function readPublishedRules(
 }
 
 interface RulesBuilt extends RuleSetRef {
-  readonly extractors: PublishedExtractor[];
+  readonly extractors: PublishedVersion[];
   readonly pricings: PublishedPricing[];
+}
+
+/** @throws Error when one of the versions does not exist */
+export async function readConfigs(
+  db: Kysely<Database>,
+  projectId: string,
+  { extractor, pricings }: RulesInForce,
+): Promise<RuleConfigs> {
+  const versions = [extractor, ...pricings];
+  const { rows } = await sql<VersionConfig<object>>`
+    select rule_set_id as "ruleSetId", version, octet_length(config::text) as bytes, config
+    from rule_set_versions
+    where project_id = ${projectId} and (rule_set_id, version) in (
+      select * from unnest(
+        ${versions.map(({ ruleSetId }) => ruleSetId)}::text[], ${versions.map(({ version }) => version)}::int[]
+      )
+    )
+  `.execute(db);
+  const configOf = <Config>({ ruleSetId, version }: PublishedVersion) => {
+    const found = rows.find((row) => row.ruleSetId === ruleSetId && row.version === version);
+    if (found === undefined) throw new Error(`version ${version} of ${ruleSetId} is gone`);
+    return found as VersionConfig<Config>;
+  };
+  return { extractor: configOf(extractor), pricings: pricings.map((pricing) => configOf(pricing)) };
 }
 
 const projectsOf = (refs: readonly RuleSetRef[]) => refs.map((ref) => ref.projectId);

@@ -1,21 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
-import { type CatalogSource, RuleCatalog, type RuleSetRef, type RulesRead } from './catalog.js';
+import {
+  type CatalogSource,
+  RuleCatalog,
+  type RuleSetRef,
+  type RulesOverTime,
+  type RulesRead,
+} from './catalog.js';
 import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from './index.js';
 import type { RulesInForce } from './timeline.js';
 
 const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
-const PUBLISHED = { config: {}, configBytes: 10 };
+const UNBOUNDED = { ruleSetsMax: 1_000, versionsMax: 1_000, loadedBytesMax: 1_000 };
+const LOADED_BYTES = 10;
 
-/** Published versions kept in memory; counts what is asked of it. */
-class FakeSource implements CatalogSource {
+/** Published versions kept in memory; what is loaded of them are their names. Counts what is asked of it. */
+class FakeSource implements CatalogSource<string> {
   readonly ruleSets = new Map<string, { revision: number; rules: RulesRead }>();
+  readonly loads: string[] = [];
   revisionReads = 0;
   rulesReads = 0;
 
   publish(ruleSetId: string, effectiveFrom: number): void {
     const { revision, rules } = this.known(ruleSetId);
-    const version = { ...PUBLISHED, ruleSetId, version: rules.extractors.length + 1, effectiveFrom };
+    const version = { ruleSetId, version: rules.extractors.length + 1, effectiveFrom };
     const extractors = [...rules.extractors, version];
     this.ruleSets.set(ruleSetId, { revision: revision + 1, rules: { ...rules, extractors } });
   }
@@ -46,98 +54,96 @@ class FakeSource implements CatalogSource {
       return found === undefined ? [] : [found.rules];
     });
   }
+
+  async load(projectId: string, { extractor, pricings }: RulesInForce) {
+    const compiled = [extractor, ...pricings]
+      .map(({ ruleSetId, version }) => `${ruleSetId} ${version}`)
+      .join();
+    this.loads.push(`${projectId}: ${compiled}`);
+    return { compiled, bytes: LOADED_BYTES };
+  }
 }
 
-const UNBOUNDED = { ruleSetsMax: 1_000, configBytesMax: 1_000, compiledBytesMax: 1_000 };
-
-const versionsOf = ({ extractor, pricings }: RulesInForce) =>
-  [extractor, ...pricings].map(({ ruleSetId, version }) => `${ruleSetId} ${version}`);
+/** The rules of {@link REF} as of now. */
+async function refreshed(catalog: RuleCatalog<string>, ref = REF): Promise<RulesOverTime<string>> {
+  const [found] = await catalog.refresh([ref]);
+  if (found === undefined) throw new Error(`${ref.ruleSetId} is not known`);
+  return found.rules;
+}
 
 describe('RuleCatalog', () => {
-  it('reads rules only when the revision has changed, and compiles each interval once', async () => {
+  it('reads versions only when the revision has changed, and what a version says when an event needs it', async () => {
     const source = new FakeSource();
-    const compiled: string[][] = [];
-    const catalog = new RuleCatalog(source, () => (rules) => {
-      compiled.push(versionsOf(rules));
-      return rules.extractor.version;
-    });
-    source.publish('ers_1', 0);
+    const catalog = new RuleCatalog(source, UNBOUNDED);
+    for (const effectiveFrom of [0, 10, 20]) source.publish('ers_1', effectiveFrom);
     for (let batch = 0; batch < 3; batch += 1) {
-      await catalog.refresh([REF]);
-      expect(catalog.resolve('prj_1', 'ers_1', 5)).toBe(1);
+      expect(await (await refreshed(catalog)).at(15)).toBe('ers_1 2');
     }
-    expect([source.revisionReads, source.rulesReads, compiled]).toEqual([3, 1, [['ers_1 1']]]);
-    source.publish('ers_1', 10);
-    await catalog.refresh([REF]);
-    expect([catalog.resolve('prj_1', 'ers_1', 9), catalog.resolve('prj_1', 'ers_1', 10)]).toEqual([1, 2]);
+    expect([source.revisionReads, source.rulesReads, source.loads]).toEqual([3, 1, ['prj_1: ers_1 2']]);
+    source.publish('ers_1', 14);
+    const rules = await refreshed(catalog);
+    expect([await rules.at(13), await rules.at(14)]).toEqual(['ers_1 2', 'ers_1 4']);
     expect(source.rulesReads).toBe(2);
   });
 
-  it('knows new pricing by the revision of what it is bound to, and compiles with what it knew', async () => {
+  it('answers at once what it has loaded', async () => {
     const source = new FakeSource();
-    let compilers = 0;
-    const catalog = new RuleCatalog(source, () => {
-      compilers += 1;
-      return versionsOf;
-    });
     source.publish('ers_1', 0);
-    await catalog.refresh([REF]);
-    expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1']);
-    source.price('ers_1', {
-      ...PUBLISHED,
-      ruleSetId: 'prs_1',
-      version: 1,
-      effectiveFrom: 0,
-      archivedAt: null,
-    });
-    await catalog.refresh([REF]);
-    expect(catalog.resolve('prj_1', 'ers_1', 5)).toEqual(['ers_1 1', 'prs_1 1']);
-    expect(compilers).toBe(1);
+    const rules = await refreshed(new RuleCatalog(source, UNBOUNDED));
+    expect(rules.at(5)).toBeInstanceOf(Promise);
+    await rules.at(5);
+    expect(rules.at(6)).toBe('ers_1 1');
   });
 
-  it('forgets what it has compiled rather than holding more than its bound, and compiles it again', async () => {
+  it('knows new pricing by the revision of what it is bound to', async () => {
     const source = new FakeSource();
-    const compiled: string[][] = [];
-    const createCompile = () => {
-      compiled.push(['new']);
-      return (rules: RulesInForce) => {
-        compiled.push(versionsOf(rules));
-        return rules.extractor.version;
-      };
-    };
-    // Every version has 10 bytes.
-    const catalog = new RuleCatalog(source, createCompile, { ...UNBOUNDED, compiledBytesMax: 25 });
+    const catalog = new RuleCatalog(source, UNBOUNDED);
+    source.publish('ers_1', 0);
+    expect(await (await refreshed(catalog)).at(5)).toBe('ers_1 1');
+    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null });
+    expect(await (await refreshed(catalog)).at(5)).toBe('ers_1 1,prs_1 1');
+  });
+
+  it('forgets what it has loaded rather than holding more than its bound, and loads it again', async () => {
+    const source = new FakeSource();
+    const catalog = new RuleCatalog(source, { ...UNBOUNDED, loadedBytesMax: 2 * LOADED_BYTES });
     for (const effectiveFrom of [0, 10, 20]) source.publish('ers_1', effectiveFrom);
-    await catalog.refresh([REF]);
-    const asked = [0, 10, 0, 10, 20, 20, 0];
-    expect(asked.map((at) => catalog.resolve('prj_1', 'ers_1', at))).toEqual([1, 2, 1, 2, 3, 3, 1]);
-    expect(compiled.flat()).toEqual(['new', 'ers_1 1', 'ers_1 2', 'new', 'ers_1 3', 'ers_1 1']);
+    const rules = await refreshed(catalog);
+    const found: (string | undefined)[] = [];
+    for (const at of [0, 10, 0, 10, 20, 20, 10, 0]) found.push(await rules.at(at));
+    expect(found.map((names) => names?.at(-1)).join('')).toBe('12123321');
+    expect(source.loads.map((names) => names.at(-1)).join('')).toBe('1231');
   });
 
   it.each([
     ['rule sets', { ...UNBOUNDED, ruleSetsMax: 2 }],
-    ['bytes', { ...UNBOUNDED, configBytesMax: 20 }],
+    ['versions', { ...UNBOUNDED, versionsMax: 2 }],
   ])(
-    'keeps all of a batch, and beyond it a bounded number of %s, the least recent going first',
+    'knows all of a batch, and beyond it a bounded number of %s, the least recent going first',
     async (_, bounds) => {
       const source = new FakeSource();
-      const catalog = new RuleCatalog(
-        source,
-        () =>
-          ({ extractor }) =>
-            extractor.version,
-        bounds,
-      );
+      const catalog = new RuleCatalog(source, bounds);
       const refs = ['ers_1', 'ers_2', 'ers_3'].map((ruleSetId) => ({ ...REF, ruleSetId }));
       for (const { ruleSetId } of refs) source.publish(ruleSetId, 0);
-      await catalog.refresh(refs);
-      for (const { ruleSetId } of refs) expect(catalog.resolve('prj_1', ruleSetId, 1)).toBe(1);
+      const all = await catalog.refresh(refs);
       await catalog.refresh(refs.slice(0, 1));
-      expect(catalog.resolve('prj_1', 'ers_1', 1)).toBe(1);
-      expect(catalog.resolve('prj_1', 'ers_2', 1)).toBeUndefined();
-      expect(catalog.resolve('prj_1', 'ers_3', 1)).toBe(1);
+      expect(source.rulesReads).toBe(1);
+      // The second one has been pushed out: who holds it goes on asking it, and the catalog reads it anew.
+      for (const { ruleSetId, rules } of all) expect(await rules.at(1)).toBe(`${ruleSetId} 1`);
+      await catalog.refresh([refs[2] ?? REF, refs[0] ?? REF]);
+      expect(source.rulesReads).toBe(1);
+      await catalog.refresh(refs.slice(1, 2));
+      expect(source.rulesReads).toBe(2);
     },
   );
+
+  it('knows nothing of what does not exist, and of what was never published that there is nothing', async () => {
+    const source = new FakeSource();
+    const catalog = new RuleCatalog(source, UNBOUNDED);
+    expect(await catalog.refresh([REF])).toEqual([]);
+    source.price('ers_1', { ruleSetId: 'prs_1', version: 1, effectiveFrom: 0, archivedAt: null });
+    expect((await refreshed(catalog)).at(5)).toBeUndefined();
+  });
 });
 
 describe('over PostgreSQL', () => {
@@ -159,11 +165,13 @@ describe('over PostgreSQL', () => {
     const { id } = (await api.call('POST', url, priced('1', TEST_NOW_S - 100))).json();
     const catalog = createRuleVersions(api.postgres);
     const ref = { projectId: api.projectId, ruleSetId: id };
+    const versionAt = async (occurredAt: number) => {
+      const [found] = await catalog.refresh([ref]);
+      return found?.rules.at(occurredAt);
+    };
     const amountAt = async (occurredAt: number) => {
-      await catalog.refresh([ref]);
-      const rated = catalog
-        .resolve(api.projectId, id, occurredAt)
-        ?.rate({ rawJson: { calls: 3 }, occurredAt });
+      const version = await versionAt(occurredAt);
+      const rated = version?.rate({ rawJson: { calls: 3 }, occurredAt });
       return rated?.ok === true ? (rated.items[0]?.amount ?? 0n) / 10n ** 18n : undefined;
     };
     expect(await amountAt(TEST_NOW_S)).toBeUndefined();
@@ -176,7 +184,7 @@ describe('over PostgreSQL', () => {
     expect(await amountAt(TEST_NOW_S)).toBe(6n);
     expect(await amountAt(TEST_NOW_S - 1)).toBe(3n);
     expect(await amountAt(TEST_NOW_S - 1_000)).toBe(3n);
-    expect(catalog.resolve(api.projectId, id, TEST_NOW_S)?.version).toBe(2);
+    expect((await versionAt(TEST_NOW_S))?.version).toBe(2);
   });
 
   it('rates by the prices of the time of the event, until their rule set is archived', async () => {
@@ -184,10 +192,9 @@ describe('over PostgreSQL', () => {
     await api.call('POST', `${url}/${id}/publish`);
     const catalog = createRuleVersions(api.postgres);
     const priceAt = async (occurredAt: number) => {
-      await catalog.refresh([{ projectId: api.projectId, ruleSetId: id }]);
-      const rated = catalog
-        .resolve(api.projectId, id, occurredAt)
-        ?.rate({ rawJson: { calls: 1 }, occurredAt });
+      const [found] = await catalog.refresh([{ projectId: api.projectId, ruleSetId: id }]);
+      const version = await found?.rules.at(occurredAt);
+      const rated = version?.rate({ rawJson: { calls: 1 }, occurredAt });
       const item = rated?.ok === true ? rated.items[0] : undefined;
       return item && [item.amount / 10n ** 18n, item.ruleSetId, item.ruleSetVersion];
     };
@@ -215,8 +222,6 @@ describe('over PostgreSQL', () => {
     const { id } = (await api.call('POST', url, {})).json();
     await api.call('POST', `${url}/${id}/publish`);
     const catalog = createRuleVersions(api.postgres);
-    await catalog.refresh([{ projectId: 'prj_other', ruleSetId: id }]);
-    expect(catalog.resolve('prj_other', id, TEST_NOW_S)).toBeUndefined();
-    expect(catalog.resolve(api.projectId, id, TEST_NOW_S)).toBeUndefined();
+    expect(await catalog.refresh([{ projectId: 'prj_other', ruleSetId: id }])).toEqual([]);
   });
 });

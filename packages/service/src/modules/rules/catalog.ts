@@ -1,3 +1,4 @@
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { type PublishedRules, type RulesInForce, RuleTimeline } from './timeline.js';
 
 /** An extractor rule set as events name it; ids of projects are unique over all tenants. */
@@ -6,146 +7,147 @@ export interface RuleSetRef {
   readonly ruleSetId: string;
 }
 
-/** The published rules of one extractor rule set. */
+/** The published versions of one extractor rule set and its prices. */
 export type RulesRead = RuleSetRef & PublishedRules;
 
+/** What is ready to rate, and the memory that it takes. */
+export interface LoadedRules<Compiled> {
+  readonly compiled: Compiled;
+  /** Of the configs, as JSON. */
+  readonly bytes: number;
+}
+
 /** What the catalog reads. */
-export interface CatalogSource {
+export interface CatalogSource<Compiled> {
   readRevisions(
     refs: readonly RuleSetRef[],
   ): Promise<readonly (RuleSetRef & { readonly revision: number })[]>;
   /** A rule set without any published version may be left out. */
   readPublishedRules(refs: readonly RuleSetRef[]): Promise<readonly RulesRead[]>;
+  load(projectId: string, rules: RulesInForce): Promise<LoadedRules<Compiled>>;
 }
 
 /** What is kept in memory, and beyond which only what the batch at hand needs is. */
 export interface CatalogBounds {
   readonly ruleSetsMax: number;
-  readonly configBytesMax: number;
-  /** Of the configs that are compiled: what is compiled takes some thirty times the memory of its text. */
-  readonly compiledBytesMax: number;
+  /** Of all rule sets, without their configs. */
+  readonly versionsMax: number;
+  readonly loadedBytesMax: number;
 }
 
 const CATALOG_BOUNDS: CatalogBounds = {
   ruleSetsMax: 1_000,
-  configBytesMax: 32 * 1_048_576,
-  compiledBytesMax: 16 * 1_048_576,
+  versionsMax: 200_000,
+  loadedBytesMax: 32 * 1_048_576,
 };
 
-/** Compiles what is in force at one time; it may keep what it has compiled, for versions never change. */
-export type CompileRules<Compiled> = (rules: RulesInForce) => Compiled;
-
 /**
- * The published rules, for workers: refreshed once per batch, then asked without waiting. What was compiled is kept for as
- * long as its rule set is; it is compiled when it is first needed.
+ * The published rules, for workers: refreshed once per batch. Of a rule set all versions are known; what they say is read
+ * for the times at which events occurred, however many other versions there are.
  */
 export class RuleCatalog<Compiled> {
   /** Least recently refreshed first. */
-  readonly #entries = new Map<string, Entry<Compiled>>();
-  #configBytes = 0;
-  #compiledBytes = 0;
+  readonly #known = new Map<string, KnownRuleSet<Compiled>>();
+  #versionCount = 0;
+  readonly #memory: BoundedMemory;
 
-  /** @param createCompile called once for each rule set, and again when what was compiled is forgotten */
   constructor(
-    private readonly source: CatalogSource,
-    private readonly createCompile: () => CompileRules<Compiled>,
+    private readonly source: CatalogSource<Compiled>,
     private readonly bounds = CATALOG_BOUNDS,
-  ) {}
+  ) {
+    this.#memory = new BoundedMemory(bounds.loadedBytesMax);
+  }
 
   /**
-   * Brings what is known of these rule sets up to date: one narrow read when nothing has changed. Whatever was published
-   * before the call is known after it, pricing included: it advances the revision of what it is bound to.
+   * These rule sets as of now; one that does not exist is left out. One narrow read when nothing has changed. Whatever was
+   * published before the call is known after it, pricing included: it advances the revision of what it is bound to.
    */
-  async refresh(refs: readonly RuleSetRef[]): Promise<void> {
+  async refresh(
+    refs: readonly RuleSetRef[],
+  ): Promise<(RuleSetRef & { readonly rules: RulesOverTime<Compiled> })[]> {
     // The revision is read before the versions: if a publish comes between, the next refresh reads them again.
     const revisions = await this.source.readRevisions(refs);
-    const stale = revisions.filter((read) => this.#entries.get(keyOf(read))?.revision !== read.revision);
-    const rules = stale.length === 0 ? [] : await this.source.readPublishedRules(stale);
-    const rulesByKey = new Map(rules.map((read) => [keyOf(read), read]));
-    for (const ref of revisions) {
+    const stale = revisions.filter((read) => this.#known.get(keyOf(read))?.revision !== read.revision);
+    const found = stale.length === 0 ? [] : await this.source.readPublishedRules(stale);
+    const foundByKey = new Map(found.map((read) => [keyOf(read), read]));
+    const refreshed = revisions.map((ref) => {
       const key = keyOf(ref);
-      const known = this.#entries.get(key);
+      const known = this.#known.get(key);
       this.#remove(key);
-      if (known?.revision === ref.revision) this.#add(key, known);
-      else {
-        const compile = known?.compile ?? this.createCompile();
-        this.#add(key, new Entry(ref.revision, rulesByKey.get(key) ?? NO_RULES, compile));
-      }
-    }
+      const current =
+        known?.revision === ref.revision ? known : this.#ruleSetOf(ref, foundByKey.get(key) ?? NO_RULES);
+      this.#add(key, current);
+      return { projectId: ref.projectId, ruleSetId: ref.ruleSetId, rules: current.rules };
+    });
     this.#evict(revisions.length);
+    return refreshed;
   }
 
-  /**
-   * What rates that which happened at `occurredAt` (Unix seconds). Undefined when no version of the rule set was ever
-   * published, or it was not in the last `refresh`.
-   */
-  resolve(projectId: string, ruleSetId: string, occurredAt: number): Compiled | undefined {
-    const entry = this.#entries.get(keyOf({ projectId, ruleSetId }));
-    if (entry === undefined) return undefined;
-    const interval = entry.timeline.intervalAt(occurredAt);
-    return entry.compiledByInterval.get(interval) ?? this.#compile(entry, interval);
+  #ruleSetOf(
+    { projectId, revision }: RuleSetRef & { readonly revision: number },
+    published: PublishedRules,
+  ): KnownRuleSet<Compiled> {
+    const load = (inForce: RulesInForce) => this.source.load(projectId, inForce);
+    const rules = new RulesOverTime(new RuleTimeline(published), load, this.#memory);
+    return { revision, rules, versionCount: published.extractors.length + published.pricings.length };
   }
 
-  #compile(entry: Entry<Compiled>, interval: number): Compiled | undefined {
-    const rules = entry.timeline.inForceDuring(interval);
-    if (rules === undefined) return undefined;
-    const bytes = bytesOf([rules.extractor]) + bytesOf(rules.pricings);
-    if (this.#compiledBytes + bytes > this.bounds.compiledBytesMax) this.#forgetCompiled();
-    const compiled = entry.compile(rules);
-    entry.compiledByInterval.set(interval, compiled);
-    this.#compiledBytes += bytes;
-    return compiled;
-  }
-
-  /** Rules of many times or tenants take turns: starting anew is rare, and needs no account of who uses what. */
-  #forgetCompiled(): void {
-    for (const entry of this.#entries.values()) {
-      entry.compiledByInterval.clear();
-      entry.compile = this.createCompile();
-    }
-    this.#compiledBytes = 0;
-  }
-
-  #add(key: string, entry: Entry<Compiled>): void {
-    this.#entries.set(key, entry);
-    this.#configBytes += entry.configBytes;
+  #add(key: string, ruleSet: KnownRuleSet<Compiled>): void {
+    this.#known.set(key, ruleSet);
+    this.#versionCount += ruleSet.versionCount;
   }
 
   #remove(key: string): void {
-    this.#configBytes -= this.#entries.get(key)?.configBytes ?? 0;
-    this.#entries.delete(key);
+    this.#versionCount -= this.#known.get(key)?.versionCount ?? 0;
+    this.#known.delete(key);
   }
 
   #evict(inUse: number): void {
-    const { ruleSetsMax, configBytesMax } = this.bounds;
-    for (const key of this.#entries.keys()) {
-      const { size } = this.#entries;
-      if (size <= inUse || (size <= ruleSetsMax && this.#configBytes <= configBytesMax)) return;
+    const { ruleSetsMax, versionsMax } = this.bounds;
+    for (const key of this.#known.keys()) {
+      const { size } = this.#known;
+      if (size <= inUse || (size <= ruleSetsMax && this.#versionCount <= versionsMax)) return;
       this.#remove(key);
     }
   }
+}
+
+interface KnownRuleSet<Compiled> {
+  readonly revision: number;
+  readonly rules: RulesOverTime<Compiled>;
+  readonly versionCount: number;
 }
 
 const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
 
-/** The rules of one extractor rule set over all time. */
-class Entry<Compiled> {
-  readonly configBytes: number;
-  readonly timeline: RuleTimeline;
-  readonly compiledByInterval = new Map<number, Compiled>();
+/** The published rules of one extractor rule set over all time, as of one moment. Whoever holds it may go on asking it. */
+export class RulesOverTime<Compiled> {
+  readonly #byInterval = new Map<number, Compiled>();
 
   constructor(
-    readonly revision: number,
-    rules: PublishedRules,
-    public compile: CompileRules<Compiled>,
-  ) {
-    this.configBytes = bytesOf(rules.extractors) + bytesOf(rules.pricings);
-    this.timeline = new RuleTimeline(rules);
-  }
-}
+    private readonly timeline: RuleTimeline,
+    private readonly load: (rules: RulesInForce) => Promise<LoadedRules<Compiled>>,
+    private readonly memory: BoundedMemory,
+  ) {}
 
-function bytesOf(versions: readonly { readonly configBytes: number }[]): number {
-  return versions.reduce((sum, { configBytes }) => sum + configBytes, 0);
+  /**
+   * What rates that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory. Undefined when no
+   * version of the rule set was ever published.
+   */
+  at(occurredAt: number): Compiled | undefined | Promise<Compiled> {
+    const interval = this.timeline.intervalAt(occurredAt);
+    const known = this.#byInterval.get(interval);
+    if (known !== undefined) return known;
+    const rules = this.timeline.inForceDuring(interval);
+    return rules === undefined ? undefined : this.#load(interval, rules);
+  }
+
+  async #load(interval: number, rules: RulesInForce): Promise<Compiled> {
+    const { compiled, bytes } = await this.load(rules);
+    this.#byInterval.set(interval, compiled);
+    this.memory.add({ bytes, forget: () => this.#byInterval.delete(interval) });
+    return compiled;
+  }
 }
 
 /** No id holds a line break. */

@@ -1,60 +1,46 @@
-import { type CompiledExtractor, compileExtractor, type Issue } from './extract/index.js';
+import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
+import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
-import type { PublishedExtractor, PublishedPricing, PublishedVersion, RulesInForce } from './timeline.js';
+
+/** What a version of a rule set says. */
+export interface VersionConfig<Config> extends RuleOrigin {
+  readonly config: Config;
+  /** Length of the config as JSON. */
+  readonly bytes: number;
+}
+
+/** What rates the events of one time, as it was saved. */
+export interface RuleConfigs {
+  readonly extractor: VersionConfig<ExtractorConfig>;
+  readonly pricings: readonly VersionConfig<PricingConfig>[];
+}
 
 /** A published version of an extractor rule set with the prices of one time, ready to rate. */
 export interface RuleVersion {
   /** Of the extractor rule set. */
   readonly version: number;
+  /** @throws Error when a config, which compiled when it was saved, no longer does */
   rate(input: RatingInput): RatedEvent;
 }
 
-/** Compiles the rules of one extractor rule set and of the pricing rule sets bound to it: each version once. */
-export class RuleCompiler {
-  readonly #extractors = new Map<string, CompiledExtractor>();
-  readonly #pricings = new Map<string, CompiledPricing>();
-
-  /** @throws Error when a config, which compiled when it was saved, no longer does */
-  compile({ extractor, pricings }: RulesInForce): RuleVersion {
-    const rules = {
-      extractor: this.#extractor(extractor),
-      prices: priceBookOf(pricings.map((pricing) => this.#pricing(pricing))),
-    };
-    return { version: extractor.version, rate: (input) => rateEvent(rules, input) };
+/** What does not compile fails the events that it should rate, and no others. */
+export function ruleVersionOf({ extractor, pricings }: RuleConfigs): RuleVersion {
+  const { version } = extractor;
+  const compiled = compileExtractor(extractor.config, extractor);
+  if (!compiled.ok) return { version, rate: () => refuse(extractor, compiled.issues) };
+  const compiledPricings: CompiledPricing[] = [];
+  for (const pricing of pricings) {
+    const result = compilePricing(pricing.config, pricing);
+    if (!result.ok) return { version, rate: () => refuse(pricing, result.issues) };
+    compiledPricings.push(result.pricing);
   }
-
-  #extractor(published: PublishedExtractor): CompiledExtractor {
-    return memoized(this.#extractors, published, () => {
-      const result = compileExtractor(published.config, published);
-      return result.ok ? result.extractor : refuse(published, result.issues);
-    });
-  }
-
-  #pricing(published: PublishedPricing): CompiledPricing {
-    return memoized(this.#pricings, published, () => {
-      const result = compilePricing(published.config, published);
-      return result.ok ? result.pricing : refuse(published, result.issues);
-    });
-  }
+  const rules = { extractor: compiled.extractor, prices: priceBookOf(compiledPricings) };
+  return { version, rate: (input) => rateEvent(rules, input) };
 }
 
-function memoized<Compiled>(
-  known: Map<string, Compiled>,
-  { ruleSetId, version }: PublishedVersion<unknown>,
-  compile: () => Compiled,
-): Compiled {
-  const key = `${ruleSetId} ${version}`;
-  let compiled = known.get(key);
-  if (compiled === undefined) {
-    compiled = compile();
-    known.set(key, compiled);
-  }
-  return compiled;
-}
-
-function refuse({ ruleSetId, version }: PublishedVersion<unknown>, issues: readonly Issue[]): never {
+function refuse({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
   const texts = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new Error(`version ${version} of ${ruleSetId} no longer compiles: ${texts}`);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PublishedExtractor, type PublishedPricing, RuleTimeline } from './timeline.js';
+import { type PublishedVersion, RuleTimeline } from './timeline.js';
 
 interface Version {
   readonly version: number;
@@ -30,7 +30,7 @@ const versionsAt = (effectiveFroms: readonly number[]): Version[] =>
 
 function inForceAt(timeline: RuleTimeline, at: number): unknown {
   const rules = timeline.inForceDuring(timeline.intervalAt(at));
-  const nameOf = ({ ruleSetId, version }: PublishedExtractor | PublishedPricing) => `${ruleSetId} ${version}`;
+  const nameOf = ({ ruleSetId, version }: PublishedVersion) => `${ruleSetId} ${version}`;
   return rules && [nameOf(rules.extractor), ...rules.pricings.map(nameOf).toSorted()];
 }
 
@@ -43,16 +43,13 @@ describe('RuleTimeline', () => {
         fc.array(times),
         fc.boolean(),
         (extractor, bound, occurred, reverse) => {
-          const text = { config: {}, configBytes: 2 };
           const extractors = versionsAt(extractor).map((version) => ({
             ruleSetId: 'ers',
-            ...text,
             ...version,
           }));
           const pricings = bound.flatMap(({ published, archivedAt }, index) =>
             versionsAt(published).map((version) => ({
               ruleSetId: `prs_${index}`,
-              ...text,
               archivedAt,
               ...version,
             })),

@@ -1,33 +1,26 @@
-import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
-
-/** A published version of a rule set. It never changes. */
-export interface PublishedVersion<Config> {
+/** A published version of a rule set; its config is read when it is needed. It never changes. */
+export interface PublishedVersion {
   readonly ruleSetId: string;
   readonly version: number;
   /** Unix seconds. */
   readonly effectiveFrom: number;
-  readonly config: Config;
-  /** Length of the config as JSON. */
-  readonly configBytes: number;
 }
 
-export type PublishedExtractor = PublishedVersion<ExtractorConfig>;
-
-export interface PublishedPricing extends PublishedVersion<PricingConfig> {
+export interface PublishedPricing extends PublishedVersion {
   /** When its rule set was archived, and so ceased to price; Unix seconds. */
   readonly archivedAt: number | null;
 }
 
 /** Everything that was ever published for one extractor rule set. */
 export interface PublishedRules {
-  readonly extractors: readonly PublishedExtractor[];
+  readonly extractors: readonly PublishedVersion[];
   /** Of all pricing rule sets that are bound to it. */
   readonly pricings: readonly PublishedPricing[];
 }
 
 /** What rates the events of one time. */
 export interface RulesInForce {
-  readonly extractor: PublishedExtractor;
+  readonly extractor: PublishedVersion;
   /** One version of each pricing rule set that has not ended. */
   readonly pricings: readonly PublishedPricing[];
 }
@@ -39,7 +32,7 @@ export interface RulesInForce {
 export class RuleTimeline {
   /** Where intervals begin, ascending; the first interval lies before all of them. */
   readonly #boundaries: readonly number[];
-  readonly #extractor: VersionTimeline<PublishedExtractor>;
+  readonly #extractor: VersionTimeline<PublishedVersion>;
   readonly #pricings: readonly VersionTimeline<PublishedPricing>[];
 
   constructor({ extractors, pricings }: PublishedRules) {
@@ -73,7 +66,7 @@ export class RuleTimeline {
 }
 
 /** The published versions of one rule set. */
-class VersionTimeline<Version extends PublishedVersion<unknown>> {
+class VersionTimeline<Version extends PublishedVersion> {
   /** By effective_from, then version, ascending. */
   readonly #ordered: readonly Version[];
   readonly #first: Version | undefined;

@@ -1,0 +1,24 @@
+/** Something that takes memory and can be had again. */
+export interface Forgettable {
+  readonly bytes: number;
+  forget(): void;
+}
+
+/** Holds so many bytes, and at least what was last added: beyond that it forgets what it has held longest. */
+export class BoundedMemory {
+  readonly #held = new Set<Forgettable>();
+  #bytes = 0;
+
+  constructor(private readonly bytesMax: number) {}
+
+  add(added: Forgettable): void {
+    this.#held.add(added);
+    this.#bytes += added.bytes;
+    for (const oldest of this.#held) {
+      if (this.#bytes <= this.bytesMax || oldest === added) return;
+      this.#held.delete(oldest);
+      this.#bytes -= oldest.bytes;
+      oldest.forget();
+    }
+  }
+}
