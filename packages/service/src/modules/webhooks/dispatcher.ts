@@ -24,8 +24,10 @@ const DELETED_MESSAGES_MAX = 1_000;
  * so that clocks of two processes may differ by a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
-/** How long what another process has noted may wait to be noticed. */
+/** How long what was noted may wait to be noticed. */
 const IDLE_POLL_MS = 500;
+/** Attempts that end within so short a time make room together: a claim costs more than what it would begin at once. */
+const GATHER_MS = 20;
 const UPKEEP_INTERVAL_MS = 10_000;
 /** Attempts under way when the service stops get so long to end; the others are made again by the next start. */
 const STOP_GRACE_MS = 2_000;
@@ -55,8 +57,6 @@ export interface DispatcherOptions {
 export interface WebhookDispatcher {
   /** Works until `signal` aborts, then ends after what is under way, or after a grace; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Says that something was noted in the outbox. */
-  notify(): void;
   /** Attempts once all that is due now; answers how many attempts that were. */
   drain(): Promise<number>;
 }
@@ -91,10 +91,6 @@ class Dispatcher implements WebhookDispatcher {
     this.#metrics = new DispatcherMetrics(deps.metrics);
   }
 
-  notify(): void {
-    this.#wakeup.notify();
-  }
-
   async run(signal: AbortSignal): Promise<void> {
     const sending = new AbortController();
     let failures = 0;
@@ -104,8 +100,7 @@ class Dispatcher implements WebhookDispatcher {
         await this.#startDue(sending.signal);
         await this.#upkeep();
         failures = 0;
-        // The end of an attempt wakes it, too: there is room again.
-        if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#wakeup.wait(IDLE_POLL_MS, signal);
+        if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#rest(signal);
       } catch (error) {
         this.deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
         await pause(retryPauseMs(++failures), signal);
@@ -114,15 +109,23 @@ class Dispatcher implements WebhookDispatcher {
     await this.#stop(sending);
   }
 
+  /** Until attempts have ended, which makes room, or for a while. */
+  async #rest(signal: AbortSignal): Promise<void> {
+    const hasRoom = await this.#wakeup.wait(IDLE_POLL_MS, signal);
+    if (hasRoom) await pause(GATHER_MS, signal);
+  }
+
   async drain(): Promise<number> {
     const { signal } = new AbortController();
     while ((await this.#fanOut()) > 0);
     let attempts = 0;
     for (;;) {
+      // Of an endpoint that had all its attempts under way, nothing was claimed: that they have ended since says little.
+      const wasIdle = this.#underWay.size === 0;
       const started = await this.#startDue(signal);
-      if (started === 0 && this.#underWay.size === 0) return attempts;
+      if (started === 0 && wasIdle) return attempts;
       attempts += started;
-      await Promise.race(this.#underWay);
+      if (this.#underWay.size > 0) await Promise.race(this.#underWay);
     }
   }
 
