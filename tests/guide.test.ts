@@ -70,4 +70,13 @@ describe.runIf(hasTools)('the guides', () => {
       'adjustment -25.5, credit 20, credit 100',
     ]);
   });
+
+  it('limits go on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'limits.md');
+    expect(printed.trim().split('\n').slice(-8)).toEqual([
+      ...['1', '2', '7.5'],
+      ...['0', '2', 'archived'],
+      ...['plan_not_published', 'true'],
+    ]);
+  });
 });
