@@ -11,7 +11,7 @@ import { ended, heldOf, type Lease, rulesOfLease, toBudgetLease } from './lease.
 import * as store from './lease-store.js';
 import { addReserved, subtractReserved } from './reserved-store.js';
 import { hasRoomFor, openRules, type Standing, type Subject, standingsOf } from './standing.js';
-import { readCounted } from './standing-store.js';
+import { readCountedIn } from './standing-store.js';
 import type { SubjectLimits } from './subject-limits.js';
 
 export interface LeaseDeps {
@@ -117,7 +117,7 @@ export class Leases {
     const nowS = unixSeconds(clock);
     if (route !== undefined && rules.length > 0) {
       const open = openRules(route, rules, nowS);
-      const counted = await readCounted(tx, project.projectNo, subject, open);
+      const counted = await readCountedIn(tx, project.projectNo, subject, open);
       const standings = standingsOf(route, open, counted);
       refuseFull(
         standings.map((standing) => ({ ...standing, reserved: standing.reserved - amount })),

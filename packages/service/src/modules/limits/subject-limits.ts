@@ -17,7 +17,7 @@ import {
 import { readCounted } from './standing-store.js';
 
 export interface SubjectLimitsDeps {
-  readonly postgres: Pick<Postgres, 'db'>;
+  readonly postgres: Pick<Postgres, 'db' | 'pool'>;
   readonly catalog: Pick<LimitCatalog, 'read'>;
   readonly clock: Clock;
 }
@@ -88,7 +88,7 @@ export class SubjectLimits {
   ): Promise<Standing[]> {
     const { postgres, clock } = this.deps;
     const open = openRules(route, rules, unixSeconds(clock));
-    return standingsOf(route, open, await readCounted(postgres.db, projectNo, subject, open));
+    return standingsOf(route, open, await readCounted(postgres, projectNo, subject, open));
   }
 
   /** The prepaid wallet of the asked currency, unless it has something left and can pay. */
