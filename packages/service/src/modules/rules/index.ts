@@ -1,3 +1,4 @@
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { RuleCatalog } from './catalog.js';
@@ -65,15 +66,19 @@ export function createRuleSets({
   };
 }
 
+/** Source of the expressions that a worker keeps compiled, which takes some twenty times as much. */
+const CODE_BYTES_MAX = 8 * 1_048_576;
+
 /** What a worker rates by. */
 export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
+  const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
   return new RuleCatalog<RuleVersion>({
     readRevisions: readRevisions.bind(undefined, db),
     readPublishedRules: readPublishedRules.bind(undefined, db),
     load: async (projectId, inForce) => {
       const configs = await readConfigs(db, projectId, inForce);
       const bytes = [configs.extractor, ...configs.pricings].reduce((sum, config) => sum + config.bytes, 0);
-      return { compiled: ruleVersionOf(configs), bytes };
+      return { compiled: ruleVersionOf(configs, codeMemory), bytes };
     },
   });
 }

@@ -132,13 +132,13 @@ function rulePrice({ pricing, origin, name }: CompiledPricingRule, env: ItemEnv)
 function compute(pricing: ItemPricing, env: ItemEnv): Computed | RatingFailure {
   let unitPrice: bigint | null = null;
   if (pricing.unitPrice !== undefined) {
-    const found = evaluate(pricing.unitPrice, env);
+    const found = computePrice(pricing.unitPrice, env);
     if (found instanceof RatingFailure) return found;
     unitPrice = found.stored;
     env.unitPrice = found.value;
   }
   if (pricing.amount !== undefined) {
-    const found = evaluate(pricing.amount, env);
+    const found = computePrice(pricing.amount, env);
     return found instanceof RatingFailure ? found : { unitPrice, amount: found.stored };
   }
   const amount = inRange(() => defaultAmount(env));
@@ -151,10 +151,11 @@ function defaultAmount({ quantity, unitPrice }: ItemEnv): bigint | undefined {
   return toStored(mul(quantity, unitPrice));
 }
 
-function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
-  if (expression.constant !== undefined) return expression.constant;
+function computePrice(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
+  const { constant, evaluate } = expression.code;
+  if (constant !== undefined) return constant;
   try {
-    return recorded(expression.evaluate(env)) ?? outOfRange('The price', expression.path);
+    return recorded(evaluate(env)) ?? outOfRange('The price', expression.path);
   } catch (error) {
     if (error instanceof EventStepsError) return stepsRanOut(expression.path);
     if (!(error instanceof ExpressionError)) throw error;

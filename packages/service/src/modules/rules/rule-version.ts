@@ -1,4 +1,5 @@
 import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
+import type { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';
@@ -25,14 +26,18 @@ export interface RuleVersion {
   rate(input: RatingInput): RatedEvent;
 }
 
-/** What does not compile fails the events that it should rate, and no others. */
-export function ruleVersionOf({ extractor, pricings }: RuleConfigs): RuleVersion {
+/**
+ * What does not compile fails the events that it should rate, and no others.
+ *
+ * @param codeMemory of the expressions, each of which is compiled when it is first needed
+ */
+export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: BoundedMemory): RuleVersion {
   const { version } = extractor;
-  const compiled = compileExtractor(extractor.config, extractor);
+  const compiled = compileExtractor(extractor.config, extractor, codeMemory);
   if (!compiled.ok) return { version, rate: () => refuse(extractor, compiled.issues) };
   const compiledPricings: CompiledPricing[] = [];
   for (const pricing of pricings) {
-    const result = compilePricing(pricing.config, pricing);
+    const result = compilePricing(pricing.config, pricing, codeMemory);
     if (!result.ok) return { version, rate: () => refuse(pricing, result.issues) };
     compiledPricings.push(result.pricing);
   }

@@ -1,7 +1,6 @@
 import { EXPRESSION_BYTES_MAX } from '@tollgate/contract';
 import { Decimal } from '../../../kernel/decimal.js';
 import type { Code } from './code.js';
-import { type TextCondition, textConditions } from './conjuncts.js';
 import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
 import { stepsOf } from './generate/weight.js';
@@ -33,8 +32,6 @@ export type CompiledExpression<Result> =
       readonly evaluate: (env: ExpressionEnv) => Result;
       /** The result, when it is the same for every event. */
       readonly constant: Result | undefined;
-      /** Of a match: what must hold for it to be true; it may ask for more. */
-      readonly textConditions: readonly TextCondition[];
     }
   | { readonly ok: false; readonly issue: ExpressionIssue };
 
@@ -76,7 +73,6 @@ export function compileExpression<Kind extends ExpressionKind>(
       ok: true,
       evaluate: proved(code, expected, steps) as (env: ExpressionEnv) => ResultOf[Kind],
       constant: code.constant as ResultOf[Kind] | undefined,
-      textConditions: expected === 'bool' ? textConditions(root) : [],
     };
   } catch (error) {
     return { ok: false, issue: issueOf(error, source) };

@@ -1,4 +1,5 @@
 import type { ExtractorConfig } from '@tollgate/contract';
+import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
@@ -30,17 +31,24 @@ export type ExtractorResult =
 /**
  * Checks what the schema of a rule set cannot (paths, patterns, duplicates, expressions) and compiles it.
  * All issues are found at once, in the order of the configuration.
+ *
+ * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and held there
  */
-export function compileExtractor(config: ExtractorConfig, origin: RuleOrigin = UNSAVED): ExtractorResult {
-  return atOnce(extractorPieces(config, origin));
+export function compileExtractor(
+  config: ExtractorConfig,
+  origin: RuleOrigin = UNSAVED,
+  codeMemory?: BoundedMemory,
+): ExtractorResult {
+  return atOnce(extractorPieces(config, origin, codeMemory));
 }
 
 /** The same, a charge item at a time. */
 export function* extractorPieces(
   config: ExtractorConfig,
   origin: RuleOrigin = UNSAVED,
+  codeMemory?: BoundedMemory,
 ): Pieces<ExtractorResult> {
-  const issues = new Issues();
+  const issues = new Issues(codeMemory);
   const extractor: CompiledExtractor = {
     origin,
     readSubject: compileSubject(config.subject ?? {}, issues),

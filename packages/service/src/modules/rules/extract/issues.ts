@@ -1,4 +1,6 @@
+import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { compilePath, type ReadPath } from './path.js';
+import { type CompileResult, RuleExpression } from './rule-expression.js';
 
 /** One thing that is wrong with a rule set. */
 export interface Issue {
@@ -11,6 +13,9 @@ export interface Issue {
 export class Issues {
   readonly found: Issue[] = [];
 
+  /** @param codeMemory of expressions that were checked when they were saved: they are compiled once they are needed */
+  constructor(private readonly codeMemory?: BoundedMemory) {}
+
   add(path: string, message: string): void {
     this.found.push({ path, message });
   }
@@ -22,5 +27,18 @@ export class Issues {
     if (compiled.ok) return compiled.read;
     this.add(path, compiled.message);
     return undefined;
+  }
+
+  /** An expression of the configuration, where there is one. */
+  expression<Code extends object>(
+    source: string | undefined,
+    path: string,
+    compile: (source: string) => CompileResult<Code>,
+  ): RuleExpression<Code> | undefined {
+    if (source === undefined) return undefined;
+    const expression = new RuleExpression(path, source, () => compile(source), this.codeMemory);
+    const problem = this.codeMemory === undefined ? expression.check() : undefined;
+    if (problem !== undefined) this.add(path, problem);
+    return expression;
   }
 }

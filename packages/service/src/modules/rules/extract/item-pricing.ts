@@ -7,6 +7,7 @@ import {
 } from '../../../kernel/decimal.js';
 import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../expression/index.js';
 import type { Issues } from './issues.js';
+import type { CompileResult, RuleExpression } from './rule-expression.js';
 
 /** How the price of a charge item is computed: what its extractor carries, or a rule of a pricing rule set. */
 export interface ItemPricing {
@@ -19,13 +20,13 @@ export interface ItemPricing {
 }
 
 /** An expression that yields money. */
-export interface PriceExpression {
-  /** @throws ExpressionError */
+export type PriceExpression = RuleExpression<PriceCode>;
+
+interface PriceCode {
+  /** @throws ExpressionError, EventStepsError */
   readonly evaluate: (env: ExpressionEnv) => Decimal;
   /** The result where it is the same for every event, already rounded to what is recorded. */
   readonly constant: RecordedDecimal | undefined;
-  /** The entry in the rule set, e.g. `charge_item_extractors[0].amount_expr`. */
-  readonly path: string;
 }
 
 /** A decimal as it is recorded: at most 18 fraction digits, and the same as an integer × 10^18. */
@@ -60,37 +61,29 @@ export function compileItemPricing(
 ): ItemPricing | undefined {
   const { unit_price_expr: unitPriceSource, amount_expr: amountSource } = config;
   if (unitPriceSource === undefined && amountSource === undefined) return undefined;
-  const compile = (source: string | undefined, kind: 'unit_price' | 'amount') =>
-    source === undefined
-      ? undefined
-      : compilePrice(
-          source,
-          { kind, hasUnitPrice: kind === 'amount' && unitPriceSource !== undefined },
-          `${path}.${kind}_expr`,
-          issues,
-        );
+  const hasUnitPrice = unitPriceSource !== undefined;
   return {
     currency: config.currency ?? CURRENCY_DEFAULT,
-    unitPrice: compile(unitPriceSource, 'unit_price'),
-    amount: compile(amountSource, 'amount'),
+    unitPrice: issues.expression(unitPriceSource, `${path}.unit_price_expr`, (source) =>
+      compilePrice(source, { kind: 'unit_price' }),
+    ),
+    amount: issues.expression(amountSource, `${path}.amount_expr`, (source) =>
+      compilePrice(source, { kind: 'amount', hasUnitPrice }),
+    ),
     path,
   };
 }
 
 function compilePrice(
   source: string,
-  options: { kind: Exclude<ExpressionKind, 'match'>; hasUnitPrice: boolean },
-  path: string,
-  issues: Issues,
-): PriceExpression | undefined {
+  options: { kind: Exclude<ExpressionKind, 'match'>; hasUnitPrice?: boolean },
+): CompileResult<PriceCode> {
   const compiled = compileExpression(source, options);
-  if (!compiled.ok) {
-    issues.add(path, compiled.issue.message);
-    return undefined;
-  }
+  if (!compiled.ok) return { ok: false, message: compiled.issue.message };
   const { evaluate } = compiled;
-  if (compiled.constant === undefined) return { evaluate, constant: undefined, path };
+  if (compiled.constant === undefined) return { ok: true, code: { evaluate, constant: undefined } };
   const constant = recorded(compiled.constant);
-  if (constant === undefined) issues.add(path, `the price does not fit ${INTEGER_DIGITS_MAX} integer digits`);
-  return { evaluate, constant, path };
+  return constant === undefined
+    ? { ok: false, message: `the price does not fit ${INTEGER_DIGITS_MAX} integer digits` }
+    : { ok: true, code: { evaluate, constant } };
 }

@@ -100,33 +100,4 @@ describe('what saves', () => {
     });
     expect(rules.map(({ name }) => name)).toEqual(['rules[0]', 'rules[1]', 'a', 'b', 'rules[4]']);
   });
-
-  it('asks for the texts at the top level of its match, and for no other', () => {
-    const conditionsOf = (match_expr: string) =>
-      compiled({ rules: [rule({ match_expr })] }).rules[0]?.textConditions.map(
-        ({ dimension, text }) => `${dimension}=${text}`,
-      );
-    expect(conditionsOf('dimensions.a == "x"')).toEqual(['a=x']);
-    expect(
-      conditionsOf('dimensions["a.b"] == "x" && (dimensions.a == "y" && \'z\' == dimensions.c) && true'),
-    ).toEqual(['a.b=x', 'a=y', 'c=z']);
-    expect(conditionsOf('dimensions.a == "x" && dimensions.a == "y"')).toEqual(['a=x']);
-    expect(conditionsOf('dimensions.constructor == "x" && item.quantity > dec(1)')).toEqual([
-      'constructor=x',
-    ]);
-    for (const match of [
-      'dimensions.a == "x" || dimensions.b == "y"',
-      '!(dimensions.a == "x")',
-      '(dimensions.a == "x") == false',
-      'dimensions.a != "x"',
-      'dimensions.a.b == "x"',
-      'dimensions.a == 1',
-      'dimensions.a == dimensions.b',
-      'subject.id == "x"',
-      '["x"].exists(dimensions, dimensions == "x")',
-      'true ? dimensions.a == "x" : false',
-    ]) {
-      expect(conditionsOf(match), match).toEqual([]);
-    }
-  });
 });

@@ -1,11 +1,11 @@
 import { PRICING_PRIORITY_DEFAULT, type PricingConfig, type PricingRule } from '@tollgate/contract';
+import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import {
   compileExpression,
   EventStepsError,
   type ExpressionEnv,
   ExpressionError,
-  type TextCondition,
 } from '../expression/index.js';
 import {
   checkCurrency,
@@ -32,8 +32,8 @@ export interface CompiledPricingRule {
   readonly position: number;
   /** Whether the rule prices a charge item; whatever cannot be computed is no match, but for want of steps. */
   readonly matches: (env: ExpressionEnv) => boolean | RatingFailure;
-  /** What must hold for `matches` to be true. */
-  readonly textConditions: readonly TextCondition[];
+  /** The source of `matches`; empty where there is none. */
+  readonly matchSource: string;
   readonly pricing: ItemPricing;
 }
 
@@ -50,14 +50,24 @@ export type PricingResult =
 /**
  * Checks what the schema of a pricing rule set cannot (patterns, duplicate names, expressions) and compiles it.
  * All issues are found at once, in the order of the configuration.
+ *
+ * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and held there
  */
-export function compilePricing(config: PricingConfig, origin: RuleOrigin = UNSAVED): PricingResult {
-  return atOnce(pricingPieces(config, origin));
+export function compilePricing(
+  config: PricingConfig,
+  origin: RuleOrigin = UNSAVED,
+  codeMemory?: BoundedMemory,
+): PricingResult {
+  return atOnce(pricingPieces(config, origin, codeMemory));
 }
 
 /** The same, a rule at a time: five hundred long ones take a second. */
-export function* pricingPieces(config: PricingConfig, origin: RuleOrigin = UNSAVED): Pieces<PricingResult> {
-  const issues = new Issues();
+export function* pricingPieces(
+  config: PricingConfig,
+  origin: RuleOrigin = UNSAVED,
+  codeMemory?: BoundedMemory,
+): Pieces<PricingResult> {
+  const issues = new Issues(codeMemory);
   checkCurrency(config.currency, 'currency', issues);
   const configs = config.rules ?? [];
   const names = pricingRuleNames(configs);
@@ -68,14 +78,15 @@ export function* pricingPieces(config: PricingConfig, origin: RuleOrigin = UNSAV
     const path = `rules[${position}]`;
     checkName(rule, path, firstByName, issues);
     checkMetric(rule.metric, `${path}.metric`, issues);
-    const match = compileMatch(rule.match_expr, `${path}.match_expr`, origin, issues);
+    const matches = compileMatch(rule.match_expr, `${path}.match_expr`, origin, issues);
     const pricing = compileItemPricing({ ...rule, currency: config.currency }, path, issues);
     if (pricing === undefined) {
       issues.add(path, 'expected unit_price_expr, amount_expr or both');
       continue;
     }
-    const { metric, priority = PRICING_PRIORITY_DEFAULT } = rule;
-    rules.push({ origin, name: names[position] ?? metric, metric, priority, position, ...match, pricing });
+    const { metric, priority = PRICING_PRIORITY_DEFAULT, match_expr: matchSource = '' } = rule;
+    const name = names[position] ?? metric;
+    rules.push({ origin, name, metric, priority, position, matches, matchSource, pricing });
   }
   return issues.found.length === 0
     ? { ok: true, pricing: { origin, rules } }
@@ -95,26 +106,26 @@ function checkName(
   else issues.add(`${path}.name`, `the name ${name} is already used by ${first}`);
 }
 
-type Match = Pick<CompiledPricingRule, 'matches' | 'textConditions'>;
+const ALWAYS = () => true;
 
-const ALWAYS: Match = { matches: () => true, textConditions: [] };
-
-function compileMatch(source: string | undefined, path: string, origin: RuleOrigin, issues: Issues): Match {
-  if (source === undefined) return ALWAYS;
-  const compiled = compileExpression(source, { kind: 'match' });
-  if (!compiled.ok) {
-    issues.add(path, compiled.issue.message);
-    return ALWAYS;
-  }
-  const { evaluate, textConditions } = compiled;
-  const matches: Match['matches'] = (env) => {
+function compileMatch(
+  source: string | undefined,
+  path: string,
+  origin: RuleOrigin,
+  issues: Issues,
+): CompiledPricingRule['matches'] {
+  const expression = issues.expression(source, path, (match) => {
+    const compiled = compileExpression(match, { kind: 'match' });
+    return compiled.ok ? { ok: true, code: compiled } : { ok: false, message: compiled.issue.message };
+  });
+  if (expression === undefined) return ALWAYS;
+  return (env) => {
     try {
-      return evaluate(env);
+      return expression.code.evaluate(env);
     } catch (error) {
       if (error instanceof ExpressionError) return false;
       if (error instanceof EventStepsError) return placedIn(origin, stepsRanOut(path));
       throw error;
     }
   };
-  return { matches, textConditions };
 }

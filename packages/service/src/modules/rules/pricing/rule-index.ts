@@ -1,4 +1,9 @@
-import type { DimensionValue, ExpressionEnv, TextCondition } from '../expression/index.js';
+import {
+  type DimensionValue,
+  type ExpressionEnv,
+  type TextCondition,
+  textConditions,
+} from '../expression/index.js';
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import type { CompiledPricingRule } from './compile-pricing.js';
 import { placedIn } from './placed-in.js';
@@ -14,27 +19,15 @@ export interface RankedRule {
  * ask for no text are one group more. Every group keeps its rules in order, and the first match of all groups counts.
  */
 export class RuleIndex {
-  readonly #groups: readonly RuleGroup[];
+  #groups: readonly RuleGroup[] | undefined;
 
   /** @param rules in order */
-  constructor(rules: readonly RankedRule[]) {
-    const groups = new Map<string, RuleGroup>();
-    for (const ranked of rules) {
-      const dimensions = ranked.rule.textConditions.toSorted(byDimension).map(({ dimension }) => dimension);
-      const key = JSON.stringify(dimensions);
-      let group = groups.get(key);
-      if (group === undefined) {
-        group = new RuleGroup(dimensions, ranked.rule);
-        groups.set(key, group);
-      }
-      group.add(ranked);
-    }
-    // The more is asked for, the fewer rules are left to try, and the first match bounds the search in the next group.
-    this.#groups = [...groups.values()].toSorted((a, b) => b.dimensions.length - a.dimensions.length);
-  }
+  constructor(private readonly rules: readonly RankedRule[]) {}
 
   /** The first rule that matches; a failure when the event has not the steps to find it. */
   first(env: ExpressionEnv): CompiledPricingRule | RatingFailure | undefined {
+    // Of thousands of rules, those of a metric are looked at when it is first charged.
+    this.#groups ??= groupsOf(this.rules);
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
       // Hundreds of groups can ask for dozens of dimensions each.
@@ -51,6 +44,23 @@ export class RuleIndex {
     }
     return best?.rule;
   }
+}
+
+function groupsOf(rules: readonly RankedRule[]): RuleGroup[] {
+  const groups = new Map<string, RuleGroup>();
+  for (const ranked of rules) {
+    const conditions = textConditions(ranked.rule.matchSource).toSorted(byDimension);
+    const dimensions = conditions.map(({ dimension }) => dimension);
+    const key = JSON.stringify(dimensions);
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = new RuleGroup(dimensions, ranked.rule);
+      groups.set(key, group);
+    }
+    group.add(ranked, conditions);
+  }
+  // The more is asked for, the fewer rules are left to try, and the first match bounds the search in the next group.
+  return [...groups.values()].toSorted((a, b) => b.dimensions.length - a.dimensions.length);
 }
 
 /** Rules by the texts of dimensions, one level for each. */
@@ -90,8 +100,8 @@ class RuleGroup {
     return placedIn(origin, stepsRanOut(`${pricing.path}.match_expr`));
   }
 
-  add(ranked: RankedRule): void {
-    const conditions = ranked.rule.textConditions.toSorted(byDimension);
+  /** @param conditions of these dimensions, in their order */
+  add(ranked: RankedRule, conditions: readonly TextCondition[]): void {
     conditions.reduce((node, { text }) => node.childOf(text), this.#root).rules.push(ranked);
   }
 

@@ -1,0 +1,53 @@
+import type { BoundedMemory, Forgettable } from '../../../kernel/bounded-memory.js';
+
+/** What an expression of a rule set compiles to, or what is wrong with it. */
+export type CompileResult<Code> =
+  | { readonly ok: true; readonly code: Code }
+  | { readonly ok: false; readonly message: string };
+
+/** Compiled takes far more memory than the source; the shortest ones, so many bytes more. */
+const CODE_BYTES_MIN = 100;
+
+/** An expression of a rule set: compiled when it is first needed, and again where that has been forgotten. */
+export class RuleExpression<Code extends object> implements Forgettable {
+  readonly bytes: number;
+  #code: Code | undefined;
+
+  /**
+   * @param path the entry in the rule set, e.g. `charge_item_extractors[0].amount_expr`
+   * @param memory holds what is compiled, and may forget it; without one it is kept
+   */
+  constructor(
+    readonly path: string,
+    source: string,
+    private readonly compile: () => CompileResult<Code>,
+    private readonly memory: BoundedMemory | undefined,
+  ) {
+    this.bytes = source.length + CODE_BYTES_MIN;
+  }
+
+  /** @throws Error when the expression, which compiled when it was saved, no longer does */
+  get code(): Code {
+    return this.#code ?? this.#compiled();
+  }
+
+  /** What is wrong with it, if anything is. */
+  check(): string | undefined {
+    const result = this.compile();
+    if (!result.ok) return result.message;
+    this.#code = result.code;
+    return undefined;
+  }
+
+  forget(): void {
+    this.#code = undefined;
+  }
+
+  #compiled(): Code {
+    const problem = this.check();
+    const code = this.#code;
+    if (code === undefined) throw new Error(`${this.path} no longer compiles: ${problem}`);
+    this.memory?.add(this);
+    return code;
+  }
+}
