@@ -4,7 +4,10 @@ import type { Site } from './site.js';
 import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
 
-/** A node of the checked tree, compiled. */
+/**
+ * A node of the checked tree, compiled. What `run` refers to stays in memory for as long as the expression does: it must not be a
+ * Code, for the tree takes more than all else.
+ */
 export interface Code<T extends Value = Value> {
   readonly node: Node;
   /** Where its failures are reported. */

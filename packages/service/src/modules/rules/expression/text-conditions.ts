@@ -9,22 +9,23 @@ export interface TextCondition {
  * Where one of them does not hold, because the dimension is absent, another text or no text, the expression is false or
  * cannot be computed, whatever the rest of it says. What is left out here is only not known.
  *
- * Looks at the words of the source alone: compiling takes a hundred times as long, and most rules of a price list are never
- * tried.
+ * Looks at the words of the source alone: compiling takes ten times as long or more, and most rules of a price list are
+ * never tried.
  *
  * @param source of a match that compiles
  */
 export function textConditions(source: string): readonly TextCondition[] {
   const words = wordsOf(source);
+  const closings = closingsOf(words);
   const found = new Map<string, TextCondition>();
-  const pending = words === undefined ? [] : [words];
-  for (let chain = pending.pop(); chain !== undefined; chain = pending.pop()) {
-    const parts = conjunctsOf(unwrapped(chain));
+  const pending: Span[] = [{ from: 0, to: words.length }];
+  for (let span = pending.pop(); span !== undefined; span = pending.pop()) {
+    const parts = conjunctsOf(words, closings, unwrapped(words, closings, span));
     if (parts.length > 1) {
       pending.push(...parts.toReversed());
       continue;
     }
-    const condition = conditionOf(parts[0] ?? []);
+    const condition = parts[0] && conditionOf(words.slice(parts[0].from, parts[0].to));
     if (condition !== undefined && !found.has(condition.dimension)) {
       found.set(condition.dimension, condition);
     }
@@ -34,51 +35,54 @@ export function textConditions(source: string): readonly TextCondition[] {
 
 type Words = readonly string[];
 
-/** White space, a text without escapes, a name or number, an operator of two characters, any other character. */
-const WORD = /\s+|"[^"\\\n\r]*"|'[^'\\\n\r]*'|\w+|&&|\|\||[=!<>]=|./gsu;
+/** Words that stand together, the last one not included. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A text without escapes, a name or number, an operator of two characters, any other character but white space. */
+const WORD = /"[^"\\\n\r]*"|'[^'\\\n\r]*'|\w+|&&|\|\||[=!<>]=|\S/gu;
 /** Escapes, comments and texts in triple quotes: such sources are few, and not worth reading. */
 const UNREAD = /\\|\/\/|"""|'''/;
 
-function wordsOf(source: string): Words | undefined {
-  if (UNREAD.test(source)) return undefined;
-  return source.match(WORD)?.filter((word) => word.trim() !== '');
+function wordsOf(source: string): Words {
+  return UNREAD.test(source) ? [] : (source.match(WORD) ?? []);
 }
 
-const OPENING = new Set(['(', '[', '{']);
-const CLOSING = new Set([')', ']', '}']);
-
-/** The operands of a chain of `&&`; all in one where anything else binds less. */
-function conjunctsOf(words: Words): Words[] {
-  const parts: Words[] = [];
-  let depth = 0;
-  let start = 0;
+/** For each bracket that opens, where it closes. */
+function closingsOf(words: Words): ReadonlyMap<number, number> {
+  const closings = new Map<number, number>();
+  const open: number[] = [];
   for (const [at, word] of words.entries()) {
-    if (OPENING.has(word)) depth += 1;
-    else if (CLOSING.has(word)) depth -= 1;
-    else if (depth > 0) continue;
-    else if (word === '||' || word === '?') return [words];
-    else if (word === '&&') {
-      parts.push(words.slice(start, at));
-      start = at + 1;
-    }
+    if (word === '(' || word === '[' || word === '{') open.push(at);
+    else if (word === ')' || word === ']' || word === '}') closings.set(open.pop() ?? at, at);
   }
-  return [...parts, words.slice(start)];
+  return closings;
 }
 
 /** Without the parentheses around all of it. */
-function unwrapped(words: Words): Words {
-  let inner = words;
-  while (inner[0] === '(' && closingOf(inner) === inner.length - 1) inner = inner.slice(1, -1);
-  return inner;
+function unwrapped(words: Words, closings: ReadonlyMap<number, number>, { from, to }: Span): Span {
+  let depth = 0;
+  while (words[from + depth] === '(' && closings.get(from + depth) === to - depth - 1) depth += 1;
+  return { from: from + depth, to: to - depth };
 }
 
-/** Where the parenthesis closes that the words begin with. */
-function closingOf(words: Words): number {
-  let depth = 0;
-  return words.findIndex((word) => {
-    depth += Number(word === '(') - Number(word === ')');
-    return depth === 0;
-  });
+/** The operands of a chain of `&&`; all in one where anything else binds less. */
+function conjunctsOf(words: Words, closings: ReadonlyMap<number, number>, { from, to }: Span): Span[] {
+  const parts: Span[] = [];
+  let start = from;
+  for (let at = from; at < to; at += 1) {
+    const word = words[at];
+    if (word === '||' || word === '?') return [{ from, to }];
+    if (word === '&&') {
+      parts.push({ from: start, to: at });
+      start = at + 1;
+    }
+    // What stands in brackets is one operand with them.
+    at = closings.get(at) ?? at;
+  }
+  return [...parts, { from: start, to }];
 }
 
 function conditionOf(words: Words): TextCondition | undefined {

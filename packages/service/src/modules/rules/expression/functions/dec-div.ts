@@ -13,9 +13,10 @@ export const decDiv: FunctionDefinition = {
     const divisor = asDecimal(argument(args, 1));
     const { run: runScale } = asScale(argument(args, 2));
     if (divisor.constant !== undefined && isZero(divisor.constant)) divisor.site.fail('division by zero');
+    const { run: runDivisor } = divisor;
     return (env) => {
       const dividend = runDividend(env);
-      const by = divisor.run(env);
+      const by = runDivisor(env);
       const digits = runScale(env);
       try {
         return divide(dividend, by, digits);

@@ -42,7 +42,10 @@ export function generateIndex(node: Node, scope: Scope, generate: Generate): Cod
   const code = codeOf(node, scope);
   const container = containerOf(node, left, scope, generate);
   const key = generate(index, scope);
-  const run: Run = (env) => lookUp(container.run(env), key.run(env), code.site);
+  const { site } = code;
+  const { run: runContainer } = container;
+  const { run: runKey } = key;
+  const run: Run = (env) => lookUp(runContainer(env), runKey(env), site);
   return fold({ ...code, run }, [container, key], 'keep');
 }
 
@@ -56,7 +59,8 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
     return { ...code, run: (env) => env.dimensions.get(name) ?? site.fail(missing) };
   }
   const container = containerOf(node, left, scope, generate);
-  return fold({ ...code, run: (env) => lookUp(container.run(env), name, site) }, [container], 'keep');
+  const { run } = container;
+  return fold({ ...code, run: (env) => lookUp(run(env), name, site) }, [container], 'keep');
 }
 
 type RecordName = 'item' | 'subject';

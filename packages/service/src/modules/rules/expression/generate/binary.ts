@@ -39,7 +39,7 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
     case '!=':
       return equality(left, right, false, site);
     case 'in':
-      return (env) => isMember(left.run(env), right.run(env), site);
+      return membership(left.run, right.run, site);
     default:
       return arithmetic(operator, left, right, site);
   }
@@ -83,6 +83,10 @@ function equality(left: Code, right: Code, wanted: boolean, site: Site): Run<boo
   return (env) => equalValues(runLeft(env), runRight(env), site) === wanted;
 }
 
+function membership(runValue: Run, runContainer: Run, site: Site): Run<boolean> {
+  return (env) => isMember(runValue(env), runContainer(env), site);
+}
+
 function isMember(value: Value, container: Value, site: Site): boolean {
   if (container instanceof Map) return container.has(value);
   if (!Array.isArray(container)) return site.fail('expected a list or map after in');
@@ -95,9 +99,11 @@ function arithmetic(operator: string, left: Code, right: Code, site: Site): Run 
   if (exact !== undefined && left.type === 'Decimal' && right.type === 'Decimal') {
     return decimalOperation(exact, left, right, site);
   }
+  const { run: runLeft } = left;
+  const { run: runRight } = right;
   return (env) => {
-    const a = left.run(env);
-    const b = right.run(env);
+    const a = runLeft(env);
+    const b = runRight(env);
     if (typeof a === 'bigint' && typeof b === 'bigint') return intArithmetic(operator, a, b, site);
     if (typeof a === 'number' && typeof b === 'number') return doubleArithmetic(operator, a, b, site);
     if (exact !== undefined && (a instanceof Decimal || b instanceof Decimal)) {
@@ -176,12 +182,13 @@ export function generateNegation(node: Node, scope: Scope, generate: Generate): 
   const operand = generate(node.args as Node, scope);
   const code = codeOf(node, scope);
   const { run } = operand;
+  const { site } = code;
   const negate: Run = (env) => {
     const value = run(env);
     if (value instanceof Decimal) return neg(value);
     if (typeof value === 'number') return -value;
-    if (typeof value !== 'bigint') return code.site.fail('expected a number');
-    return value === INT_MIN ? code.site.fail('the int overflows 64 bits') : -value;
+    if (typeof value !== 'bigint') return site.fail('expected a number');
+    return value === INT_MIN ? site.fail('the int overflows 64 bits') : -value;
   };
   return fold({ ...code, run: negate }, [operand], 'keep');
 }

@@ -70,15 +70,17 @@ function generateFunction(
 
 function generateList(node: Node, scope: Scope): Code {
   const parts = (node.args as readonly Node[]).map((element) => generate(element, scope));
-  return fold({ ...codeOf(node, scope), run: (env) => parts.map(({ run }) => run(env)) }, parts, 'keep');
+  const runs = parts.map(({ run }) => run);
+  return fold({ ...codeOf(node, scope), run: (env) => runs.map((run) => run(env)) }, parts, 'keep');
 }
 
 function generateMap(node: Node, scope: Scope): Code {
   const entries = (node.args as readonly [Node, Node][]).map(
     ([key, value]) => [key.args as string, generate(value, scope)] as const,
   );
+  const runs = entries.map(([key, { run }]) => [key, run] as const);
   return fold(
-    { ...codeOf(node, scope), run: (env) => new Map(entries.map(([key, { run }]) => [key, run(env)])) },
+    { ...codeOf(node, scope), run: (env) => new Map(runs.map(([key, run]) => [key, run(env)])) },
     entries.map(([, value]) => value),
     'keep',
   );

@@ -14,7 +14,8 @@ export function generateMacro(node: Node, scope: Scope, generate: Generate): Cod
   if (first === undefined) return refuse(node, `${name}() expects a variable and an expression`);
   const code = codeOf(node, scope);
   const stepsEach = bodies.reduce((sum, body) => sum + stepsOf(body), 0);
-  const elements = (env: Frame) => elementsOf(runRange(env), stepsEach, code.site);
+  const { site } = code;
+  const elements = (env: Frame) => elementsOf(runRange(env), stepsEach, site);
   switch (name) {
     case 'exists':
       return { ...code, run: quantifier(elements, asBool(first).run, true) };
