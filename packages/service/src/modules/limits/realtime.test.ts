@@ -46,18 +46,17 @@ const snapshot = (subjectId: string, key?: string) =>
     key,
   );
 
+const own = { rule_account_id: 'ra_all', subject_type: 'user', subject_id: 'u1' };
+
 describe('the snapshot', () => {
   it('shows each limit as it stands, and every field that the rule has', async () => {
     const { status, json } = await snapshot('u1');
     expect(status).toBe(200);
-    const own = { rule_account_id: 'ra_all', subject_type: 'user', subject_id: 'u1' };
     expect(json()).toEqual({
       tenant_id: api.tenantId,
       project_id: api.projectId,
       account_id: accountId,
-      subject_type: 'user',
-      subject_id: 'u1',
-      rule_account_id: 'ra_all',
+      ...own,
       limits: [
         {
           id: 'racl_1month',
