@@ -128,9 +128,14 @@ class Planner {
 
   #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
     const { posting, processedAtMs, writer, onDefect } = this.input;
-    const planned = isProcessed(rated) ? posting.plan(group, rated) : NOT_POSTED;
-    const row = encodeOrFail(writer, event, rowOf(group, event, rated, planned, processedAtMs), onDefect);
-    if (row.status === 'processed') posting.add(group, rated, planned);
+    const planned = isProcessed(rated) ? posting.plan(group, rated) : undefined;
+    const row = encodeOrFail(
+      writer,
+      event,
+      rowOf(group, event, rated, planned ?? NOT_POSTED, processedAtMs),
+      onDefect,
+    );
+    if (planned !== undefined && row.status === 'processed') posting.add(group, rated, planned);
     const isAgain = group.attempt > 0;
     this.#totals.addRow(row, isAgain);
     this.#posted.addRow(row);

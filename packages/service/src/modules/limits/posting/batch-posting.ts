@@ -1,7 +1,6 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import { postUsage } from '../../ledger/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
-import type { CompiledRoute } from '../book/index.js';
 import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
 import { BatchLeases } from './leases.js';
 import {
@@ -12,12 +11,17 @@ import {
   type UsageGroup,
 } from './rated-usage.js';
 import { releaseCharges } from './release.js';
-import { RuleWindows } from './rule-windows.js';
-import { SubjectUsage, subjectRef } from './subject-usage.js';
+import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
+import { UsageCounter } from './usage-counter.js';
 import { lockPosting } from './window-store.js';
 import { countWindows } from './windows.js';
 
 type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
+
+/** A posting that nothing was added for yet. */
+export interface PlannedPosting extends PostedFields {
+  readonly usage: SubjectUsage | undefined;
+}
 
 /** By type, then by id; undefined for a subject without a route. */
 type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
@@ -31,7 +35,7 @@ export class BatchPosting {
   readonly #leases: BatchLeases;
   readonly #subjects = new Map<string, ProjectSubjects>();
   readonly #accounts = new Map<string, AccountDebits>();
-  readonly #windows = new Map<CompiledRoute, RuleWindows>();
+  readonly #counter = new UsageCounter();
 
   /** @param nowMs when the batch is processed; its ledger transactions carry this time in their ids */
   constructor(
@@ -50,27 +54,27 @@ export class BatchPosting {
   }
 
   /** What the posting of an event, which has been prepared, says on its row. Nothing is added yet. */
-  plan(scope: PostingScope, event: RatedUsage): PostedFields {
-    const subject = this.#subjectOf(scope, event);
+  plan(scope: PostingScope, event: RatedUsage): PlannedPosting {
+    const usage = this.#usageOf(scope, event);
     const isAnyPriced = event.items.some(isPriced);
-    const isPosted = isAnyPriced && subject !== undefined;
+    const isPosted = isAnyPriced && usage !== undefined;
     return {
       posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
-      accountId: subject?.account.accountId ?? '',
+      accountId: usage?.account.accountId ?? '',
       leaseStatus: this.#leases.statusOf(scope, event.subject, event.budgetLeaseId),
-      itemTransactionIds: isPosted ? transactionIds(subject.account, event) : NO_TRANSACTIONS,
+      itemTransactionIds: isPosted ? transactionIds(usage.account, event) : NO_TRANSACTIONS,
+      usage,
     };
   }
 
   /** Adds an event that was planned to what the batch writes. */
-  add(scope: PostingScope, event: RatedUsage, planned: PostedFields): void {
-    if (planned.leaseStatus === 'applied') this.#leases.add(scope, event);
-    const subject = this.#subjectOf(scope, event);
-    if (subject === undefined) return;
-    subject.add(event);
+  add(scope: PostingScope, event: RatedUsage, { usage, leaseStatus }: PlannedPosting): void {
+    if (leaseStatus === 'applied') this.#leases.add(scope, event);
+    if (usage === undefined) return;
+    this.#counter.add(usage, event);
     for (const item of event.items) {
       if (!isPriced(item)) continue;
-      const debit = subject.account.in(item.currency);
+      const debit = usage.account.in(item.currency);
       debit.itemCount++;
       debit.amount += item.amount;
     }
@@ -87,13 +91,13 @@ export class BatchPosting {
    */
   async write(): Promise<void> {
     const { tx, nowMs } = this;
-    const subjects = this.#routedSubjects().filter(({ sums }) => sums.size > 0);
+    const sums = this.#sums();
     const debits = this.debits();
     const charges = this.#leases.charged();
-    if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
+    if (sums.length === 0 && debits.length === 0 && charges.length === 0) return;
     await lockPosting(tx);
     const released = await releaseCharges(tx, charges);
-    await countWindows(tx, { subjects, catalog: this.catalog, nowMs });
+    await countWindows(tx, { sums, catalog: this.catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);
   }
 
@@ -115,12 +119,12 @@ export class BatchPosting {
       const route = book.resolve(scope.projectId, subject.type, subject.id);
       if (route === undefined) continue;
       const account = this.#account(scope, route.accountId);
-      const usage = new SubjectUsage(scope, subject, route, account, this.#windowsOf(route));
+      const usage = { scope, subject, route, account, latest: [], all: undefined };
       this.#ofType(scope, subject.type).set(subject.id, usage);
     }
   }
 
-  #subjectOf({ projectId }: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
+  #usageOf({ projectId }: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
     if (subject === undefined) return undefined;
     return this.#subjects.get(projectId)?.get(subject.type)?.get(subject.id);
   }
@@ -134,18 +138,18 @@ export class BatchPosting {
     return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.nowMs));
   }
 
-  #windowsOf(route: CompiledRoute): RuleWindows {
-    return memoized(this.#windows, route, () => new RuleWindows(route));
-  }
-
-  #routedSubjects(): SubjectUsage[] {
-    const found: SubjectUsage[] = [];
+  /** In the order of the subjects, so that neighbours in the index are written one after the other. */
+  #sums(): WindowSum[] {
+    const sums: WindowSum[] = [];
     for (const ofProject of this.#subjects.values()) {
       for (const ofType of ofProject.values()) {
-        for (const subject of ofType.values()) if (subject !== undefined) found.push(subject);
+        for (const id of [...ofType.keys()].sort()) {
+          const usage = ofType.get(id);
+          if (usage !== undefined) sums.push(...windowSums(usage));
+        }
       }
     }
-    return found;
+    return sums;
   }
 }
 

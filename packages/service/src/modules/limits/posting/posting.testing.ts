@@ -11,7 +11,7 @@ import {
 } from '../../../testing/index.js';
 import type { UsageItemRow } from '../../usage/index.js';
 import { createWorkerCatalog, type LimitCatalog } from '../book/index.js';
-import { BatchPosting } from './batch-posting.js';
+import { BatchPosting, type PlannedPosting } from './batch-posting.js';
 import type { PostedFields, RatedUsage } from './rated-usage.js';
 
 /** 2025-06-15T15:06:40Z, a Sunday. */
@@ -93,11 +93,11 @@ export class PostingFixture {
       await posting.prepare([{ scope: this.project, events: usage }]);
       const planned = usage.map((event) => posting.plan(this.project, event));
       for (const [index, event] of usage.entries()) {
-        posting.add(this.project, event, planned[index] as PostedFields);
+        posting.add(this.project, event, planned[index] as PlannedPosting);
       }
       await posting.write();
       await before();
-      return planned;
+      return planned.map(({ usage: _usage, ...fields }) => fields);
     });
   }
 

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { FRACTION_DIGITS_MAX } from '../../../kernel/decimal.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
-import type { Subject } from '../standing.js';
+import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
 /** Names the advisory lock under which batches lock leases, windows and wallets: one batch at a time. */
 const POSTING_LOCK = 'tollgate-posting';
@@ -13,15 +13,6 @@ const POSTING_LOCK = 'tollgate-posting';
  */
 export async function lockPosting(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${POSTING_LOCK}, 0))`.execute(tx);
-}
-
-/** What a batch adds to a window. Amounts × 10^18. */
-export interface WindowUse {
-  readonly projectNo: number;
-  readonly subject: Subject;
-  readonly ruleNo: number;
-  readonly startS: number;
-  readonly used: bigint;
 }
 
 /** A window that exists now, whose usage has reached what it was to tell next. */
@@ -39,11 +30,11 @@ export interface ReachedWindow {
  */
 export async function addToWindows(
   tx: Tx,
-  uses: readonly WindowUse[],
+  sums: readonly WindowSum[],
 ): Promise<{ readonly added: number; readonly reached: readonly ReachedWindow[] }> {
   const { rows } = await sql<{ added: number; reached: [number, string, string, string][] }>`
     with written as (
-      update limit_windows w set used = w.used + v.used from ${namedWindows(uses)} where ${IS_NAMED}
+      update limit_windows w set used = w.used + v.used from ${namedWindows(sums)} where ${IS_NAMED}
       returning v.position, w.used, w.limit_amount, w.next_notice
     )
     select count(*) as added, coalesce(json_agg(
@@ -64,18 +55,17 @@ export async function addToWindows(
 }
 
 /** The indexes of those windows that do not exist yet. */
-export async function missingWindows(tx: Tx, uses: readonly WindowUse[]): Promise<number[]> {
+export async function missingWindows(tx: Tx, sums: readonly WindowSum[]): Promise<number[]> {
   const { rows } = await sql<{ position: number }>`
-    select v.position from ${namedWindows(uses)}
+    select v.position from ${namedWindows(sums)}
     where not exists (select from limit_windows w where ${IS_NAMED}) order by v.position
   `.execute(tx);
   return rows.map(({ position }) => position - 1);
 }
 
-/** A window that a batch opens. */
-export interface NewWindow extends WindowUse {
-  /** Undefined for a lifetime. */
-  readonly endS: number | undefined;
+/** A window that a batch opens. Amounts × 10^18. */
+export interface NewWindow {
+  readonly sum: WindowSum;
   readonly limit: bigint;
   /** What it is to tell next; undefined when all is told. */
   readonly next: bigint | undefined;
@@ -83,29 +73,34 @@ export interface NewWindow extends WindowUse {
 
 export async function openWindows(tx: Tx, windows: readonly NewWindow[], openedAtMs: number): Promise<void> {
   if (windows.length === 0) return;
-  const list = (element: (window: NewWindow) => string | number) => literal(windows, element);
   await sql`
-    insert into limit_windows (project_no, subject_type, subject_id, rule_no, window_start, window_end, used, limit_amount,
+    insert into limit_windows (project_no, subject_type, subject_id, rule_no, window_start, used, window_end, limit_amount,
       next_notice, opened_at_ms)
     select *, ${openedAtMs}::bigint from unnest(
-      ${list(({ projectNo }) => projectNo)}::integer[], ${list(({ subject }) => subject.type)}::text[],
-      ${list(({ subject }) => quoted(subject.id))}::text[], ${list(({ ruleNo }) => ruleNo)}::integer[],
-      ${list(({ startS }) => startS)}::bigint[], ${list(({ endS }) => endS ?? 'null')}::bigint[],
-      ${list(({ used }) => numericText(used))}::numeric[], ${list(({ limit }) => numericText(limit))}::numeric[],
-      ${list(({ next }) => (next === undefined ? 'null' : numericText(next)))}::numeric[])
+      ${keyLists(windows.map(({ sum }) => sum))}, ${literal(windows, ({ sum }) => numericText(sum.used))}::numeric[],
+      ${literal(windows, ({ sum }) => sum.window.endS ?? 'null')}::bigint[],
+      ${literal(windows, ({ limit }) => numericText(limit))}::numeric[], ${nextNotices(windows)})
   `.execute(tx);
 }
 
 /** The table `v`: windows with what is added to them, and their position in the list, from 1. */
-function namedWindows(uses: readonly WindowUse[]): RawBuilder<unknown> {
-  const list = (element: (use: WindowUse) => string | number) => literal(uses, element);
-  return sql`unnest(
-    ${list(({ projectNo }) => projectNo)}::integer[], ${list(({ subject }) => subject.type)}::text[],
-    ${list(({ subject }) => quoted(subject.id))}::text[], ${list(({ ruleNo }) => ruleNo)}::integer[],
-    ${list(({ startS }) => startS)}::bigint[], ${list(({ used }) => numericText(used))}::numeric[]
-  ) with ordinality as v (project_no, subject_type, subject_id, rule_no, window_start, used, position)`;
+function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
+  return sql`unnest(${keyLists(sums)}, ${literal(sums, ({ used }) => numericText(used))}::numeric[])
+    with ordinality as v (${KEY}, used, position)`;
 }
 
+/** The columns of {@link KEY}, as lists. */
+function keyLists(sums: readonly WindowSum[]): RawBuilder<unknown> {
+  return sql`
+    ${literal(sums, ({ usage }) => usage.scope.projectNo)}::integer[],
+    ${literal(sums, ({ usage }) => usage.subject.type)}::text[], ${quotedIds(sums)}::text[],
+    ${literal(sums, ({ rule }) => rule.ruleNo)}::integer[], ${literal(sums, ({ window }) => window.startS)}::bigint[]`;
+}
+
+const nextNotices = (windows: readonly Pick<NewWindow, 'next'>[]) =>
+  sql`${literal(windows, ({ next }) => (next === undefined ? 'null' : numericText(next)))}::numeric[]`;
+
+const KEY = sql`project_no, subject_type, subject_id, rule_no, window_start`;
 const IS_NAMED = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id
   and w.rule_no = v.rule_no and w.window_start = v.window_start`;
 
@@ -119,8 +114,16 @@ function literal<Row>(rows: readonly Row[], element: (row: Row) => string | numb
   return `${text}}`;
 }
 
-/** An element of an array literal that may hold anything. */
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
+/** Windows of one subject follow each other: its id is quoted once. */
+function quotedIds(sums: readonly WindowSum[]): string {
+  let latest: SubjectUsage | undefined;
+  let quoted = '';
+  return literal(sums, ({ usage }) => {
+    if (usage !== latest) quoted = `"${usage.subject.id.replace(/["\\]/g, '\\$&')}"`;
+    latest = usage;
+    return quoted;
+  });
+}
 
 /** A numeric with 18 fraction digits, of which the last may be zeros. */
 function numericText(amount: bigint): string {
@@ -132,35 +135,25 @@ function numericText(amount: bigint): string {
 /** Notes what windows are to tell next. */
 export async function moveNotices(
   tx: Tx,
-  windows: readonly (Omit<WindowUse, 'used'> & Pick<NewWindow, 'next'>)[],
+  windows: readonly Pick<NewWindow, 'sum' | 'next'>[],
 ): Promise<void> {
   if (windows.length === 0) return;
   await sql`
     update limit_windows w set next_notice = v.next_notice
-    from unnest(${windows.map(({ projectNo }) => projectNo)}::integer[],
-      ${windows.map(({ subject }) => subject.type)}::text[], ${windows.map(({ subject }) => subject.id)}::text[],
-      ${windows.map(({ ruleNo }) => ruleNo)}::integer[], ${windows.map(({ startS }) => startS)}::bigint[],
-      ${windows.map(({ next }) => (next === undefined ? null : numericText(next)))}::numeric[]
-    ) as v (project_no, subject_type, subject_id, rule_no, window_start, next_notice)
+    from unnest(${keyLists(windows.map(({ sum }) => sum))}, ${nextNotices(windows)}) as v (${KEY}, next_notice)
     where ${IS_NAMED}
   `.execute(tx);
 }
 
 /** What is reserved of the rules of windows, × 10^18, in the order of these. */
-export async function readReserved(
-  tx: Tx,
-  windows: readonly Pick<WindowUse, 'projectNo' | 'subject' | 'ruleNo'>[],
-): Promise<bigint[]> {
-  if (windows.length === 0) return [];
+export async function readReserved(tx: Tx, sums: readonly WindowSum[]): Promise<bigint[]> {
+  if (sums.length === 0) return [];
   const { rows } = await sql<{ reserved: string }>`
     select coalesce(r.reserved, 0) as reserved
-    from unnest(${windows.map(({ projectNo }) => projectNo)}::integer[],
-      ${windows.map(({ subject }) => subject.type)}::text[], ${windows.map(({ subject }) => subject.id)}::text[],
-      ${windows.map(({ ruleNo }) => ruleNo)}::integer[]
-    ) with ordinality as k (project_no, subject_type, subject_id, rule_no, position)
-    left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
-      and r.subject_id = k.subject_id and r.rule_no = k.rule_no
-    order by k.position
+    from unnest(${keyLists(sums)}) with ordinality as v (${KEY}, position)
+    left join limit_reserved r on r.project_no = v.project_no and r.subject_type = v.subject_type
+      and r.subject_id = v.subject_id and r.rule_no = v.rule_no
+    order by v.position
   `.execute(tx);
   return rows.map(({ reserved }) => amountFromText(reserved));
 }
