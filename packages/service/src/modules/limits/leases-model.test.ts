@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('use' as const),
       which: fc.nat(20),
-      amount: fc.integer({ min: -3, max: 9 }),
+      amount: fc.integer({ min: -9, max: 9 }),
       metric,
       lateS: fc.constantFrom(0, HOUR_S, DAY_S),
     }),
