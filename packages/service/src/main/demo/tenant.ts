@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CreatedApiKey, ExtractorRuleSet, Project, Tenant } from '@tollgate/contract';
+import type { CreatedApiKey, ExtractorRuleSet, Project, Tenant, UsageLimitPlan } from '@tollgate/contract';
 import { TollgateClient } from '@tollgate/sdk';
+import { SAMPLE_PLAN, SAMPLE_ROUTE } from './sample-limits.js';
 import { SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
 
 /** What the demo remembers between starts. */
@@ -39,11 +40,14 @@ function readState(file: string): DemoTenant | undefined {
 }
 
 async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTenant> {
-  const post = async <Created>(path: string, body: unknown): Promise<Created> => {
+  const post = async <Created>(path: string, body?: object): Promise<Created> => {
     const response = await fetch(url + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${serviceKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${serviceKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as Created;
@@ -69,5 +73,9 @@ async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTe
   });
   await client.publishPricingRuleSet(prices.id);
   await client.publishRuleSet(ruleSet.id);
+  const inProject = `/v1/projects/${project.id}`;
+  const plan = await post<UsageLimitPlan>(`${inProject}/usage-limit-plans`, SAMPLE_PLAN);
+  await post(`${inProject}/usage-limit-plans/${plan.id}/publish`);
+  await post(`${inProject}/subject-routes`, { ...SAMPLE_ROUTE, usage_limit_plan_id: plan.id });
   return { tenantId: tenant.id, projectId: project.id, ruleSetId: ruleSet.id, key };
 }

@@ -1,0 +1,32 @@
+/** What a customer of the sample company may use: what it is told at half, and what it cannot pass. */
+export const SAMPLE_PLAN = {
+  name: 'starter',
+  title: 'Starter',
+  description: '25 USD a month, and a look at customers who use ten million tokens a day.',
+  rules: [
+    {
+      limit_key: 'monthly_spend',
+      measure: 'amount',
+      selector_type: 'all',
+      selector_value: '',
+      currency: 'USD',
+      period: 'month',
+      limit_amount: '25',
+      action: 'block',
+      notify_at: [50, 80],
+    },
+    {
+      limit_key: 'daily_tokens',
+      measure: 'quantity',
+      selector_type: 'metric_prefix',
+      selector_value: 'llm.',
+      currency: '',
+      period: 'day',
+      limit_amount: '10000000',
+      action: 'notify',
+    },
+  ],
+} as const;
+
+/** Every customer has the plan, with windows of its own. */
+export const SAMPLE_ROUTE = { subject_type: 'customer', subject_id: '*' } as const;
