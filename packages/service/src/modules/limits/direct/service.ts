@@ -5,15 +5,16 @@ import {
   type UpdateDirectLimitBody,
 } from '@tollgate/contract';
 import { newId } from '../../../kernel/id.js';
-import { ApiError, invalidRequest, type Page } from '../../../platform/http/index.js';
+import { ApiError, invalidRequest, type Page, type ProjectRef } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
+import { changeWindowLimits, lockPosting } from '../posting/index.js';
 import { checkedRule } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
 import type { RuleValues } from '../rule-row.js';
-import { findRoute } from '../subject-routes/store.js';
+import { findRoute, type RouteRow } from '../subject-routes/store.js';
 import * as store from './store.js';
 
 /** Limits of one route alone, beside those of its plan. See README.md. */
@@ -68,7 +69,8 @@ export class DirectLimitService {
         updated_at: Math.floor(atMs / 1_000),
       };
       await store.updateLimit(tx, limit);
-      await recordAmount(tx, limit, atMs, effective);
+      const amount = await recordAmount(tx, limit, atMs, effective);
+      if (amount !== undefined) await changeWindows(tx, context.project, limit, amount);
       return done('update', limit, { rule_account_id: routeId, ...values, effective });
     });
   }
@@ -157,20 +159,43 @@ function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEff
   return { changed_at_ms: atMs, rule_no: limit.rule_no, limit_amount: limit.limit_amount, effective };
 }
 
-/** Remembers what the limit allows, unless all windows from now on would take that anyway. */
+/** Remembers what the limit allows, unless all windows from now on would take that anyway. Answers what is new. */
 async function recordAmount(
   tx: Tx,
   limit: store.DirectLimitRow,
   atMs: number,
   effective: LimitEffective,
-): Promise<void> {
+): Promise<store.LimitAmount | undefined> {
   const newest = await store.findNewestAmount(tx, limit);
   const isSame =
     newest?.rule_no === limit.rule_no &&
     amountFromText(newest.limit_amount) === amountFromText(limit.limit_amount) &&
     (effective === 'next_window' || newest.effective === 'now');
-  if (isSame) return;
+  if (isSame) return undefined;
   // Changes follow each other, whatever the clocks of nodes say.
   const changedAtMs = Math.max(atMs, (newest?.changed_at_ms ?? 0) + 1);
-  await store.insertAmount(tx, limit, amountOf(limit, changedAtMs, effective));
+  const amount = amountOf(limit, changedAtMs, effective);
+  await store.insertAmount(tx, limit, amount);
+  return amount;
+}
+
+/** Windows that usage has opened keep their limit with them. Batches that are being posted are waited for. */
+async function changeWindows(
+  tx: Tx,
+  project: ProjectRef,
+  limit: store.DirectLimitRow,
+  amount: store.LimitAmount,
+): Promise<void> {
+  await lockPosting(tx);
+  const route = (await findRoute(tx, project, limit.route_id)) as RouteRow;
+  await changeWindowLimits(tx, {
+    projectNo: project.projectNo,
+    subjectType: route.subject_type,
+    subjectId: route.subject_id,
+    ruleNo: limit.rule_no,
+    limitAmount: amount.limit_amount,
+    notifyAt: limit.notify_at,
+    changedAtMs: amount.changed_at_ms,
+    opensNow: amount.effective === 'now',
+  });
 }

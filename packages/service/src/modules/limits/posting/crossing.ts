@@ -1,7 +1,7 @@
 import type { CompiledRule } from '../book/index.js';
 
 /** Share of the limit at which the limit itself is reached. */
-const WHOLE_PERCENT = 100;
+export const WHOLE_PERCENT = 100;
 
 /** What a window has to tell, when its usage has reached what it was to tell next. */
 export interface Crossing {

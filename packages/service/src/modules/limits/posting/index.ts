@@ -7,4 +7,5 @@ export {
   type RatedUsage,
   type UsageGroup,
 } from './rated-usage.js';
+export { changeWindowLimits } from './window-limit-store.js';
 export { lockPosting } from './window-store.js';
