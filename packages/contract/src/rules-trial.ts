@@ -43,7 +43,8 @@ const TrialPricing = Type.Object(
   {
     ...closed,
     description:
-      'A pricing rule set as create takes it. What it is bound to, its name and `effective_from` do not matter here.',
+      'A pricing rule set as create takes it. What it is bound to, its name and `effective_from` do not matter here. It ' +
+      'prices alone: bound pricing rule sets do not apply. `{"rules": []}` is without any price.',
   },
 );
 
@@ -53,13 +54,16 @@ const TrialExtractor = Type.Object(ExtractorRuleSetInput.properties, {
     'An extractor rule set as create takes it, `template_id` included. Its name and `effective_from` do not matter here.',
 });
 
-/** Which rules are tried: exactly what is named. */
+/** Which rules are tried: what is named, and in place of prices that are not named those of production. */
 const trialRulesFields = {
   extractor: Type.Optional(TrialExtractor),
   version: Type.Optional(Version('extractor_rule_set_id')),
   pricing: Type.Optional(TrialPricing),
   pricing_rule_set_id: Type.Optional(
-    RuleSetId('A saved pricing rule set, in place of `pricing`; with neither, no pricing rule set applies.'),
+    RuleSetId(
+      'A saved pricing rule set, in place of `pricing`; it prices alone. With neither, an event is priced as in production: ' +
+        'by the published pricing rule sets that are bound to `extractor_rule_set_id` and in force at its `occurred_at`.',
+    ),
   ),
   pricing_version: Type.Optional(Version('pricing_rule_set_id')),
 };
@@ -88,7 +92,11 @@ export const RulesTestRequest = Type.Object(
     ...trialRulesFields,
     event: TrialEvent,
   },
-  { ...closed, description: 'Exactly one of `extractor` and `extractor_rule_set_id`.' },
+  {
+    ...closed,
+    description:
+      'Exactly one of `extractor` and `extractor_rule_set_id`; nothing is bound to an `extractor` that is sent.',
+  },
 );
 
 const TrialSubject = Nullable(Type.Object({ type: Type.String(), id: Type.String() }, closed));
@@ -101,7 +109,9 @@ export const RulesTestResult = Type.Object(
     subject: TrialSubject,
     dimensions: Dimensions,
     charge_items: Type.Array(UsageChargeItem, {
-      description: 'As the event would show them. Rules that were sent have no id and no version.',
+      description:
+        'As the event would show them, but for `ledger_transaction_id`: nothing is posted. Rules that were sent have no id ' +
+        'and no version.',
     }),
     errors: Type.Array(UsageEventFailure, {
       description: 'What fails the event, with what was resolved before; empty when it would be processed.',
@@ -116,7 +126,8 @@ export const RulesTestResult = Type.Object(
 export const BacktestRequest = Type.Object(
   {
     extractor_rule_set_id: RuleSetId(
-      'The events are those of this extractor rule set; its rules are tried unless `extractor` is given.',
+      'The events are those of this extractor rule set; its rules are tried unless `extractor` is given, and its prices ' +
+        'unless others are.',
     ),
     ...trialRulesFields,
     time_range: AnalysisTimeRange,
@@ -154,7 +165,7 @@ const codeCounts = (description: string) =>
 const BacktestSide = Type.Object(
   {
     charge_items: Type.Array(UsageChargeItem, {
-      description: `The first ${BACKTEST_EXAMPLE_ITEMS_MAX}; none of an event that fails.`,
+      description: `The first ${BACKTEST_EXAMPLE_ITEMS_MAX}, without \`ledger_transaction_id\`; none of an event that fails.`,
     }),
     charge_item_count: Count,
     failure: Nullable(UsageEventFailure),

@@ -1,3 +1,4 @@
+import type { PricingConfig } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../../platform/postgres/index.js';
 import type { RuleSetRef, RulesRead } from './catalog.js';
@@ -88,7 +89,26 @@ export async function readConfigs(
   projectId: string,
   { extractor, pricings }: RulesInForce,
 ): Promise<RuleConfigs> {
-  const versions = [extractor, ...pricings];
+  const configOf = await readVersions(db, projectId, [extractor, ...pricings]);
+  return { extractor: configOf(extractor), pricings: pricings.map((pricing) => configOf(pricing)) };
+}
+
+/** @throws Error when one of the versions does not exist */
+export async function readPricingConfigs(
+  db: Kysely<Database>,
+  projectId: string,
+  pricings: RulesInForce['pricings'],
+): Promise<VersionConfig<PricingConfig>[]> {
+  const configOf = await readVersions(db, projectId, pricings);
+  return pricings.map((pricing) => configOf(pricing));
+}
+
+/** Answers what each of them says. */
+async function readVersions(
+  db: Kysely<Database>,
+  projectId: string,
+  versions: readonly PublishedVersion[],
+): Promise<<Config>(version: PublishedVersion) => VersionConfig<Config>> {
   const { rows } = await sql<VersionConfig<object>>`
     select rule_set_id as "ruleSetId", version, octet_length(config::text) as bytes, config
     from rule_set_versions
@@ -98,12 +118,11 @@ export async function readConfigs(
       )
     )
   `.execute(db);
-  const configOf = <Config>({ ruleSetId, version }: PublishedVersion) => {
+  return <Config>({ ruleSetId, version }: PublishedVersion) => {
     const found = rows.find((row) => row.ruleSetId === ruleSetId && row.version === version);
     if (found === undefined) throw new Error(`version ${version} of ${ruleSetId} is gone`);
     return found as VersionConfig<Config>;
   };
-  return { extractor: configOf(extractor), pricings: pricings.map((pricing) => configOf(pricing)) };
 }
 
 const projectsOf = (refs: readonly RuleSetRef[]) => refs.map((ref) => ref.projectId);

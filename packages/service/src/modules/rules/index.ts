@@ -1,6 +1,7 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import { BoundPrices } from './bound-prices.js';
 import { RuleCatalog } from './catalog.js';
 import { readConfigs, readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
 import { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
@@ -9,6 +10,7 @@ import { type RuleVersion, ruleVersionOf } from './rule-version.js';
 import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
 
 export { checkBilling } from './billing-check.js';
+export { type BoundPrices, NO_PRICES, type PricesOverTime } from './bound-prices.js';
 export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
 export { dimensionTexts } from './dimension-text.js';
 export {
@@ -29,7 +31,6 @@ export {
 export {
   type CompiledPricing,
   compilePricing,
-  EMPTY_PRICE_BOOK,
   priceBookOf,
   pricingPieces,
 } from './pricing/index.js';
@@ -45,6 +46,7 @@ export interface RuleSets {
   readonly pricings: PricingRuleSetService;
   /** What ingest asks; the writes of this process tell it what they changed. */
   readonly publications: RuleSetPublications;
+  readonly boundPrices: BoundPrices;
 }
 
 export function createRuleSets({
@@ -63,6 +65,7 @@ export function createRuleSets({
     publications,
     extractors: new RuleSetService(EXTRACTOR_KIND, deps),
     pricings: new RuleSetService(PRICING_KIND, deps),
+    boundPrices: new BoundPrices(postgres),
   };
 }
 

@@ -34,18 +34,19 @@ export interface RuleVersion {
 export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: BoundedMemory): RuleVersion {
   const { version } = extractor;
   const compiled = compileExtractor(extractor.config, extractor, codeMemory);
-  if (!compiled.ok) return { version, rate: () => refuse(extractor, compiled.issues) };
+  if (!compiled.ok) return { version, rate: () => refuseToCompile(extractor, compiled.issues) };
   const compiledPricings: CompiledPricing[] = [];
   for (const pricing of pricings) {
     const result = compilePricing(pricing.config, pricing, codeMemory);
-    if (!result.ok) return { version, rate: () => refuse(pricing, result.issues) };
+    if (!result.ok) return { version, rate: () => refuseToCompile(pricing, result.issues) };
     compiledPricings.push(result.pricing);
   }
   const rules = { extractor: compiled.extractor, prices: priceBookOf(compiledPricings) };
   return { version, rate: (input) => rateEvent(rules, input) };
 }
 
-function refuse({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
+/** @throws Error, always: whatever was saved compiled then */
+export function refuseToCompile({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
   const texts = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new Error(`version ${version} of ${ruleSetId} no longer compiles: ${texts}`);
 }

@@ -31,6 +31,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       summary: 'Backtest rules',
       description:
         'Rates stored events of an extractor rule set by the rules that are named, and compares with what they came to. ' +
+        'Where no prices are named, each event has the published ones of its time. ' +
         'Answers 200 with the result when there are few events, otherwise 202: ask for it again by its id. ' +
         'Changes no usage. One runs per project at a time.',
       operationId: 'backtestRules',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { compileExtractor, EMPTY_PRICE_BOOK } from '../rules/index.js';
+import { compileExtractor, NO_PRICES } from '../rules/index.js';
 import { type ReplayBounds, replay } from './replay.js';
 
 const EVENTS = 10;
@@ -43,7 +43,7 @@ function replayed(
     charge_item_extractors: [{ metric: 'm', path: 'n', type: 'number' }],
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
-  const rules = { extractor: compiled.extractor, prices: EMPTY_PRICE_BOOK };
+  const rules = { extractor: compiled.extractor, prices: NO_PRICES };
   const scope = { tenantId: 'ten_1', projectId: 'prj_1' };
   return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
 }

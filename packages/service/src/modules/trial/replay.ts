@@ -7,12 +7,13 @@ import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
 import { Comparison } from './comparison.js';
 import { type Outcome, outcomeOf, storedOutcome } from './outcome.js';
+import type { TrialRating } from './trial-rules.js';
 
 /** What a backtest reads and by what it rates. */
 export interface Replay {
   readonly scope: UsageScope;
   readonly selection: ReplaySelection;
-  readonly rules: RatingRules;
+  readonly rules: TrialRating;
 }
 
 export interface ReplayBounds {
@@ -79,7 +80,10 @@ export async function replay(
       else if (clock.nowMs() >= endMs) cutBy = 'time';
       if (cutBy !== undefined) break;
       const { id, occurred_at_s: occurredAt } = event;
-      comparison.add({ id, occurredAt, before: storedOutcome(event), after: rateStored(event, rules) });
+      const prices = rules.prices.at(occurredAt);
+      const { book } = prices instanceof Promise ? await prices : prices;
+      const after = rateStored(event, { extractor: rules.extractor, prices: book });
+      comparison.add({ id, occurredAt, before: storedOutcome(event), after });
       await turns.pauseIfDue();
     }
     await turns.pause();

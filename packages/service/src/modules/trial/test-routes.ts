@@ -14,7 +14,8 @@ export function registerTestRoutes(app: App, deps: TestRulesDeps): void {
       tags: ['Rules'],
       summary: 'Test rules',
       description:
-        'Rates one event by exactly the rules that are named, saved or sent, drafts included, as production would. ' +
+        'Rates one event by the rules that are named, saved or sent, drafts included, as production would: where none name ' +
+        'its price, by the published ones of its time. ' +
         'What fails the event is in `errors`. Nothing is stored.',
       operationId: 'testRules',
       params: Type.Object({ project_id: Type.String() }, closed),

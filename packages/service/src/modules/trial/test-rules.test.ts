@@ -107,7 +107,7 @@ describe('POST …/rules/test', () => {
     expect(saved.charge_items).toEqual(named);
   });
 
-  it('tests exactly what is named: no bound pricing rule set of itself', async () => {
+  it('has no price from a bound pricing rule set that is a draft', async () => {
     const { charge_items: items } = await tried({ extractor_rule_set_id: extractorId, event });
     expect(items[0]).toMatchObject({ metric: 'llm.tokens', amount: '0', pricing_source: 'unpriced' });
   });

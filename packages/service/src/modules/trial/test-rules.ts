@@ -32,8 +32,10 @@ export async function testRules(
   // Numbers of the event keep the digits that they were sent with.
   const { event } = parseJson(rawBody) as Pick<RulesTestRequest, 'event'>;
   checkTrialEvent(event);
-  const { rating, extractor, pricing } = await trialRules(ruleSets, project, body);
-  const rated = rateEvent(rating, ratingInputOf({ occurred_at: unixSeconds(clock), ...event }));
+  const { rating, extractor } = await trialRules(ruleSets, project, body);
+  const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
+  const prices = await rating.prices.at(input.occurredAt);
+  const rated = rateEvent({ extractor: rating.extractor, prices: prices.book }, input);
   const { items, failure } = outcomeOf(rated);
   return {
     subject: rated.subject ?? null,
@@ -42,7 +44,8 @@ export async function testRules(
     explanation: items.map((item) =>
       explainItem(item, {
         extractor: { name: null, config: extractor.config },
-        pricing: () => pricing?.config,
+        // Rules that were sent have no id.
+        pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),
         billing: event['x-billing'],
       }),
     ),

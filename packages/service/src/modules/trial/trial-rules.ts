@@ -10,15 +10,16 @@ import type {
 import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
 import { inTurns } from '../../platform/turns.js';
 import {
+  type BoundPrices,
   type CompiledExtractor,
-  type CompiledPricing,
   EXTRACTOR_KIND,
   extractorPieces,
   type Issue,
+  NO_PRICES,
   PRICING_KIND,
+  type PricesOverTime,
   priceBookOf,
   pricingPieces,
-  type RatingRules,
   type RuleOrigin,
 } from '../rules/index.js';
 
@@ -35,6 +36,7 @@ export interface SavedRuleSets<Config> {
 export interface RuleSetsForTrial {
   readonly extractors: SavedRuleSets<ExtractorConfig>;
   readonly pricings: SavedRuleSets<PricingConfig>;
+  readonly boundPrices: Pick<BoundPrices, 'of'>;
 }
 
 /** Rules of one kind, saved or sent. */
@@ -43,11 +45,16 @@ export interface TrialConfig<Config> {
   readonly config: Config;
 }
 
-/** The rules that were named, ready to rate, and their text. */
+/** What is tried, ready to rate. */
+export interface TrialRating {
+  readonly extractor: CompiledExtractor;
+  readonly prices: PricesOverTime;
+}
+
+/** The same, with the text of the extractor. */
 export interface TrialRules {
-  readonly rating: RatingRules;
+  readonly rating: TrialRating;
   readonly extractor: TrialConfig<ExtractorConfig>;
-  readonly pricing: TrialConfig<PricingConfig> | undefined;
 }
 
 type Naming = Pick<
@@ -59,7 +66,8 @@ type Naming = Pick<
 const SENT: RuleOrigin = { ruleSetId: '', version: 0 };
 
 /**
- * Exactly the rules that the request names: other pricing rule sets, bound or not, do not apply.
+ * The rules that the request names. Where it names an extractor rule set and no prices, they are those of production: the
+ * published pricing rule sets that are bound to it and in force when the event occurred.
  *
  * @throws ApiError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.` before it, and
  *   `rule_set_not_found` (400) with the field that names it
@@ -73,9 +81,9 @@ export async function trialRules(
   const sent = await checkSent(naming);
   const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
   const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
-  const prices = pricing === undefined ? [] : [await compiledPricing(pricing)];
-  const rating = { extractor: await compiledExtractor(extractor), prices: priceBookOf(prices) };
-  return { rating, extractor, pricing };
+  const prices =
+    pricing === undefined ? await boundPrices(ruleSets, project, naming) : await pricesOf(pricing);
+  return { rating: { extractor: await compiledExtractor(extractor), prices }, extractor };
 }
 
 function checkNaming({ extractor, version, ...naming }: Naming): void {
@@ -94,8 +102,13 @@ function checkNaming({ extractor, version, ...naming }: Naming): void {
   }
 }
 
+interface SentRules {
+  readonly extractor?: TrialConfig<ExtractorConfig>;
+  readonly pricing?: TrialConfig<PricingConfig>;
+}
+
 /** The rules of the body itself; what is wrong with either is told at once. */
-async function checkSent(naming: Naming): Promise<Partial<Pick<TrialRules, 'extractor' | 'pricing'>>> {
+async function checkSent(naming: Naming): Promise<SentRules> {
   const details: ErrorDetail[] = [];
   const extractor = await attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
     EXTRACTOR_KIND.checkedConfig(input),
@@ -155,6 +168,14 @@ async function savedPricing(
   return saved(pricings, project, id, version, 'pricing_rule_set_id', 'pricing_version');
 }
 
+async function boundPrices(
+  ruleSets: RuleSetsForTrial,
+  project: ProjectRef,
+  { extractor_rule_set_id: id }: Naming,
+): Promise<PricesOverTime> {
+  return id === undefined ? NO_PRICES : ruleSets.boundPrices.of(project.projectId, id);
+}
+
 /** @throws ApiError `rule_set_not_found`, as a 400 that names the field: the path of the request is not at fault */
 export async function saved<Config>(
   ruleSets: SavedRuleSets<Config>,
@@ -185,9 +206,12 @@ async function compiledExtractor({
   return result.ok ? result.extractor : refuse(origin, result.issues);
 }
 
-async function compiledPricing({ config, origin }: TrialConfig<PricingConfig>): Promise<CompiledPricing> {
+/** The same prices at any time. */
+async function pricesOf({ config, origin }: TrialConfig<PricingConfig>): Promise<PricesOverTime> {
   const result = await inTurns(pricingPieces(config, origin));
-  return result.ok ? result.pricing : refuse(origin, result.issues);
+  if (!result.ok) refuse(origin, result.issues);
+  const prices = { book: priceBookOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
+  return { at: () => prices };
 }
 
 /** Whatever was saved, or has just been checked, compiles. */

@@ -1,0 +1,94 @@
+import type { PricingConfig } from '@tollgate/contract';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { inTurns } from '../../platform/turns.js';
+import { type CatalogBounds, type LoadedRules, RuleCatalog, type RuleSetRef } from './catalog.js';
+import { readPricingConfigs, readPublishedRules, readRevisions } from './catalog-store.js';
+import {
+  type CompiledPricing,
+  EMPTY_PRICE_BOOK,
+  type PriceBook,
+  priceBookOf,
+  pricingPieces,
+} from './pricing/index.js';
+import { refuseToCompile, type VersionConfig } from './rule-version.js';
+
+/** The pricing rules of one time, ready to price, and their text. */
+export interface PricesInForce {
+  readonly book: PriceBook;
+  /** By the id of the rule set, of which one version is in force. */
+  readonly configs: ReadonlyMap<string, PricingConfig>;
+}
+
+export interface PricesOverTime {
+  /**
+   * What prices that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory. The promise is
+   * rejected when a version, which compiled when it was saved, no longer does.
+   */
+  at(occurredAt: number): PricesInForce | Promise<PricesInForce>;
+}
+
+const NO_PRICES_IN_FORCE: PricesInForce = { book: EMPTY_PRICE_BOOK, configs: new Map() };
+
+/** Without any pricing rule, ever. */
+export const NO_PRICES: PricesOverTime = { at: () => NO_PRICES_IN_FORCE };
+
+const BOUNDS: CatalogBounds = {
+  ruleSetsMax: 200,
+  versionsMax: 50_000,
+  loadedBytesMax: 8 * 1_048_576,
+};
+/** Source of the expressions that are kept compiled. */
+const CODE_BYTES_MAX = 4 * 1_048_576;
+/** What an interval takes in memory when nothing prices in it. */
+const INTERVAL_BYTES = 1_024;
+
+/**
+ * The published prices of an extractor rule set, without it: for whatever extractor, a draft say, they are those that
+ * production would price the event by at its time.
+ */
+export class BoundPrices {
+  readonly #catalog: RuleCatalog<PricesInForce>;
+  readonly #codeMemory = new BoundedMemory(CODE_BYTES_MAX);
+
+  constructor({ db }: Pick<Postgres, 'db'>) {
+    this.#catalog = new RuleCatalog(
+      {
+        readRevisions: readRevisions.bind(undefined, db),
+        readPublishedRules: async (refs) => {
+          const published = await readPublishedRules(db, refs);
+          return published.map((rules) => ({ ...rules, extractors: [anyExtractor(rules)] }));
+        },
+        load: async (projectId, { pricings }) =>
+          this.#compiled(await readPricingConfigs(db, projectId, pricings)),
+      },
+      BOUNDS,
+    );
+  }
+
+  /** As of now: whatever was published before the call is known. Without prices for a rule set that does not exist. */
+  async of(projectId: string, extractorRuleSetId: string): Promise<PricesOverTime> {
+    // Of one rule set at a time: the catalog takes several only while nobody else refreshes it.
+    const [found] = await this.#catalog.refresh([{ projectId, ruleSetId: extractorRuleSetId }]);
+    if (found === undefined) return NO_PRICES;
+    return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_PRICES_IN_FORCE };
+  }
+
+  async #compiled(versions: readonly VersionConfig<PricingConfig>[]): Promise<LoadedRules<PricesInForce>> {
+    const pricings: CompiledPricing[] = [];
+    let bytes = INTERVAL_BYTES;
+    for (const version of versions) {
+      const result = await inTurns(pricingPieces(version.config, version, this.#codeMemory));
+      if (!result.ok) refuseToCompile(version, result.issues);
+      pricings.push(result.pricing);
+      bytes += version.bytes;
+    }
+    const configs = new Map(versions.map(({ ruleSetId, config }) => [ruleSetId, config]));
+    return { compiled: { book: priceBookOf(pricings), configs }, bytes };
+  }
+}
+
+/** Stands for the versions of the extractor rule set: prices hold whether or not one of them was ever published. */
+function anyExtractor({ ruleSetId }: RuleSetRef) {
+  return { ruleSetId, version: 0, effectiveFrom: 0 };
+}
