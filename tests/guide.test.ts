@@ -51,6 +51,7 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('trying rules goes on from there', async () => {
     const printed = await printedBy('getting-started.md', 'trying-rules.md');
+    expect(printed).toContain('llm.output_tokens 0.0051 by large out');
     expect(printed).toContain('llm.input_tokens 0 unpriced');
     expect(printed).toContain('llm.output_tokens 0.00255 pricing_rule_set');
     expect(printed).toContain('dimension_missing at dimensions[0]');
