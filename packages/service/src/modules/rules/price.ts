@@ -20,7 +20,7 @@ import {
   recorded,
   stepsRanOut,
 } from './extract/index.js';
-import { type CompiledPricingRule, type PriceBook, placedIn } from './pricing/index.js';
+import { type PriceBook, placedIn } from './pricing/index.js';
 import type { PricingHint } from './rating-input.js';
 
 /** What a charge item costs, and who says so. Money is an integer: its value × 10^18. */
@@ -46,8 +46,6 @@ export type ItemRules = Pick<
 /** What an item's expressions see; the unit price once it is known. */
 export type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
 
-type Computed = Pick<Price, 'unitPrice' | 'amount'>;
-
 const NO_RULE = { ruleSetId: '', ruleSetVersion: 0, ruleName: '' } as const;
 const UNPRICED: Price = {
   unitPrice: null,
@@ -69,10 +67,12 @@ export function priceOf(
   env: ItemEnv,
 ): Price | RatingFailure {
   if (hint !== undefined) return hintedPrice(hint, item, env);
-  if (item.pricing !== undefined) return attachedPrice(item.pricing, item.name, origin, env);
+  if (item.pricing !== undefined) return ruledPrice(item.pricing, 'extractor', origin, item.name, env);
   const rule = prices.ruleFor(env);
   if (rule === undefined) return UNPRICED;
-  return rule instanceof RatingFailure ? rule : rulePrice(rule, env);
+  if (rule instanceof RatingFailure) return rule;
+  const price = ruledPrice(rule.pricing, 'pricing_rule_set', rule.origin, rule.name, env);
+  return price instanceof RatingFailure ? placedIn(rule.origin, price) : price;
 }
 
 /** Quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded for itself. */
@@ -94,68 +94,45 @@ function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv):
   return { ...computed, currency, pricingSource: 'hint', ...NO_RULE };
 }
 
-function attachedPrice(
+/** Unit price and amount by the expressions of a rule. */
+function ruledPrice(
   pricing: ItemPricing,
-  name: string,
+  pricingSource: 'extractor' | 'pricing_rule_set',
   { ruleSetId, version }: RuleOrigin,
+  name: string,
   env: ItemEnv,
 ): Price | RatingFailure {
-  const computed = compute(pricing, env);
-  if (computed instanceof RatingFailure) return computed;
-  return {
-    unitPrice: computed.unitPrice,
-    amount: computed.amount,
-    currency: pricing.currency,
-    pricingSource: 'extractor',
-    ruleSetId,
-    ruleSetVersion: version,
-    ruleName: name,
-  };
-}
-
-function rulePrice({ pricing, origin, name }: CompiledPricingRule, env: ItemEnv): Price | RatingFailure {
-  const { ruleSetId, version } = origin;
-  const computed = compute(pricing, env);
-  if (computed instanceof RatingFailure) return placedIn(origin, computed);
-  return {
-    unitPrice: computed.unitPrice,
-    amount: computed.amount,
-    currency: pricing.currency,
-    pricingSource: 'pricing_rule_set',
-    ruleSetId,
-    ruleSetVersion: version,
-    ruleName: name,
-  };
-}
-
-/** Unit price and amount by the expressions of a rule. */
-function compute(pricing: ItemPricing, env: ItemEnv): Computed | RatingFailure {
   let unitPrice: bigint | null = null;
   if (pricing.unitPrice !== undefined) {
-    const found = computePrice(pricing.unitPrice, env);
+    const found = evaluate(pricing.unitPrice, env);
     if (found instanceof RatingFailure) return found;
     unitPrice = found.stored;
     env.unitPrice = found.value;
   }
-  if (pricing.amount !== undefined) {
-    const found = computePrice(pricing.amount, env);
-    return found instanceof RatingFailure ? found : { unitPrice, amount: found.stored };
-  }
-  const amount = inRange(() => defaultAmount(env));
-  return amount === undefined ? outOfRange('The amount', pricing.path) : { unitPrice, amount };
+  const amount = pricing.amount === undefined ? defaultAmount(pricing, env) : evaluate(pricing.amount, env);
+  if (amount instanceof RatingFailure) return amount;
+  return {
+    unitPrice,
+    amount: typeof amount === 'bigint' ? amount : amount.stored,
+    currency: pricing.currency,
+    pricingSource,
+    ruleSetId,
+    ruleSetVersion: version,
+    ruleName: name,
+  };
 }
 
 /** What `dec_mul(item.quantity, item.unit_price)` would be, without the detour. */
-function defaultAmount({ quantity, unitPrice }: ItemEnv): bigint | undefined {
+function defaultAmount({ path }: ItemPricing, { quantity, unitPrice }: ItemEnv): bigint | RatingFailure {
   if (unitPrice === undefined) throw new Error('pricing without an amount has a unit price');
-  return toStored(mul(quantity, unitPrice));
+  return inRange(() => toStored(mul(quantity, unitPrice))) ?? outOfRange('The amount', path);
 }
 
-function computePrice(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
-  const { constant, evaluate } = expression.code;
-  if (constant !== undefined) return constant;
+function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {
+  const { code } = expression;
+  if (code.constant !== undefined) return code.constant;
   try {
-    return recorded(evaluate(env)) ?? outOfRange('The price', expression.path);
+    return recorded(code.evaluate(env)) ?? outOfRange('The price', expression.path);
   } catch (error) {
     if (error instanceof EventStepsError) return stepsRanOut(expression.path);
     if (!(error instanceof ExpressionError)) throw error;

@@ -27,7 +27,7 @@ export interface ChargeItem extends Price {
 }
 
 interface Resolved {
-  readonly subject?: Subject;
+  readonly subject?: Subject | undefined;
   readonly dimensions: ReadonlyMap<string, DimensionValue>;
 }
 
@@ -48,7 +48,7 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   const dimensions = new Map<string, DimensionValue>();
   const subject = input.subject ?? extractor.readSubject(rawJson);
   if (subject instanceof RatingFailure) return { ok: false, failure: subject, dimensions };
-  const resolved: Resolved = subject === undefined ? { dimensions } : { subject, dimensions };
+  const resolved: Resolved = { subject, dimensions };
   for (const { name, read } of extractor.dimensions) {
     const value = read(rawJson);
     if (value instanceof RatingFailure) return { ok: false, failure: value, ...resolved };
@@ -57,8 +57,9 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   const rating: Rating = { rules, input, resolved, discounts: discountsOf(input), steps: new EventSteps() };
   const items: ChargeItem[] = [];
   const billedItems = input.billing?.items ?? NO_BILLED_ITEMS;
+  const isBilled = billedItems.length > 0;
   for (const chargeItem of extractor.chargeItems) {
-    if (billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
+    if (isBilled && billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
     const quantity = chargeItem.readQuantity(rawJson);
     if (quantity === undefined) continue;
     const item =
@@ -66,12 +67,12 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
-  for (const [index, billed] of billedItems.entries()) {
-    const item = rateBilledItem(rating, billed, `x-billing.items[${index}]`);
+  for (let index = 0; index < billedItems.length; index += 1) {
+    const item = rateBilledItem(rating, billedItems[index] as BilledItem, `x-billing.items[${index}]`);
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
-  return { ok: true, items, ...resolved };
+  return { ok: true, items, subject, dimensions };
 }
 
 /** What the charge items of one event share. */
