@@ -4,10 +4,14 @@ import {
   compare,
   type Decimal,
   decimalFromBigInt,
+  equals,
+  FRACTION_DIGITS_MAX,
+  round,
   sign,
 } from '../../kernel/decimal.js';
-import { decimalFromJson, type NumericText } from '../../kernel/json.js';
+import { decimalFromJson } from '../../kernel/json.js';
 import { isUsableText } from '../../platform/http/index.js';
+import type { SentDecimal } from './rating-input.js';
 
 const METRIC = new RegExp(METRIC_PATTERN);
 /** Of the longest metric there can be. */
@@ -75,24 +79,28 @@ function checkDiscountHint(hint: DiscountHint, path: string, report: ReportFindi
     return;
   }
   if (hint.percent !== undefined) {
-    const percent = checkDecimal(hint.percent, `${path}.percent`, report);
+    const percent = checkDiscount(hint.percent, `${path}.percent`, report);
     if (percent !== undefined && (sign(percent) < 0 || compare(percent, HUNDRED) > 0)) {
       report(`${path}.percent`, 'must lie between 0 and 100');
     }
   }
   if (hint.amount !== undefined) {
-    const amount = checkDecimal(hint.amount, `${path}.amount`, report);
+    const amount = checkDiscount(hint.amount, `${path}.amount`, report);
     if (amount !== undefined && sign(amount) < 0) {
       report(`${path}.amount`, 'must not be negative');
     }
   }
 }
 
-function checkDecimal(
-  value: number | string | NumericText,
-  path: string,
-  report: ReportFinding,
-): Decimal | undefined {
+/** A decimal that can be taken off any amount: one with hundreds of fraction digits would fail the event. */
+function checkDiscount(value: SentDecimal, path: string, report: ReportFinding): Decimal | undefined {
+  const decimal = checkDecimal(value, path, report);
+  if (decimal === undefined || equals(round(decimal, FRACTION_DIGITS_MAX), decimal)) return decimal;
+  report(path, `must have at most ${FRACTION_DIGITS_MAX} fraction digits`);
+  return undefined;
+}
+
+function checkDecimal(value: SentDecimal, path: string, report: ReportFinding): Decimal | undefined {
   const decimal = decimalFromJson(value);
   if (decimal === undefined)
     report(path, `expected a decimal such as 12.5, of at most ${COEFFICIENT_DIGITS_MAX} digits`);
