@@ -1,20 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pieces } from '../kernel/pieces.js';
 
-/** A thread that answers requests works on one of them no longer than this, and a piece, without letting the others pass. */
+/** A thread that serves many works on one of them no longer than this, and a piece, without letting the others pass. */
 const TURN_MS_MAX = 4;
 
-/** Does all pieces, and gives the thread back whenever it has held it for a turn. */
-export async function inTurns<Result>(
-  pieces: Pieces<Result>,
-  nowMs = () => performance.now(),
-): Promise<Result> {
-  let startedMs = nowMs();
+/** Turns of a thread, for work that comes in pieces. */
+export class Turns {
+  #startedMs: number;
+
+  constructor(private readonly nowMs = () => performance.now()) {
+    this.#startedMs = nowMs();
+  }
+
+  /** Whether it is time to pause. */
+  get isOver(): boolean {
+    return this.nowMs() - this.#startedMs >= TURN_MS_MAX;
+  }
+
+  /** Gives the thread back, and begins the next turn. */
+  async pause(): Promise<void> {
+    await nextTurn();
+    this.#startedMs = this.nowMs();
+  }
+}
+
+/** Does all pieces, and gives the thread back after each turn. */
+export async function inTurns<Result>(pieces: Pieces<Result>, nowMs?: () => number): Promise<Result> {
+  const turns = new Turns(nowMs);
   for (;;) {
     const { done, value } = pieces.next();
     if (done) return value;
-    if (nowMs() - startedMs < TURN_MS_MAX) continue;
-    await nextTurn();
-    startedMs = nowMs();
+    if (turns.isOver) await turns.pause();
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { Turns } from '../../platform/turns.js';
 import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import { encodeUsageEvent, type RowBinaryWriter, type UsageEventRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
@@ -18,7 +18,7 @@ import {
 } from './rating.js';
 import { BatchTotals } from './totals.js';
 
-/** After so many events they are posted and encoded, and the thread is given back, so that sockets are served meanwhile. */
+/** After so many events they are posted and encoded. */
 const SLICE_EVENTS = 1_000;
 
 /** All that a batch will write. */
@@ -51,9 +51,7 @@ export async function planBatch(input: PlanInput): Promise<BatchPlan> {
   const planner = new Planner(input);
   for (const group of [...input.intake.groups, ...input.again]) {
     await planner.rate(group);
-    if (planner.ratedCount < SLICE_EVENTS) continue;
-    await planner.post();
-    await setImmediate();
+    if (planner.ratedCount >= SLICE_EVENTS) await planner.post();
   }
   await planner.post();
   return planner.plan();
@@ -73,6 +71,8 @@ class Planner {
   /** Routes and leases are looked up for several groups at once: a group is often a single event. */
   #slice: RatedGroup[] = [];
   #ratedCount = 0;
+  /** Some rules are slow: other batches go on and sockets are served meanwhile. */
+  readonly #turns = new Turns();
   #processed = 0;
   #failed = 0;
   #reprocessed = 0;
@@ -104,6 +104,7 @@ class Planner {
         envelope && rules.at(group.projectId, envelope.extractorRuleSetId, envelope.input.occurredAt);
       const known = version instanceof Promise ? await version : version;
       rated.push(rateEvent(group, event, envelope, known, onDefect));
+      if (this.#turns.isOver) await this.#turns.pause();
     }
     this.#slice.push({ group, events, rated });
     this.#ratedCount += events.length;

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import { parseJson } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { Turns } from '../../platform/turns.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
 import { Comparison } from './comparison.js';
@@ -37,9 +37,6 @@ const DEFAULT_BOUNDS: ReplayBounds = {
   pageBytesMax: 2 * 1_048_576,
 };
 
-/** Requests are answered by the same thread: it rates no longer than this without letting them pass. */
-const TURN_MS_MAX = 4;
-
 /** The event met a defect of ours, as it would in production. */
 const DEFECT: Outcome = {
   items: [],
@@ -61,11 +58,13 @@ export async function replay(
   const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
   const endMs = clock.nowMs() + secondsMax * 1_000;
   const comparison = new Comparison();
-  const turns = new Turns(async () => {
+  const turns = new Turns();
+  const pause = async () => {
     signal.throwIfAborted();
     await onTurn(comparison.eventCount);
     signal.throwIfAborted();
-  });
+    await turns.pause();
+  };
   let cutBy: 'events' | 'time' | undefined;
   let after: string | undefined;
   while (cutBy === undefined) {
@@ -84,9 +83,9 @@ export async function replay(
       const { book } = prices instanceof Promise ? await prices : prices;
       const after = rateStored(event, { extractor: rules.extractor, prices: book });
       comparison.add({ id, occurredAt, before: storedOutcome(event), after });
-      await turns.pauseIfDue();
+      if (turns.isOver) await pause();
     }
-    await turns.pause();
+    await pause();
   }
   const { cut_by: cutInside, ...found } = comparison.result();
   const { from, to } = selection;
@@ -110,21 +109,4 @@ function fieldsOf(event: StoredInput): Record<string, unknown> {
     ...(isSubjectSent ? { subject_type: event.subject_type, subject_id: event.subject_id } : {}),
     ...(billing === '' ? {} : { 'x-billing': parseJson(Buffer.from(billing)) }),
   };
-}
-
-/** Gives the thread back at short intervals. */
-class Turns {
-  #startedMs = performance.now();
-
-  constructor(private readonly onTurn: () => Promise<void>) {}
-
-  async pauseIfDue(): Promise<void> {
-    if (performance.now() - this.#startedMs >= TURN_MS_MAX) await this.pause();
-  }
-
-  async pause(): Promise<void> {
-    await this.onTurn();
-    await nextTurn();
-    this.#startedMs = performance.now();
-  }
 }

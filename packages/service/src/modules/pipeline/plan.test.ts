@@ -1,0 +1,85 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { rawEventHex } from '../../kernel/id.js';
+import type { RuleVersion } from '../rules/index.js';
+import { RowBinaryWriter } from '../usage/index.js';
+import { BatchRules } from './batch-rules.js';
+import { EventBody, type EventGroup } from './event.js';
+import { planBatch } from './plan.js';
+
+const OCCURRED_AT = 1_750_000_000;
+const EVENTS = 20;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** One request of many events. */
+function groupOf(count: number): EventGroup {
+  const hexIds = Array.from({ length: count }, (_, index) =>
+    rawEventHex('ten_1', 'prj_1', OCCURRED_AT, `k${index}`),
+  );
+  const events = hexIds.map(() => ({
+    occurred_at: OCCURRED_AT,
+    raw_json: {},
+    extractor_rule_set_id: 'ers_1',
+  }));
+  return {
+    tenantId: 'ten_1',
+    projectId: 'prj_1',
+    projectNo: 1,
+    receivedAtMs: OCCURRED_AT * 1_000,
+    attempt: 0,
+    ids: Buffer.from(hexIds.join(''), 'hex'),
+    body: new EventBody(Buffer.from(JSON.stringify({ events })), 'batch', count, null),
+    events: hexIds.map((idHex, index) => ({ projectNo: 1, idHex, index })),
+  };
+}
+
+it('gives the thread back while it rates one request by slow rules', async () => {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  let rated = 0;
+  const passedAt = new Set<number>();
+  const pass = () => {
+    passedAt.add(rated);
+    if (rated < EVENTS) setImmediate(pass);
+  };
+  const slow: RuleVersion = {
+    version: 1,
+    rate: () => {
+      rated += 1;
+      nowMs += 10;
+      return { ok: false, failure: { code: 'pricing_failed', message: '', path: '' }, dimensions: new Map() };
+    },
+  };
+  const rules = new BatchRules({
+    refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => slow } })),
+  });
+  setImmediate(pass);
+  const plan = await planBatch({
+    intake: {
+      claimed: EVENTS,
+      groups: [groupOf(EVENTS)],
+      repeated: [],
+      reprocess: [],
+      repeatedReprocess: 0,
+      oldestReceivedAtMs: 0,
+    },
+    again: [],
+    duplicates: new Set(),
+    rules,
+    posting: {
+      prepare: async () => {},
+      plan: () => expect.unreachable(),
+      add: () => expect.unreachable(),
+      debits: () => [],
+    },
+    processedAtMs: OCCURRED_AT * 1_000,
+    writer: new RowBinaryWriter(),
+    onDefect: (error) => {
+      throw error;
+    },
+  });
+  expect(plan.counts.failed).toBe(EVENTS);
+  expect(passedAt.size).toBeGreaterThan(EVENTS / 2);
+});
