@@ -48,8 +48,8 @@ export const PricingHint = Type.Object(
 
 export const DiscountHint = Type.Object(
   {
-    percent: Type.Optional(decimal('Share of the amount, 0 to 100.')),
-    amount: Type.Optional(decimal('Amount taken off; not negative.')),
+    percent: Type.Optional(decimal('Share of the amount, 0 to 100; at most 18 fraction digits.')),
+    amount: Type.Optional(decimal('Amount taken off; not negative, at most 18 fraction digits.')),
   },
   { ...open, description: 'Exactly one of `percent` and `amount`.' },
 );
