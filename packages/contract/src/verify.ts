@@ -60,6 +60,35 @@ export const LedgerRecount = Type.Object(
   { ...closed, description: 'The ledger, recounted on one snapshot.' },
 );
 
+export const ReservationDifference = Type.Object(
+  {
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    subject_type: Nullable(Type.String()),
+    subject_id: Nullable(Type.String({ description: 'Of what is reserved of a limit; null for a wallet.' })),
+    limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
+    account_id: Nullable(Type.String({ description: 'Of what is reserved of a wallet; null for a limit.' })),
+    currency: Nullable(Type.String()),
+    expected: Type.String({ description: 'What active budget leases hold.' }),
+    found: Type.String(),
+  },
+  closed,
+);
+
+export const ReservationRecount = Type.Object(
+  {
+    leases: Type.Integer({ description: 'Active budget leases that were added up.' }),
+    difference_count: Type.Integer(),
+    differences: Type.Array(ReservationDifference, {
+      description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
+    }),
+  },
+  {
+    ...closed,
+    description: 'What is reserved of limits and wallets, against what leases hold, on one snapshot.',
+  },
+);
+
 /** Sums listed in one report; the rest is left out. */
 export const VERIFY_TOTALS_MAX = 1_000;
 
@@ -84,7 +113,7 @@ export const VerifyReport = Type.Object(
     }),
     days_compared: Type.Integer({ description: 'Project days that were judged.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
-    difference_count: Type.Integer({ description: 'Without those of the ledger.' }),
+    difference_count: Type.Integer({ description: 'Without those of the ledger and of reservations.' }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
     }),
@@ -93,6 +122,7 @@ export const VerifyReport = Type.Object(
     }),
     totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
     ledger: LedgerRecount,
+    reservations: ReservationRecount,
     duration_ms: Type.Integer(),
   },
   closed,
@@ -103,3 +133,5 @@ export type VerifyReport = Static<typeof VerifyReport>;
 export type VerifyTotal = Static<typeof VerifyTotal>;
 export type LedgerDifference = Static<typeof LedgerDifference>;
 export type LedgerRecount = Static<typeof LedgerRecount>;
+export type ReservationDifference = Static<typeof ReservationDifference>;
+export type ReservationRecount = Static<typeof ReservationRecount>;

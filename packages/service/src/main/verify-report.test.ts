@@ -11,6 +11,7 @@ const EQUAL: VerifyReport = {
   unsettled: [],
   totals: [],
   ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
+  reservations: { leases: 4, difference_count: 0, differences: [] },
   duration_ms: 5,
 };
 
@@ -45,7 +46,7 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets recounted in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted in 5 ms.',
   ]);
 });
 
@@ -68,6 +69,35 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets recounted in 5 ms.',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted in 5 ms.',
   ]);
+});
+
+it('names every difference of reservations', () => {
+  const place = { tenant_id: 'ten_1', project_id: 'prj_1', expected: '3', found: '4' };
+  const ofLimit = {
+    subject_type: 'user',
+    subject_id: 'u1',
+    limit_rule_no: 7,
+    account_id: null,
+    currency: null,
+  };
+  const ofWallet = {
+    subject_type: null,
+    subject_id: null,
+    limit_rule_no: null,
+    account_id: 'acct_1',
+    currency: 'USD',
+  };
+  const differences = [
+    { ...place, ...ofLimit },
+    { ...place, ...ofWallet },
+  ];
+  const reservations = { leases: 4, difference_count: 2, differences };
+  const lines = describeReport({ ...EQUAL, status: 'different', reservations }).split('\n');
+  expect(lines.slice(0, 2)).toEqual([
+    'prj_1 user u1 limit rule 7: reserved should be 3, is 4',
+    'prj_1 acct_1 USD: reserved should be 3, is 4',
+  ]);
+  expect(lines[2]).toContain('2 differences');
 });

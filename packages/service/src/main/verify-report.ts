@@ -1,12 +1,19 @@
-import type { LedgerDifference, VerifyDifference, VerifyReport, VerifyTotal } from '@tollgate/contract';
+import type {
+  LedgerDifference,
+  ReservationDifference,
+  VerifyDifference,
+  VerifyReport,
+  VerifyTotal,
+} from '@tollgate/contract';
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
-  const { days_compared, values_compared, differences, unsettled, ledger, duration_ms } = report;
-  const difference_count = report.difference_count + ledger.difference_count;
+  const { days_compared, values_compared, differences, unsettled, ledger, reservations } = report;
+  const difference_count = report.difference_count + ledger.difference_count + reservations.difference_count;
   const listed = [
     ...differences.map(describeDifference),
     ...ledger.differences.map(describeLedgerDifference),
+    ...reservations.differences.map(describeReservationDifference),
   ];
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
@@ -17,9 +24,9 @@ export function describeReport(report: VerifyReport): string {
     different: `${difference_count} differences`,
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
-  lines.push(
-    `${verdicts[report.status]}: ${values_compared} numbers of ${days_compared} project days compared, ${ledger.transactions} ledger transactions of ${ledger.wallets} wallets recounted in ${duration_ms} ms.`,
-  );
+  const compared = `${values_compared} numbers of ${days_compared} project days compared`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted`;
+  lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }
 
@@ -33,6 +40,15 @@ function describeLedgerDifference(difference: LedgerDifference): string {
   const { project_id, account_id, currency, transaction_id, measure, expected, found } = difference;
   const where = [project_id, account_id, currency, transaction_id].filter((part) => part !== null).join(' ');
   return `${where}: ${measure} should be ${expected}, is ${found}`;
+}
+
+function describeReservationDifference(difference: ReservationDifference): string {
+  const { project_id, subject_type, subject_id, limit_rule_no, account_id, currency } = difference;
+  const holder =
+    limit_rule_no === null
+      ? [account_id, currency]
+      : [subject_type, subject_id, `limit rule ${limit_rule_no}`];
+  return `${[project_id, ...holder].join(' ')}: reserved should be ${difference.expected}, is ${difference.found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

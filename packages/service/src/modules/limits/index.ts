@@ -5,3 +5,4 @@ export { createLimitManagement, type LimitManagement } from './management.js';
 export { registerLimitManagementRoutes } from './management-routes.js';
 export * from './posting/index.js';
 export { createRealtimeLimits, type RealtimeLimitParts, registerRealtimeLimitRoutes } from './realtime.js';
+export { recountReservations } from './recount-store.js';

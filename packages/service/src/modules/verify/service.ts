@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
 import { recountLedger } from '../ledger/index.js';
+import { recountReservations } from '../limits/index.js';
 import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
 import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
 import { Tally } from './tally.js';
@@ -50,7 +51,7 @@ interface Look {
 
 /**
  * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
- * recounts the ledger; exact while events are accepted and rated. See README.md for why.
+ * recounts the ledger and what leases hold; exact while events are accepted and rated. See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
@@ -59,12 +60,20 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const report = tally.report(ledger, Math.round(performance.now() - startedMs));
-  const { differences: _differences, totals: _totals, unsettled, ledger: _ledger, ...summary } = report;
-  const level = report.status === 'equal' ? 'info' : 'warn';
-  const ledgerDifferences = ledger.difference_count;
-  deps.log[level]({ ...summary, ledgerDifferences, unsettled: unsettled.length }, 'usage verified');
+  const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
+  const report = tally.report({ ledger, reservations }, Math.round(performance.now() - startedMs));
+  logReport(deps.log, report);
   return report;
+}
+
+function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
+  const { differences: _differences, totals: _totals, unsettled, ledger, reservations, ...summary } = report;
+  const counts = {
+    ledgerDifferences: ledger.difference_count,
+    reservationDifferences: reservations.difference_count,
+    unsettled: unsettled.length,
+  };
+  log[report.status === 'equal' ? 'info' : 'warn']({ ...summary, ...counts }, 'usage verified');
 }
 
 async function verifySpan(

@@ -1,5 +1,6 @@
 import {
   type LedgerRecount,
+  type ReservationRecount,
   VERIFY_DIFFERENCES_MAX,
   VERIFY_TOTALS_MAX,
   type VerifyDifference,
@@ -45,10 +46,14 @@ export class Tally {
     );
   }
 
-  report(ledger: LedgerRecount, durationMs: number): VerifyReport {
+  report(
+    { ledger, reservations }: { readonly ledger: LedgerRecount; readonly reservations: ReservationRecount },
+    durationMs: number,
+  ): VerifyReport {
+    const differenceCount = this.#differenceCount + ledger.difference_count + reservations.difference_count;
     const settledStatus = this.#isUnsettled ? 'unsettled' : 'equal';
     return {
-      status: this.#differenceCount + ledger.difference_count > 0 ? 'different' : settledStatus,
+      status: differenceCount > 0 ? 'different' : settledStatus,
       days_compared: this.days,
       values_compared: this.#compared,
       difference_count: this.#differenceCount,
@@ -56,6 +61,7 @@ export class Tally {
       unsettled: this.#unsettled,
       totals: [...this.#totals.values()].slice(0, VERIFY_TOTALS_MAX).map(({ sum: _sum, ...total }) => total),
       ledger,
+      reservations,
       duration_ms: durationMs,
     };
   }
