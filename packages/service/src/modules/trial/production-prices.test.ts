@@ -162,6 +162,23 @@ describe('rules/test, where no prices are named', () => {
     ]);
   });
 
+  it('prices what a draft of a published extractor reads', async () => {
+    const id = await trial.makeRuleSet('extractor', EXTRACTOR);
+    await trial.publish('extractor', id);
+    const bound = { extractor_rule_set_id: id };
+    const pricingId = await trial.makeRuleSet('pricing', { ...bound, rules: [rule('one', 0, '1')] });
+    await trial.publish('pricing', pricingId);
+    const draft = {
+      charge_item_extractors: [{ name: 'half', metric: 'llm.tokens', path: 'half', type: 'number' }],
+    };
+    await trial.call('PUT', `/v1/projects/${trial.projectId}/extractor-rule-sets/${id}`, draft);
+    const event = { raw_json: { model: 'large', tokens: 100, half: 50 } };
+    const { charge_items: items } = await tried({ ...bound, event });
+    expect(items).toMatchObject([{ extractor_name: 'half', amount: '50', rule_name: 'one' }]);
+    const published = await tried({ ...bound, version: 1, event });
+    expect(published.charge_items).toMatchObject([{ extractor_name: 'tokens', amount: '100' }]);
+  });
+
   it('sees what was published since', async () => {
     const id = await trial.makeRuleSet('extractor', EXTRACTOR);
     const naming = { extractor_rule_set_id: id };
