@@ -20,6 +20,7 @@ export {
   type Issue,
   RatingFailure,
   type RuleOrigin,
+  UNSAVED,
 } from './extract/index.js';
 export { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export {
@@ -38,7 +39,7 @@ export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from '
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
 export { type RatingInput, ratingInputOf } from './rating-input.js';
 export { registerRuleSetRoutes } from './routes.js';
-export type { RuleVersion } from './rule-version.js';
+export { type RuleVersion, refuseToCompile } from './rule-version.js';
 
 /** Rule sets of one process. */
 export interface RuleSets {

@@ -7,6 +7,7 @@ import type {
   PricingRuleSetInput,
   RulesTestRequest,
 } from '@tollgate/contract';
+import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
 import { inTurns } from '../../platform/turns.js';
 import {
@@ -14,13 +15,14 @@ import {
   type CompiledExtractor,
   EXTRACTOR_KIND,
   extractorPieces,
-  type Issue,
   NO_PRICES,
   PRICING_KIND,
   type PricesOverTime,
   priceBookOf,
   pricingPieces,
   type RuleOrigin,
+  refuseToCompile,
+  UNSAVED,
 } from '../rules/index.js';
 
 /** The rule sets of one kind that a project has saved. */
@@ -62,8 +64,8 @@ type Naming = Pick<
   'extractor' | 'version' | 'pricing' | 'pricing_rule_set_id' | 'pricing_version'
 > & { readonly extractor_rule_set_id?: string };
 
-/** Rules that were sent have no id and no version. */
-const SENT: RuleOrigin = { ruleSetId: '', version: 0 };
+/** Source of the expressions of one trial that are kept compiled: more than two rule sets can have. */
+const CODE_BYTES_MAX = 4 * 1_048_576;
 
 /**
  * The rules that the request names. Where it names an extractor rule set and no prices, they are those of production: the
@@ -81,9 +83,12 @@ export async function trialRules(
   const sent = await checkSent(naming);
   const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
   const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
+  const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
   const prices =
-    pricing === undefined ? await boundPrices(ruleSets, project, naming) : await pricesOf(pricing);
-  return { rating: { extractor: await compiledExtractor(extractor), prices }, extractor };
+    pricing === undefined
+      ? await boundPrices(ruleSets, project, naming)
+      : await pricesOf(pricing, codeMemory);
+  return { rating: { extractor: await compiledExtractor(extractor, codeMemory), prices }, extractor };
 }
 
 function checkNaming({ extractor, version, ...naming }: Naming): void {
@@ -129,8 +134,8 @@ async function checkSent(naming: Naming): Promise<SentRules> {
     });
   }
   return {
-    ...(extractor === undefined ? {} : { extractor: { origin: SENT, config: extractor } }),
-    ...(pricing === undefined ? {} : { pricing: { origin: SENT, config: pricing } }),
+    ...(extractor === undefined ? {} : { extractor: { origin: UNSAVED, config: extractor } }),
+    ...(pricing === undefined ? {} : { pricing: { origin: UNSAVED, config: pricing } }),
   };
 }
 
@@ -198,24 +203,22 @@ export async function saved<Config>(
   }
 }
 
-async function compiledExtractor({
-  config,
-  origin,
-}: TrialConfig<ExtractorConfig>): Promise<CompiledExtractor> {
-  const result = await inTurns(extractorPieces(config, origin));
-  return result.ok ? result.extractor : refuse(origin, result.issues);
+/** It was saved, or has just been checked: it compiles, and each expression when an event first needs it. */
+async function compiledExtractor(
+  { config, origin }: TrialConfig<ExtractorConfig>,
+  codeMemory: BoundedMemory,
+): Promise<CompiledExtractor> {
+  const result = await inTurns(extractorPieces(config, origin, codeMemory));
+  return result.ok ? result.extractor : refuseToCompile(origin, result.issues);
 }
 
 /** The same prices at any time. */
-async function pricesOf({ config, origin }: TrialConfig<PricingConfig>): Promise<PricesOverTime> {
-  const result = await inTurns(pricingPieces(config, origin));
-  if (!result.ok) refuse(origin, result.issues);
+async function pricesOf(
+  { config, origin }: TrialConfig<PricingConfig>,
+  codeMemory: BoundedMemory,
+): Promise<PricesOverTime> {
+  const result = await inTurns(pricingPieces(config, origin, codeMemory));
+  if (!result.ok) refuseToCompile(origin, result.issues);
   const prices = { book: priceBookOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
   return { at: () => prices };
-}
-
-/** Whatever was saved, or has just been checked, compiles. */
-function refuse({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
-  const texts = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  throw new Error(`version ${version} of ${ruleSetId} does not compile: ${texts}`);
 }
