@@ -1,5 +1,10 @@
 import type { Rules } from '../modules/pipeline/index.js';
-import { type RatedEvent, RatingFailure, type RuleVersion } from '../modules/rules/index.js';
+import {
+  type RatedEvent,
+  RatingFailure,
+  type RatingInput,
+  type RuleVersion,
+} from '../modules/rules/index.js';
 import type { TestEvent } from './accepted.js';
 
 /** Day 20,254 since 1970. */
@@ -7,16 +12,16 @@ export const TEST_DAY = 20_254;
 const OCCURRED_AT = TEST_DAY * 86_400 + 5;
 const ONE = 10n ** 18n;
 
-/** Charges `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
+/** Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
 export function testRules(isMended = () => false): Rules {
-  const version: RuleVersion = { version: 3, rate: ({ rawJson }) => rate(rawJson, isMended()) };
+  const version: RuleVersion = { version: 3, rate: (input) => rate(input, isMended()) };
   const at = (ruleSetId: string) => (ruleSetId === 'ers_unpublished' ? undefined : version);
   return {
     refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => at(ref.ruleSetId) } })),
   };
 }
 
-function rate(rawJson: unknown, isMended: boolean): RatedEvent {
+function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent {
   const { tokens, bomb } = rawJson as { tokens?: number; bomb?: boolean };
   if (bomb) throw new Error('bomb');
   const dimensions = new Map([['model', 'm1']]);
@@ -43,7 +48,7 @@ function rate(rawJson: unknown, isMended: boolean): RatedEvent {
     ruleSetVersion: 3,
     ruleName: '',
   } as const;
-  return { ok: true, subject: { type: 'user', id: 'u1' }, dimensions, items: [item] };
+  return { ok: true, subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items: [item] };
 }
 
 /** An event of {@link TEST_DAY} that `testRules` charges for one token. */

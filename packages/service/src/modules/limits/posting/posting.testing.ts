@@ -1,6 +1,6 @@
 import { ManualClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/id.js';
-import { transaction } from '../../../platform/postgres/index.js';
+import { type Postgres, transaction } from '../../../platform/postgres/index.js';
 import {
   createProject,
   createTestPostgres,
@@ -56,25 +56,36 @@ export interface TestRoute {
 
 /** A project whose usage is posted, batch by batch. */
 export class PostingFixture {
-  readonly clock = new ManualClock(NOW_S * 1_000);
-  readonly catalog = createWorkerCatalog();
+  clock = new ManualClock(NOW_S * 1_000);
+  catalog = createWorkerCatalog();
 
   private constructor(
-    private readonly test: TestPostgres,
+    readonly postgres: Postgres,
     readonly project: TestProject,
+    private readonly test?: TestPostgres,
   ) {}
 
   static async create(): Promise<PostingFixture> {
     const test = await createTestPostgres();
-    return new PostingFixture(test, await createProject(test.postgres, 'ten_a', 'prj_a'));
+    return new PostingFixture(test.postgres, await createProject(test.postgres, 'ten_a', 'prj_a'), test);
   }
 
-  get postgres() {
-    return this.test.postgres;
+  /** A project that somebody else made, and drops. */
+  static of(postgres: Postgres, project: TestProject): PostingFixture {
+    return new PostingFixture(postgres, project);
   }
 
-  drop(): Promise<void> {
-    return this.test.drop();
+  /** As after `create`. */
+  async reset(): Promise<void> {
+    await this.rows(
+      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, limit_windows, webhook_messages cascade',
+    );
+    this.catalog = createWorkerCatalog();
+    this.clock = new ManualClock(NOW_S * 1_000);
+  }
+
+  async drop(): Promise<void> {
+    await this.test?.drop();
   }
 
   async rows(sql: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> {

@@ -1,0 +1,169 @@
+import type { Clock } from '../../../kernel/clock.js';
+import { fromStored, toText } from '../../../kernel/decimal.js';
+import { parsePeriod, windowAt } from '../../../kernel/period.js';
+import { stored } from '../../../testing/index.js';
+import { ratedUsage, type TestRoute, type TestRule, type TestUsage } from './posting.testing.js';
+
+/** A rule with the number under which it counts, and what it has allowed since when. */
+interface KnownRule {
+  readonly rule: TestRule;
+  readonly ruleNo: number;
+  readonly isDirect: boolean;
+  readonly amounts: { readonly atMs: number; readonly limit: bigint }[];
+}
+
+interface KnownRoute extends Required<Omit<TestRoute, 'planId'>> {
+  readonly planId: string | undefined;
+  readonly boundAtMs: number;
+  readonly direct: KnownRule[];
+}
+
+interface CountedWindow {
+  readonly subjectId: string;
+  readonly ruleNo: number;
+  readonly startS: number;
+  readonly limit: bigint;
+  readonly notifyAt: readonly number[];
+  used: bigint;
+  /** At the end of any batch. */
+  most: bigint;
+}
+
+/** What posting must come to, event by event and rule by rule, with nothing kept at hand. */
+export class PostingOracle {
+  readonly #plans = new Map<string, KnownRule[]>();
+  readonly #routes = new Map<string, KnownRoute>();
+  readonly #windows = new Map<string, CountedWindow>();
+  readonly #wallets = new Map<string, bigint>();
+
+  constructor(private readonly clock: Clock) {}
+
+  get plans(): string[] {
+    return [...this.#plans.keys()];
+  }
+
+  hasRoute(subjectId: string): boolean {
+    return this.#routes.has(subjectId);
+  }
+
+  /** Every revision has the same rules, with other amounts. */
+  publish(planId: string, rules: readonly TestRule[], ruleNos: readonly number[]): void {
+    const known =
+      this.#plans.get(planId) ?? rules.map((rule, index) => knownRule(rule, ruleNos[index] ?? 0, false));
+    for (const [index, { limit }] of rules.entries()) {
+      known[index]?.amounts.push({ atMs: this.clock.nowMs(), limit: stored(limit) });
+    }
+    this.#plans.set(planId, known);
+  }
+
+  route({ subjectId = '*', accountId = 'acct_a', planId, timezone = 'UTC', anchorS = 0 }: TestRoute): void {
+    const direct = this.#routes.get(subjectId)?.direct ?? [];
+    const boundAtMs = this.clock.nowMs();
+    this.#routes.set(subjectId, { subjectId, accountId, planId, timezone, anchorS, boundAtMs, direct });
+  }
+
+  limit(subjectId: string, rule: TestRule, ruleNo: number): void {
+    const known = knownRule(rule, ruleNo, true);
+    known.amounts.push({ atMs: this.clock.nowMs(), limit: stored(rule.limit) });
+    this.#routes.get(subjectId)?.direct.push(known);
+  }
+
+  post(events: readonly TestUsage[]): void {
+    const added = new Map<string, CountedWindow>();
+    for (const event of events) this.#count(event, added);
+    for (const [key, batch] of added) {
+      // A window opens with the first batch that adds something to it.
+      if (batch.used === 0n) continue;
+      const window = this.#windows.get(key) ?? { ...batch, used: 0n, most: batch.used };
+      window.used += batch.used;
+      if (window.used > window.most) window.most = window.used;
+      this.#windows.set(key, window);
+    }
+  }
+
+  windows(): unknown[] {
+    return [...this.#windows.values()]
+      .sort((a, b) => compare(a.subjectId, b.subjectId) || a.ruleNo - b.ruleNo || a.startS - b.startS)
+      .map(({ subjectId, ruleNo, startS, used, limit }) => ({
+        subject_id: subjectId,
+        rule_no: ruleNo,
+        window_start: startS,
+        used: text(used),
+        limit: text(limit),
+      }));
+  }
+
+  wallets(): unknown[] {
+    return [...this.#wallets]
+      .sort(([a], [b]) => compare(a, b))
+      .map(([key, spent]) => {
+        const [account_id, currency] = key.split(' ');
+        return { account_id, currency, worth: text(-spent) };
+      });
+  }
+
+  crossings(): string[] {
+    return [...this.#windows.values()]
+      .flatMap(({ subjectId, ruleNo, startS, limit, most, notifyAt }) =>
+        [...notifyAt, 100]
+          .filter((percent) => most * 100n >= limit * BigInt(percent))
+          .map((percent) => `limit ${ruleNo} ${startS} ${percent} user ${subjectId}`),
+      )
+      .sort();
+  }
+
+  #count(event: TestUsage, added: Map<string, CountedWindow>): void {
+    const { subject, items, dimensions, occurredAt } = ratedUsage(event);
+    const route = subject && (this.#routes.get(subject.id) ?? this.#routes.get('*'));
+    if (subject === undefined || route === undefined) return;
+    for (const { currency, amount } of items) {
+      if (currency === '') continue;
+      const key = `${route.accountId} ${currency}`;
+      this.#wallets.set(key, (this.#wallets.get(key) ?? 0n) + amount);
+    }
+    for (const known of [...route.direct, ...(this.#plans.get(route.planId ?? '') ?? [])]) {
+      const { rule, ruleNo } = known;
+      const value = items
+        .filter(({ metric }) => isSelected(rule, metric))
+        .filter(() => rule.dimension === undefined || dimensions.get(rule.dimension[0]) === rule.dimension[1])
+        .filter(({ currency }) => rule.measure === 'quantity' || currency === rule.currency)
+        .reduce((sum, item) => sum + (rule.measure === 'quantity' ? item.quantity : item.amount), 0n);
+      const { startS, limit } = windowOf(known, route, occurredAt);
+      const key = `${subject.id} ${ruleNo} ${startS}`;
+      const window = added.get(key) ?? {
+        ...{ subjectId: subject.id, ruleNo, startS, limit, notifyAt: rule.notifyAt ?? [] },
+        used: 0n,
+        most: 0n,
+      };
+      window.used += value;
+      added.set(key, window);
+    }
+  }
+}
+
+function knownRule(rule: TestRule, ruleNo: number, isDirect: boolean): KnownRule {
+  return { rule: { currency: 'USD', ...rule }, ruleNo, isDirect, amounts: [] };
+}
+
+function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boolean {
+  const [type, value] = selector;
+  return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
+}
+
+/** A window has the amount of the newest revision when it opened or, for an older one, when the rule came to the subject. */
+function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS: number) {
+  const period = parsePeriod(rule.period ?? 'day');
+  if (period === undefined) throw new Error(`no period: ${rule.period}`);
+  const { timezone, anchorS } = route;
+  const { startS, endS = Number.POSITIVE_INFINITY } = windowAt(
+    period,
+    { timezone, anchorS, weekStart: 'monday' },
+    atS,
+  );
+  const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
+  const inForce = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
+  return { startS, limit: (inForce ?? amounts[0])?.limit ?? 0n };
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+const text = (amount: bigint) => toText(fromStored(amount));

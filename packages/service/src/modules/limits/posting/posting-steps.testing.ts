@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { NOW_S, type PostingFixture, type TestRule, type TestUsage } from './posting.testing.js';
+import type { PostingOracle } from './posting-oracle.testing.js';
+
+const DAY_S = 86_400;
+const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
+  ulp_1: [
+    { key: 'day', period: 'day', notifyAt: [50, 80] },
+    { key: 'eur', currency: 'EUR', period: 'week', notifyAt: [33] },
+    { key: 'tokens', measure: 'quantity', currency: '', selector: ['metric_prefix', 'llm.'], period: '5h' },
+    {
+      key: 'model',
+      measure: 'quantity',
+      currency: '',
+      dimension: ['model', 'large'],
+      period: 'lifetime',
+      notifyAt: [1],
+    },
+  ],
+  ulp_2: [
+    { key: 'month', period: 'month', selector: ['metric', 'llm.calls'], notifyAt: [10, 90] },
+    { key: 'hour', period: 'hour' },
+  ],
+};
+
+/** Something that happens to the project; the oracle hears of it, too. */
+export interface Step {
+  run(fixture: PostingFixture, oracle: PostingOracle): Promise<void>;
+}
+
+/** A step that shows in a counterexample what it was made of. */
+function stepOf(fields: unknown, run: Step['run']): Step & fc.WithToStringMethod {
+  return { run, [fc.toStringMethod]: () => JSON.stringify(fields) };
+}
+
+const subjectId = fc.constantFrom('u1', 'u2', 'u"3\\');
+const limit = fc.constantFrom('0', '1', '2.5', '10', '0.000000000000000001');
+const amount = fc.constantFrom('0', '0.5', '1', '3.333333333333333333', '-1', '0.000000000000000001');
+
+const publish = fc
+  .record({
+    planId: fc.constantFrom('ulp_1', 'ulp_2'),
+    limits: fc.array(limit, { minLength: 4, maxLength: 4 }),
+  })
+  .map(({ planId, limits }) =>
+    stepOf({ planId, limits }, async (fixture, oracle) => {
+      const rules = (PLANS[planId] ?? []).map((rule, index) => ({ ...rule, limit: limits[index] ?? '1' }));
+      oracle.publish(planId, rules, await fixture.publish(planId, rules));
+    }),
+  );
+
+const route = fc
+  .record({
+    subjectId: fc.oneof(fc.constant('*'), subjectId),
+    accountId: fc.constantFrom('acct_a', 'acct_b'),
+    planId: fc.constantFrom('ulp_1', 'ulp_2', undefined),
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Kathmandu'),
+    anchorS: fc.constantFrom(0, NOW_S - 1, NOW_S - 7 * DAY_S + 5),
+  })
+  .map(({ planId, ...fields }) =>
+    stepOf({ planId, ...fields }, async (fixture, oracle) => {
+      const isKnown = planId !== undefined && oracle.plans.includes(planId);
+      const bound = isKnown ? { ...fields, planId } : fields;
+      await fixture.route(bound);
+      oracle.route(bound);
+    }),
+  );
+
+const directLimit = fc
+  .record({ subjectId: fc.oneof(fc.constant('*'), subjectId), limit, key: fc.uuid() })
+  .map(({ subjectId: routed, limit: most, key }) =>
+    stepOf({ routed, most, key }, async (fixture, oracle) => {
+      if (!oracle.hasRoute(routed)) return;
+      const rule: TestRule = { key, limit: most, period: '2 day', notifyAt: [50] };
+      oracle.limit(routed, rule, await fixture.limit(`ra_${routed}`, rule));
+    }),
+  );
+
+const usage: fc.Arbitrary<TestUsage> = fc.record({
+  subject: fc.oneof({ weight: 9, arbitrary: subjectId }, { weight: 1, arbitrary: fc.constant(null) }),
+  atS: fc
+    .oneof(
+      { weight: 4, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: -40 * DAY_S, max: DAY_S }) },
+    )
+    .map((awayS) => NOW_S + awayS),
+  dimensions: fc.constantFrom({ model: 'large' }, { model: 'small' }, {}),
+  items: fc.array(
+    fc
+      .record({
+        metric: fc.constantFrom('llm.tokens', 'llm.calls', 'storage'),
+        quantity: fc.constantFrom('0', '1', '2', '0.000000000000000001'),
+        price: fc.option(fc.record({ amount, currency: fc.constantFrom('USD', 'EUR') })),
+      })
+      .map(({ price, ...item }) => ({ ...item, ...price })),
+    { maxLength: 3 },
+  ),
+});
+
+const batch = fc
+  .record({ events: fc.array(usage, { maxLength: 12 }), dies: fc.boolean() })
+  .map(({ events, dies }) =>
+    stepOf({ events, dies }, async (fixture, oracle) => {
+      // A batch that dies leaves nothing, and comes again.
+      const die = () => Promise.reject(new Error('killed'));
+      if (dies) await fixture.post(events, die).catch(expectKilled);
+      await fixture.post(events);
+      oracle.post(events);
+    }),
+  );
+
+function expectKilled(error: unknown): void {
+  if (!(error instanceof Error) || error.message !== 'killed') throw error;
+}
+
+const wait = fc.constantFrom(60, DAY_S / 2, DAY_S).map((seconds) =>
+  stepOf({ seconds }, async (fixture) => {
+    fixture.clock.advanceMs(seconds * 1_000);
+  }),
+);
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 2, arbitrary: publish },
+  { weight: 3, arbitrary: route },
+  { weight: 1, arbitrary: directLimit },
+  { weight: 6, arbitrary: batch },
+  { weight: 1, arbitrary: wait },
+);
