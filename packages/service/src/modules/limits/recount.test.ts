@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NOW_S, PostingFixture } from './posting/posting.testing.js';
+import { PostingFixture } from './posting/posting.testing.js';
+import { NOW_S } from './posting/usage.testing.js';
 import { recountReservations } from './recount-store.js';
 
 let fixture: PostingFixture;

@@ -3,7 +3,7 @@ import { transaction } from '../../../platform/postgres/index.js';
 import { createWorkerCatalog } from '../book/index.js';
 import { createManagementApi, type ManagementApi, ruleOf } from '../management.testing.js';
 import { BatchPosting, type PostingScope } from '../posting/index.js';
-import { ratedUsage, type TestUsage } from '../posting/posting.testing.js';
+import { ratedUsage, type TestUsage } from '../posting/usage.testing.js';
 
 const HOUR_S = 3_600;
 

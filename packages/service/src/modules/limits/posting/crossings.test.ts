@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NOW_S, PostingFixture, type TestRule, type TestUsage } from './posting.testing.js';
+import { PostingFixture } from './posting.testing.js';
+import type { TestRule } from './rule-values.testing.js';
+import { NOW_S, type TestUsage } from './usage.testing.js';
 
 const DAY_S = 86_400;
 const TODAY_S = Math.floor(NOW_S / DAY_S) * DAY_S;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NOW_S, PostingFixture, type TestUsage } from './posting.testing.js';
+import { PostingFixture } from './posting.testing.js';
+import { NOW_S, type TestUsage } from './usage.testing.js';
 
 describe('events of a budget lease', () => {
   let fixture: PostingFixture;

@@ -2,7 +2,9 @@ import type { Clock } from '../../../kernel/clock.js';
 import { fromStored, toText } from '../../../kernel/decimal.js';
 import { parsePeriod, windowAt } from '../../../kernel/period.js';
 import { stored } from '../../../testing/index.js';
-import { ratedUsage, type TestRoute, type TestRule, type TestUsage } from './posting.testing.js';
+import type { TestRoute } from './posting.testing.js';
+import type { TestRule } from './rule-values.testing.js';
+import { ratedUsage, type TestUsage } from './usage.testing.js';
 
 /** A rule with the number under which it counts, and what it has allowed since when. */
 interface KnownRule {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { NOW_S, type PostingFixture, type TestRule, type TestUsage } from './posting.testing.js';
+import type { PostingFixture } from './posting.testing.js';
 import type { PostingOracle } from './posting-oracle.testing.js';
+import type { TestRule } from './rule-values.testing.js';
+import { NOW_S, type TestUsage } from './usage.testing.js';
 
 const DAY_S = 86_400;
 const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {

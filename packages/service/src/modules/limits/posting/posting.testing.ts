@@ -4,47 +4,14 @@ import { type Postgres, transaction } from '../../../platform/postgres/index.js'
 import {
   createProject,
   createTestPostgres,
-  stored,
   type TestPostgres,
   type TestProject,
-  usageItem,
 } from '../../../testing/index.js';
-import type { UsageItemRow } from '../../usage/index.js';
 import { createWorkerCatalog, type LimitCatalog } from '../book/index.js';
 import { BatchPosting, type PlannedPosting } from './batch-posting.js';
-import type { PostedFields, RatedUsage } from './rated-usage.js';
-
-/** 2025-06-15T15:06:40Z, a Sunday. */
-export const NOW_S = 1_750_000_000;
-
-/** A charge item; unpriced without an amount. */
-export interface TestItem {
-  readonly metric?: string;
-  readonly quantity?: string;
-  readonly amount?: string;
-  readonly currency?: string;
-}
-
-export interface TestUsage {
-  readonly atS?: number;
-  /** `null` for an event without a subject. */
-  readonly subject?: string | null;
-  readonly items?: readonly TestItem[];
-  readonly dimensions?: Readonly<Record<string, string>>;
-  readonly leaseId?: string;
-}
-
-export interface TestRule {
-  readonly key: string;
-  readonly measure?: 'amount' | 'quantity';
-  readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
-  readonly dimension?: readonly [string, string];
-  readonly currency?: string;
-  readonly period?: string;
-  readonly limit: string;
-  readonly notifyAt?: readonly number[];
-  readonly webhookEvent?: string;
-}
+import type { PostedFields } from './rated-usage.js';
+import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';
+import { NOW_S, ratedUsage, type TestUsage } from './usage.testing.js';
 
 export interface TestRoute {
   readonly subjectId?: string;
@@ -295,53 +262,3 @@ const LEASE: TestLease = {
   status: 'active',
   expiresAt: NOW_S + 60,
 };
-
-const RULE = {
-  measure: 'amount',
-  selector: ['all', ''],
-  currency: 'USD',
-  period: 'day',
-  notifyAt: [],
-} as const;
-
-const RULE_COLUMNS = `limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency, period,
-  limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
-const RULE_COLUMN_COUNT = 15;
-
-const placeholders = (from: number) =>
-  Array.from({ length: RULE_COLUMN_COUNT }, (_, index) => `$${from + index}`).join(', ');
-
-function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
-  const { key, measure, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
-    ...RULE,
-    ...rule,
-  };
-  return [
-    ...[key, measure, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
-    ...[webhookEvent, notifyAt, ruleNo, 0, 0],
-  ];
-}
-
-/** Usage of user `u1`, one token for 1 USD, but for what is said. */
-export function ratedUsage(usage: TestUsage): RatedUsage {
-  const { atS = NOW_S, subject = 'u1', items = [{ amount: '1' }], dimensions = {}, leaseId = '' } = usage;
-  return {
-    occurredAt: atS,
-    subject: subject === null ? undefined : { type: 'user', id: subject },
-    dimensions: new Map(Object.entries(dimensions)),
-    items: items.map(ratedItem),
-    budgetLeaseId: leaseId,
-  };
-}
-
-function ratedItem({
-  metric = 'llm.tokens',
-  quantity = '1',
-  amount,
-  currency = 'USD',
-}: TestItem): UsageItemRow {
-  const item = usageItem({ metric, quantity: stored(quantity), unitPrice: null });
-  return amount === undefined
-    ? { ...item, amount: 0n, currency: '', pricingSource: 'unpriced' }
-    : { ...item, amount: stored(amount), currency };
-}

@@ -1,0 +1,41 @@
+export interface TestRule {
+  readonly key: string;
+  readonly measure?: 'amount' | 'quantity';
+  readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
+  readonly dimension?: readonly [string, string];
+  readonly currency?: string;
+  readonly period?: string;
+  readonly limit: string;
+  readonly notifyAt?: readonly number[];
+  readonly webhookEvent?: string;
+}
+
+/** What a rule is, but for what is said. */
+export const RULE = {
+  measure: 'amount',
+  selector: ['all', ''],
+  currency: 'USD',
+  period: 'day',
+  notifyAt: [],
+} as const;
+
+/** Of the tables of plan rules and of direct limits. */
+export const RULE_COLUMNS = `limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency, period,
+  limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
+const RULE_COLUMN_COUNT = 15;
+
+/** For {@link ruleValues}. */
+export const placeholders = (from: number) =>
+  Array.from({ length: RULE_COLUMN_COUNT }, (_, index) => `$${from + index}`).join(', ');
+
+/** In the order of {@link RULE_COLUMNS}. */
+export function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
+  const { key, measure, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
+    ...RULE,
+    ...rule,
+  };
+  return [
+    ...[key, measure, ...selector, dimension?.[0], dimension?.[1], currency, period, limit, 'block'],
+    ...[webhookEvent, notifyAt, ruleNo, 0, 0],
+  ];
+}
