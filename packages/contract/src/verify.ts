@@ -89,6 +89,44 @@ export const ReservationRecount = Type.Object(
   },
 );
 
+export const PostingDifference = Type.Object(
+  {
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    measure: Type.Unsafe<'usage_debits' | 'window_usage'>({
+      type: 'string',
+      enum: ['usage_debits', 'window_usage'],
+      description:
+        'What usage has cost a wallet, by the ledger, and what a window of a limit has counted; each against the charge items of the history.',
+    }),
+    account_id: Nullable(Type.String({ description: 'Of a wallet; null for a window.' })),
+    currency: Nullable(Type.String()),
+    subject_type: Nullable(Type.String()),
+    subject_id: Nullable(Type.String({ description: 'Of a window; null for a wallet.' })),
+    limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
+    window_start: Nullable(Type.Integer({ description: 'Start of the window, Unix seconds.' })),
+    expected: Type.String({ description: 'By the system of record.' }),
+    found: Type.String({ description: 'By the history.' }),
+  },
+  closed,
+);
+
+export const PostingRecount = Type.Object(
+  {
+    wallets: Type.Integer({ description: 'Wallets whose usage was compared.' }),
+    windows: Type.Integer({
+      description:
+        'Windows that were compared: the newest of those whose rule and route have not changed since they opened.',
+    }),
+    unsettled: Type.Integer({
+      description: 'Wallets and windows that changed meanwhile, and were not judged.',
+    }),
+    difference_count: Type.Integer(),
+    differences: Type.Array(PostingDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
+  },
+  { ...closed, description: 'What was posted, against the charge items of the history.' },
+);
+
 /** Sums listed in one report; the rest is left out. */
 export const VERIFY_TOTALS_MAX = 1_000;
 
@@ -113,7 +151,9 @@ export const VerifyReport = Type.Object(
     }),
     days_compared: Type.Integer({ description: 'Project days that were judged.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
-    difference_count: Type.Integer({ description: 'Without those of the ledger and of reservations.' }),
+    difference_count: Type.Integer({
+      description: 'Without those of the ledger, of reservations and of postings.',
+    }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
     }),
@@ -123,6 +163,7 @@ export const VerifyReport = Type.Object(
     totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
     ledger: LedgerRecount,
     reservations: ReservationRecount,
+    postings: PostingRecount,
     duration_ms: Type.Integer(),
   },
   closed,
@@ -133,5 +174,7 @@ export type VerifyReport = Static<typeof VerifyReport>;
 export type VerifyTotal = Static<typeof VerifyTotal>;
 export type LedgerDifference = Static<typeof LedgerDifference>;
 export type LedgerRecount = Static<typeof LedgerRecount>;
+export type PostingDifference = Static<typeof PostingDifference>;
+export type PostingRecount = Static<typeof PostingRecount>;
 export type ReservationDifference = Static<typeof ReservationDifference>;
 export type ReservationRecount = Static<typeof ReservationRecount>;

@@ -12,6 +12,7 @@ const EQUAL: VerifyReport = {
   totals: [],
   ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
   reservations: { leases: 4, difference_count: 0, differences: [] },
+  postings: { wallets: 2, windows: 7, unsettled: 0, difference_count: 0, differences: [] },
   duration_ms: 5,
 };
 
@@ -46,7 +47,7 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared in 5 ms.',
   ]);
 });
 
@@ -69,7 +70,7 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted in 5 ms.',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared in 5 ms.',
   ]);
 });
 
@@ -98,6 +99,29 @@ it('names every difference of reservations', () => {
   expect(lines.slice(0, 2)).toEqual([
     'prj_1 user u1 limit rule 7: reserved should be 3, is 4',
     'prj_1 acct_1 USD: reserved should be 3, is 4',
+  ]);
+  expect(lines[2]).toContain('2 differences');
+});
+
+it('names every difference of what was posted', () => {
+  const of = { tenant_id: 'ten_1', project_id: 'prj_1', currency: 'USD', expected: '5', found: '4' };
+  const noWindow = { subject_type: null, subject_id: null, limit_rule_no: null, window_start: null };
+  const postings: VerifyReport['postings'] = {
+    ...EQUAL.postings,
+    difference_count: 2,
+    differences: [
+      { ...of, ...noWindow, measure: 'usage_debits', account_id: 'acct_1' },
+      {
+        ...of,
+        ...{ measure: 'window_usage', account_id: null, subject_type: 'user', subject_id: 'u1' },
+        ...{ limit_rule_no: 3, window_start: 86_400 },
+      },
+    ],
+  };
+  const lines = describeReport({ ...EQUAL, status: 'different', postings }).split('\n');
+  expect(lines.slice(0, 2)).toEqual([
+    'prj_1 acct_1 USD: usage is 5, charge items add up to 4',
+    'prj_1 user u1 window 86400 of limit rule 3: usage is 5, charge items add up to 4',
   ]);
   expect(lines[2]).toContain('2 differences');
 });

@@ -1,5 +1,6 @@
 import type {
   LedgerDifference,
+  PostingDifference,
   ReservationDifference,
   VerifyDifference,
   VerifyReport,
@@ -8,12 +9,16 @@ import type {
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
-  const { days_compared, values_compared, differences, unsettled, ledger, reservations } = report;
-  const difference_count = report.difference_count + ledger.difference_count + reservations.difference_count;
+  const { days_compared, values_compared, differences, unsettled, ledger, reservations, postings } = report;
+  const difference_count = [ledger, reservations, postings].reduce(
+    (sum, recount) => sum + recount.difference_count,
+    report.difference_count,
+  );
   const listed = [
     ...differences.map(describeDifference),
     ...ledger.differences.map(describeLedgerDifference),
     ...reservations.differences.map(describeReservationDifference),
+    ...postings.differences.map(describePostingDifference),
   ];
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
@@ -25,7 +30,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared`;
   lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }
@@ -49,6 +54,16 @@ function describeReservationDifference(difference: ReservationDifference): strin
       ? [account_id, currency]
       : [subject_type, subject_id, `limit rule ${limit_rule_no}`];
   return `${[project_id, ...holder].join(' ')}: reserved should be ${difference.expected}, is ${difference.found}`;
+}
+
+function describePostingDifference(difference: PostingDifference): string {
+  const { project_id, account_id, currency, subject_type, subject_id, limit_rule_no, window_start } =
+    difference;
+  const of =
+    limit_rule_no === null
+      ? [account_id, currency]
+      : [subject_type, subject_id, `window ${window_start} of limit rule ${limit_rule_no}`];
+  return `${[project_id, ...of].join(' ')}: usage is ${difference.expected}, charge items add up to ${difference.found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

@@ -10,6 +10,7 @@ export { postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
 export { prepaidAvailable, type Release, type Reservation, release, reserve } from './reservations.js';
 export { registerLedgerRoutes } from './routes.js';
+export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.js';
 export type { WalletKey } from './wallet.js';
 export { WalletService } from './wallets.js';
 

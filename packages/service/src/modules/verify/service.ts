@@ -7,6 +7,7 @@ import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
 import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
 import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
+import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
   type DaySpan,
@@ -51,7 +52,7 @@ interface Look {
 
 /**
  * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
- * recounts the ledger and what leases hold; exact while events are accepted and rated. See README.md for why.
+ * recounts the ledger, what leases hold and what was posted; exact while events are accepted and rated. See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
@@ -61,16 +62,27 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const report = tally.report({ ledger, reservations }, Math.round(performance.now() - startedMs));
+  const wait = (batches: readonly WaitingBatch[]) => projection.wait(deps.postgres.db, batches);
+  const postings = await verifyPosting({ ...deps, wait });
+  const report = tally.report({ ledger, reservations, postings }, Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
 }
 
 function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
-  const { differences: _differences, totals: _totals, unsettled, ledger, reservations, ...summary } = report;
+  const {
+    differences: _differences,
+    totals: _totals,
+    unsettled,
+    ledger,
+    reservations,
+    postings,
+    ...summary
+  } = report;
   const counts = {
     ledgerDifferences: ledger.difference_count,
     reservationDifferences: reservations.difference_count,
+    postingDifferences: postings.difference_count,
     unsettled: unsettled.length,
   };
   log[report.status === 'equal' ? 'info' : 'warn']({ ...summary, ...counts }, 'usage verified');

@@ -1,6 +1,4 @@
 import {
-  type LedgerRecount,
-  type ReservationRecount,
   VERIFY_DIFFERENCES_MAX,
   VERIFY_TOTALS_MAX,
   type VerifyDifference,
@@ -47,10 +45,13 @@ export class Tally {
   }
 
   report(
-    { ledger, reservations }: { readonly ledger: LedgerRecount; readonly reservations: ReservationRecount },
+    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings'>,
     durationMs: number,
   ): VerifyReport {
-    const differenceCount = this.#differenceCount + ledger.difference_count + reservations.difference_count;
+    const differenceCount = Object.values(recounts).reduce(
+      (sum, { difference_count }) => sum + difference_count,
+      this.#differenceCount,
+    );
     const settledStatus = this.#isUnsettled ? 'unsettled' : 'equal';
     return {
       status: differenceCount > 0 ? 'different' : settledStatus,
@@ -60,8 +61,7 @@ export class Tally {
       differences: this.#differences,
       unsettled: this.#unsettled,
       totals: [...this.#totals.values()].slice(0, VERIFY_TOTALS_MAX).map(({ sum: _sum, ...total }) => total),
-      ledger,
-      reservations,
+      ...recounts,
       duration_ms: durationMs,
     };
   }

@@ -69,14 +69,20 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
       processed_count as processed, failed_count as failed
     from usage_event_totals where ${within(span)}
   `.execute(tx);
-  const waiting = await sql<WaitingBatch>`
-    select id, project_ids as "projectIds" from usage_batches
-  `.execute(tx);
+  const waiting = await readWaiting(tx);
   return {
     items: items.rows.flatMap(itemMeasurements),
     events: events.rows.flatMap(eventMeasurements),
-    waiting: waiting.rows,
+    waiting,
   };
+}
+
+/** Batches that are not in ClickHouse yet. */
+export async function readWaiting(tx: Tx): Promise<WaitingBatch[]> {
+  const { rows } = await sql<WaitingBatch>`
+    select id, project_ids as "projectIds" from usage_batches
+  `.execute(tx);
+  return rows;
 }
 
 /** Recorded event ids per day. An id begins with the event's time, so that its day needs no other column. */

@@ -8,4 +8,5 @@ export {
   type UsageGroup,
 } from './rated-usage.js';
 export { changeWindowLimits } from './window-limit-store.js';
+export { type CountedWindow, readCountedWindows } from './window-recount-store.js';
 export { lockPosting } from './window-store.js';

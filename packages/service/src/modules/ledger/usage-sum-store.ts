@@ -1,0 +1,33 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/postgres/index.js';
+
+/** What the usage of all batches has cost one wallet. */
+export interface UsageSum {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  /** A decimal. */
+  readonly amount: string;
+}
+
+/** When the newest usage was posted, in Unix milliseconds; 0 when none was. */
+export async function latestUsageMs(tx: Tx): Promise<number> {
+  const { rows } = await sql<{ latest: number | null }>`
+    select max(created_at_ms) as latest from ledger_transactions where kind = 'usage'
+  `.execute(tx);
+  return rows[0]?.latest ?? 0;
+}
+
+/** What the usage entries of each wallet add up to, of batches that were processed at `upToMs` (Unix milliseconds) or before. */
+export async function readUsageSums(tx: Tx, upToMs: number): Promise<UsageSum[]> {
+  const { rows } = await sql<UsageSum>`
+    select t.tenant_id as "tenantId", t.project_id as "projectId", t.account_id as "accountId", t.currency,
+      sum(e.amount)::text as amount
+    from ledger_transactions t
+    join ledger_entries e on e.project_id = t.project_id and e.transaction_id = t.id and e.ledger_account = 'usage'
+    where t.kind = 'usage' and t.created_at_ms <= ${upToMs}
+    group by 1, 2, 3, 4
+  `.execute(tx);
+  return rows;
+}
