@@ -1,5 +1,6 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import { postUsage } from '../../ledger/index.js';
+import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
 import { BatchLeases } from './leases.js';
@@ -86,7 +87,7 @@ export class BatchPosting {
   }
 
   /**
-   * Writes what was added: leases, what is reserved, windows and what their crossings tell, wallets, in the order in which everybody
+   * Writes what was added: leases, what is reserved, windows, wallets, and what crossings tell, in the order in which everybody
    * locks them. Batches take turns from here to their commit.
    */
   async write(): Promise<void> {
@@ -97,8 +98,9 @@ export class BatchPosting {
     if (sums.length === 0 && debits.length === 0 && charges.length === 0) return;
     await lockPosting(tx);
     const released = await releaseCharges(tx, charges);
-    await countWindows(tx, { sums, catalog: this.catalog, nowMs });
+    const crossings = await countWindows(tx, { sums, catalog: this.catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);
+    await emit(tx, crossings);
   }
 
   #missingSubjects({ scope, events }: UsageGroup): MissingSubject[] {

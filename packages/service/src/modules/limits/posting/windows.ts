@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/postgres/index.js';
-import { emit, type WebhookEvent } from '../../webhooks/index.js';
+import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { type Standing, toRealtimeLimit } from '../standing.js';
 import { type Crossing, crossingOf, firstNotice } from './crossing.js';
@@ -20,10 +20,10 @@ interface Crossed extends Crossing {
   readonly limit: bigint;
 }
 
-/** Adds what subjects have used to their windows, and notes what crossings are to be told. Needs the posting lock. */
-export async function countWindows(tx: Tx, batch: CountedBatch): Promise<void> {
+/** Adds what subjects have used to their windows; answers what crossings are to be told. Needs the posting lock. */
+export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { sums, nowMs } = batch;
-  if (sums.length === 0) return;
+  if (sums.length === 0) return [];
   const { added, reached } = await addToWindows(tx, sums);
   const crossed = reached.map(({ index, used, limit, notice }): Crossed => {
     const sum = sums[index] as WindowSum;
@@ -31,7 +31,7 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<void> {
   });
   await moveNotices(tx, crossed);
   if (added < sums.length) crossed.push(...(await openMissing(tx, batch, sums.length - added)));
-  await tell(tx, crossed, nowMs);
+  return crossingEvents(tx, crossed, nowMs);
 }
 
 /** Opens the windows that do not exist; answers those that have something to tell at once. */
@@ -74,17 +74,16 @@ async function currentLimits(
   };
 }
 
-async function tell(tx: Tx, crossed: readonly Crossed[], nowMs: number): Promise<void> {
+async function crossingEvents(tx: Tx, crossed: readonly Crossed[], nowMs: number): Promise<WebhookEvent[]> {
   const reserved = await readReserved(
     tx,
     crossed.map(({ sum }) => sum),
   );
-  const events = crossed.flatMap(({ sum, used, limit, percents }, index) => {
+  return crossed.flatMap(({ sum, used, limit, percents }, index) => {
     const { rule, window } = sum;
     const standing = { rule, window, used, limit, reserved: reserved[index] ?? 0n };
     return percents.map((percent) => crossingEvent(sum.usage, standing, percent, nowMs));
   });
-  await emit(tx, events);
 }
 
 /** What is told of a window that has reached a share of its limit. */
