@@ -1,4 +1,4 @@
-// `npm run bench [-- --quick] [--no-floors]`: measures the floors of this machine and the real service in one run, prints
+// `npm run bench [-- --quick] [--no-floors] [--limits]`: measures the floors of this machine and the real service in one run, prints
 // a table and writes bench/results/<time>.json. See README.md beside this file.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const FULL = { floor: 10, idle: 5, single: 20, burst: 4, sustained: 180, halfLoa
 const QUICK = { floor: 3, idle: 3, single: 6, burst: 2, sustained: 15, halfLoad: 10, overload: 20 };
 
 const options = new Set(process.argv.slice(2));
-const unknown = [...options].filter((option) => option !== '--quick' && option !== '--no-floors');
+const unknown = [...options].filter((option) => !['--quick', '--no-floors', '--limits'].includes(option));
 if (unknown.length > 0) throw new Error(`unknown option ${unknown[0]}`);
 const seconds = options.has('--quick') ? QUICK : FULL;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -48,6 +48,7 @@ async function measureService() {
   try {
     const projects = await running.createProjects(PROJECTS + 1);
     const markerProject = projects.pop();
+    if (options.has('--limits')) for (const { id } of projects) await running.limitSubjects(id);
     const phases = new Phases(running, projects, markerProject, randomBytes(4).toString('hex'));
     const idle = await step('idle', () => phases.idle(seconds.idle));
     const single = await step('single events', () => phases.single(seconds.single));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { RULE_SET } from './events.mjs';
+import { PLAN_RULES } from './limits.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../packages/service/dist/main/cli.js', import.meta.url));
 const HOST = '127.0.0.1';
@@ -103,6 +104,18 @@ export class BenchService {
       projects.push({ id: project.id, ruleSetId, apiKey });
     }
     return projects;
+  }
+
+  /** Routes all subjects of a project to one account, and counts each against five limits. */
+  async limitSubjects(projectId) {
+    const plans = `/v1/projects/${projectId}/usage-limit-plans`;
+    const { id } = await this.ask('POST', plans, { name: 'bench', title: 'Benchmark', rules: PLAN_RULES });
+    await this.ask('POST', `${plans}/${id}/publish`);
+    await this.ask('POST', `/v1/projects/${projectId}/subject-routes`, {
+      subject_type: 'user',
+      subject_id: '*',
+      usage_limit_plan_id: id,
+    });
   }
 
   /** Counters since the start: events rated (or failed, or dropped as duplicates), and copied to ClickHouse. */
