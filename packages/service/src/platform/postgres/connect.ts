@@ -48,15 +48,17 @@ export function connectPostgres(config: PostgresConfig): Postgres {
   // A connection that breaks between two queries of a transaction says so by its next query; the event on its own,
   // without a listener, would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  let closing: Promise<void> | undefined;
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', (error: Error & { client?: unknown }) => {
+    // The server may end before it has read that we do.
+    if (closing !== undefined) return;
     delete error.client; // the whole connection, which would fill the log
     config.log.warn({ err: error }, 'an idle PostgreSQL connection broke');
   });
   pool.on('release', (_error, client) => endUnlessIdle(client));
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   // Not db.destroy(), which leaves the pool open when no query went through Kysely.
-  let closing: Promise<void> | undefined;
   return {
     pool,
     db,
