@@ -42,6 +42,7 @@ function row(index, nowMs) {
     subjectIsSent: true,
     accountId: '',
     budgetLeaseId: '',
+    leaseStatus: 'none',
     extractorRuleSetId: RULE_SET_ID,
     extractorVersion: 1,
     dimensions: new Map([
@@ -54,6 +55,7 @@ function row(index, nowMs) {
     rawJson,
     metadata: '',
     xBilling: '',
+    itemTransactionIds: [],
     items: RULE_SET.charge_item_extractors.map(({ name, metric, unit, currency }, item) => ({
       extractorName: name,
       metric,
