@@ -9,6 +9,8 @@ export const closed = { additionalProperties: false } as const;
 export const UNIX_SECONDS_MAX = 253_402_300_799;
 /** A list is not paged further than this; past it, narrow the query. */
 export const LIST_OFFSET_MAX = 1_000_000;
+/** Longest cursor that is looked at; ours are shorter. */
+export const CURSOR_CHARS_MAX = 128;
 
 export const UnixSeconds = Type.Integer({
   minimum: 0,
@@ -51,16 +53,27 @@ export const decimalInput = (meaning: string) =>
     description: `${meaning} Exact decimal, as text or as a number, of which every digit counts; at most 20 integer and 18 fraction digits.`,
   });
 
+/** Of every list. */
+const listLimit = (description: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT, description }),
+  );
+
+/** How a list is asked for that goes on from a cursor. */
+export const cursorFields = (limitDescription = 'Page size.') => ({
+  limit: listLimit(limitDescription),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: CURSOR_CHARS_MAX,
+      description: '`next_cursor` of the page before, with the same filters.',
+    }),
+  ),
+});
+
 export const PageQuery = Type.Object(
   {
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: LIST_LIMIT_MAX,
-        default: LIST_LIMIT_DEFAULT,
-        description: 'Page size.',
-      }),
-    ),
+    limit: listLimit('Page size.'),
     offset: Type.Optional(
       Type.Integer({ minimum: 0, maximum: LIST_OFFSET_MAX, default: 0, description: 'Entries to skip.' }),
     ),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import {
   closed,
+  cursorFields,
   DecimalText,
   decimalInput,
   Nullable,
@@ -9,8 +10,7 @@ import {
   ResourceName,
   UnixSeconds,
 } from './common.js';
-import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
-import { CURSOR_CHARS_MAX } from './usage.js';
+import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX } from './limits.js';
 
 /** Longest description of a credit, or reason of an adjustment. */
 export const LEDGER_TEXT_CHARS_MAX = 500;
@@ -189,21 +189,7 @@ export const LedgerQuery = Type.Object(
     currency: Type.Optional(Currency),
     kind: Type.Optional(LedgerKindSchema),
     ledger_account: Type.Optional(LedgerAccountSchema),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: LIST_LIMIT_MAX,
-        default: LIST_LIMIT_DEFAULT,
-        description: 'Page size.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: CURSOR_CHARS_MAX,
-        description: '`next_cursor` of the page before, with the same filters.',
-      }),
-    ),
+    ...cursorFields(),
   },
   closed,
 );

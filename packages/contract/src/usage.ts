@@ -1,10 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
-import { IDENTIFIER_CHARS_MAX, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from './limits.js';
+import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
+import { IDENTIFIER_CHARS_MAX } from './limits.js';
 import { PostedChargeItem, UsageExplanation } from './usage-item.js';
 
-/** Longest cursor that is looked at; ours are shorter. */
-export const CURSOR_CHARS_MAX = 128;
 /** Longest failure code that a bulk reprocess can name. */
 const FAILURE_CODE_CHARS_MAX = 64;
 
@@ -30,21 +28,7 @@ export const UsageEventsQuery = Type.Object(
       ...FilterText,
       description: 'Events with a charge item that this ledger transaction posted.',
     }),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: LIST_LIMIT_MAX,
-        default: LIST_LIMIT_DEFAULT,
-        description: 'Page size. A page can be shorter although more follow: go by `next_cursor`.',
-      }),
-    ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: CURSOR_CHARS_MAX,
-        description: '`next_cursor` of the page before, with the same filters.',
-      }),
-    ),
+    ...cursorFields('Page size. A page can be shorter although more follow: go by `next_cursor`.'),
   },
   closed,
 );
