@@ -35,6 +35,33 @@ export async function pause(timeoutMs: number, signal: AbortSignal): Promise<voi
   await new Wakeup().wait(timeoutMs, signal);
 }
 
+export interface RepeatOptions {
+  /** From the end of one round to the beginning of the next. */
+  readonly pollMs: number;
+  readonly onFailure: (error: unknown) => void;
+  /** From a failure to the next round; by default ever longer. */
+  readonly failurePauseMs?: (failures: number) => number;
+}
+
+/** Does a round of work again and again until `signal` aborts; never rejects. */
+export async function repeat(
+  work: () => Promise<unknown>,
+  signal: AbortSignal,
+  { pollMs, onFailure, failurePauseMs = retryPauseMs }: RepeatOptions,
+): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      await work();
+      failures = 0;
+      await pause(pollMs, signal);
+    } catch (error) {
+      onFailure(error);
+      await pause(failurePauseMs(++failures), signal);
+    }
+  }
+}
+
 const RETRY_PAUSE_FIRST_MS = 50;
 const RETRY_PAUSE_LAST_MS = 5_000;
 

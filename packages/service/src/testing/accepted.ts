@@ -1,13 +1,10 @@
 import { rawEventHex } from '../kernel/id.js';
+import type { ProjectRef } from '../platform/http/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { reprocessRecord as reprocessRecordAt, type SegmentRecord } from '../platform/queue/index.js';
 
 /** A project that events are accepted for. */
-export interface TestProject {
-  readonly tenantId: string;
-  readonly projectId: string;
-  readonly projectNo: number;
-}
+export type TestProject = Omit<ProjectRef, 'kind'>;
 
 /** An event as a client sends it in a batch. */
 export interface TestEvent {

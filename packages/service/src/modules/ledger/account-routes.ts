@@ -10,7 +10,7 @@ import {
   LedgerQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../platform/http/index.js';
+import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { AccountService } from './accounts.js';
 import { listLedger } from './ledger-list.js';
@@ -46,10 +46,8 @@ function registerAccounts(app: App, { accounts }: AccountRouteDeps): void {
       body: CreateAccountBody,
       response: { 201: Account, 409: ErrorBodySchema },
     },
-    handler: async (request, reply) => {
-      const { project, principal, id: requestId, body } = request;
-      return reply.code(201).send(await accounts.create({ project, principal, requestId }, body));
-    },
+    handler: async (request, reply) =>
+      reply.code(201).send(await accounts.create(contextOf(request), request.body)),
   });
   app.route({
     method: 'GET',

@@ -1,18 +1,11 @@
 import type { Account, CreateAccountBody } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type Page, type Principal, type ProjectRef } from '../../platform/http/index.js';
+import { ApiError, type ChangeContext, type Page } from '../../platform/http/index.js';
 import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './account-store.js';
 import type { LedgerScope } from './wallet-store.js';
-
-/** Who asks for a change, where, and in which request. */
-export interface LedgerCaller {
-  readonly project: Pick<ProjectRef, 'tenantId' | 'projectId'>;
-  readonly principal: Principal;
-  readonly requestId: string;
-}
 
 /**
  * Opens a billing account, and says so in the audit log.
@@ -21,7 +14,7 @@ export interface LedgerCaller {
  */
 export async function openAccount(
   tx: Tx,
-  { project, principal, requestId }: LedgerCaller,
+  { project, principal, requestId }: ChangeContext,
   body: CreateAccountBody,
   clock: Clock,
 ): Promise<Account> {
@@ -64,7 +57,7 @@ export class AccountService {
   constructor(private readonly deps: LedgerDeps) {}
 
   /** @throws ApiError `external_id_taken` */
-  create(caller: LedgerCaller, body: CreateAccountBody): Promise<Account> {
+  create(caller: ChangeContext, body: CreateAccountBody): Promise<Account> {
     return transaction(this.deps.postgres, (tx) => openAccount(tx, caller, body, this.deps.clock));
   }
 

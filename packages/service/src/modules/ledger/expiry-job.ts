@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { repeat } from '../../platform/wakeup.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { claimDueWallets, measureDueWallets, updateWallets } from './wallet-store.js';
@@ -38,16 +38,15 @@ class ExpiryJob implements CreditExpiryJob {
     this.#observer = new ExpiryObserver(deps.metrics);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.sweep(signal);
-      } catch (error) {
+  run(signal: AbortSignal): Promise<void> {
+    return repeat(() => this.sweep(signal), signal, {
+      pollMs: POLL_MS,
+      onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err: error }, 'expired credits could not be taken back and will be tried again');
-      }
-      await delay(POLL_MS, undefined, { signal }).catch(() => {});
-    }
+        this.deps.log.warn({ err }, 'expired credits could not be taken back and will be tried again');
+      },
+      failurePauseMs: () => POLL_MS,
+    });
   }
 
   async sweep(signal?: AbortSignal): Promise<number> {

@@ -2,7 +2,7 @@ import { AccountService, type LedgerDeps } from './accounts.js';
 import { WalletService } from './wallets.js';
 
 export { findAccount } from './account-store.js';
-export { AccountService, type LedgerCaller, openAccount } from './accounts.js';
+export { AccountService, openAccount } from './accounts.js';
 export { type Amount, amountField, amountFromText, amountText, exactAmount } from './amount.js';
 export { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
 export { type OnceRequest, once } from './idempotency.js';

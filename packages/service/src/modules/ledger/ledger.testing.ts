@@ -1,6 +1,7 @@
 import type { LedgerQuery } from '@tollgate/contract';
 import { ManualClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
+import type { ProjectRef } from '../../platform/http/index.js';
 import { createMetrics } from '../../platform/metrics/index.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
@@ -27,14 +28,15 @@ export class LedgerFixture {
 
   private constructor(
     readonly store: TestPostgres,
-    readonly project: { readonly tenantId: string; readonly projectId: string },
+    readonly project: ProjectRef,
   ) {
     this.ledger = createLedger({ postgres: store.postgres, clock: this.clock });
   }
 
   static async start(): Promise<LedgerFixture> {
     const store = await createTestPostgres();
-    return new LedgerFixture(store, await createProject(store.postgres, 'ten_1', 'prj_1'));
+    const project = await createProject(store.postgres, 'ten_1', 'prj_1');
+    return new LedgerFixture(store, { ...project, kind: 'development' });
   }
 
   stop(): Promise<void> {
@@ -47,9 +49,8 @@ export class LedgerFixture {
 
   /** A wallet of a new account; it is not open yet. */
   async newWallet(currency = 'USD'): Promise<WalletCaller> {
-    const { tenantId, projectId } = this.project;
     const caller = {
-      project: { tenantId, projectId },
+      project: this.project,
       principal: { kind: 'service' } as const,
       requestId: 'r',
     };

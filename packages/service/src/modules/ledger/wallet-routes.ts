@@ -14,7 +14,7 @@ import {
   WalletParams,
   Wallet as WalletSchema,
 } from '@tollgate/contract';
-import { type App, type Principal, type ProjectRef, pageOf } from '../../platform/http/index.js';
+import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import { amountField, amountText } from './amount.js';
 import { availableIn, type Wallet } from './wallet.js';
 import type { WalletCaller, WalletService } from './wallets.js';
@@ -143,22 +143,13 @@ function registerAdjustments(app: App, { wallets }: WalletRouteDeps): void {
   });
 }
 
-interface WalletRequest {
-  readonly project: ProjectRef;
-  readonly principal: Principal;
-  readonly id: string;
+type WalletRequest = Parameters<typeof contextOf>[0] & {
   readonly params: { readonly id: string; readonly currency: string };
-}
+};
 
-function callerOf({ project, principal, id: requestId, params }: WalletRequest): WalletCaller {
-  const { tenantId, projectId } = project;
-  return {
-    project: { tenantId, projectId },
-    principal,
-    requestId,
-    accountId: params.id,
-    currency: params.currency,
-  };
+function callerOf(request: WalletRequest): WalletCaller {
+  const { id: accountId, currency } = request.params;
+  return { ...contextOf(request), accountId, currency };
 }
 
 function walletAnswer(wallet: Wallet) {

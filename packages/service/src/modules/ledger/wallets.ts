@@ -1,10 +1,10 @@
 import type { Adjustment, Credit, LedgerKind, WalletMode } from '@tollgate/contract';
 import { unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, invalidRequest, type Page } from '../../platform/http/index.js';
+import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
-import { AccountService, type LedgerCaller, type LedgerDeps } from './accounts.js';
+import { AccountService, type LedgerDeps } from './accounts.js';
 import { type Amount, amountText, min } from './amount.js';
 import { type Grant, insertGrant, listGrants } from './grant-store.js';
 import { once } from './idempotency.js';
@@ -14,7 +14,7 @@ import { availableIn, type Entry, keyOf, moved, type Wallet, type WalletKey, wit
 import { type LedgerScope, listWallets, openAndLock, updateWallets } from './wallet-store.js';
 
 /** Who asks for a change of which wallet. */
-export interface WalletCaller extends LedgerCaller {
+export interface WalletCaller extends ChangeContext {
   readonly accountId: string;
   readonly currency: string;
 }
@@ -216,7 +216,8 @@ export class WalletService {
   #audit(tx: Tx, caller: WalletCaller, action: string, change: object): Promise<void> {
     const { project, principal, requestId, accountId, currency } = caller;
     return audit(tx, {
-      ...project,
+      tenantId: project.tenantId,
+      projectId: project.projectId,
       principal,
       action,
       resourceType: 'wallet',

@@ -1,16 +1,9 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { Principal, ProjectRef } from '../../platform/http/index.js';
+import type { ChangeContext } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { LimitCatalog } from './book/index.js';
 import { advanceRevision } from './revision-store.js';
-
-/** Who asks for a change, where, and in which request. */
-export interface ChangeContext {
-  readonly project: ProjectRef;
-  readonly principal: Principal;
-  readonly requestId: string;
-}
 
 export interface LimitDeps {
   readonly postgres: Postgres;

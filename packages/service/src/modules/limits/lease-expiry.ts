@@ -2,7 +2,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { Logger } from '../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
-import { pause, retryPauseMs } from '../../platform/wakeup.js';
+import { repeat } from '../../platform/wakeup.js';
 import { ended } from './lease.js';
 import { claimDueLeases, measureLeases, updateEnded } from './lease-store.js';
 import { giveBack } from './leases.js';
@@ -38,19 +38,14 @@ class ExpiryJob implements LeaseExpiryJob {
     this.#observer = new ExpiryObserver(deps.metrics);
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        await this.sweep(signal);
-        failures = 0;
-        await pause(POLL_MS, signal);
-      } catch (error) {
+  run(signal: AbortSignal): Promise<void> {
+    return repeat(() => this.sweep(signal), signal, {
+      pollMs: POLL_MS,
+      onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err: error }, 'due budget leases could not be ended and will be tried again');
-        await pause(retryPauseMs(++failures), signal);
-      }
-    }
+        this.deps.log.warn({ err }, 'due budget leases could not be ended and will be tried again');
+      },
+    });
   }
 
   async sweep(signal?: AbortSignal): Promise<number> {

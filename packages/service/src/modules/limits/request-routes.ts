@@ -1,8 +1,6 @@
 import { closed } from '@tollgate/contract';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { parseJson } from '../../kernel/json.js';
-import type { ChangeContext } from './change.js';
 
 /** Section of the API description. */
 export const LIMIT_TAG = 'Limits';
@@ -13,10 +11,6 @@ export const LIMIT_ACCESS = {
   read: { access: { kind: 'project', permission: 'usage_control:read' } },
   write: { access: { kind: 'project', permission: 'usage_control:write' } },
 } as const;
-
-export function contextOf(request: Pick<FastifyRequest, 'project' | 'principal' | 'id'>): ChangeContext {
-  return { project: request.project, principal: request.principal, requestId: request.id };
-}
 
 /** The body that the schema has accepted, with every digit that was sent: a number that no double holds is a NumericText. */
 export function exactBody<Body>({ body, rawBody }: { body: Body; rawBody?: Buffer | undefined }): Body {

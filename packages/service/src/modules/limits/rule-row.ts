@@ -18,6 +18,26 @@ export interface RuleValues {
   readonly notify_at: readonly number[];
 }
 
+/** The values of a rule or limit, without what else its row holds. */
+export function ruleValues(row: RuleValues): RuleValues {
+  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = row;
+  const { currency, period, limit_amount, action, webhook_event, notify_at } = row;
+  return {
+    limit_key,
+    measure,
+    selector_type,
+    selector_value,
+    dimension_key,
+    dimension_value,
+    currency,
+    period,
+    limit_amount,
+    action,
+    webhook_event,
+    notify_at,
+  };
+}
+
 export interface RuleRow extends RuleValues {
   readonly id: string;
   readonly rule_no: number;

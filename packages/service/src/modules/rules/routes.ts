@@ -4,17 +4,11 @@ import {
   type PricingRuleSetListQuery,
   RuleSetReadQuery,
 } from '@tollgate/contract';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../platform/http/index.js';
+import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { VersionInput } from './kinds.js';
 import { answerOf, EXTRACTOR_RESOURCE, PRICING_RESOURCE, type RuleSetResource } from './rule-set-resource.js';
-import type {
-  ChangeContext,
-  ExtractorRuleSetService,
-  PricingRuleSetService,
-  RuleSetService,
-} from './service.js';
+import type { ExtractorRuleSetService, PricingRuleSetService, RuleSetService } from './service.js';
 import { registerTemplateRoutes } from './template-routes.js';
 
 export interface RuleSetRoutesDeps {
@@ -211,8 +205,4 @@ function registerTransitions<Input extends VersionInput, Config extends object>(
     },
     handler: async (request) => answerOf(kind, await service.archive(contextOf(request), request.params.id)),
   });
-}
-
-function contextOf(request: Pick<FastifyRequest, 'project' | 'principal' | 'id'>): ChangeContext {
-  return { project: request.project, principal: request.principal, requestId: request.id };
 }

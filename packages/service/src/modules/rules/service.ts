@@ -7,26 +7,13 @@ import {
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import {
-  ApiError,
-  invalidRequest,
-  type Page,
-  type Principal,
-  type ProjectRef,
-} from '../../platform/http/index.js';
+import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
 import * as store from './store.js';
 import { type VersionChanges, versionChanges } from './version-changes.js';
-
-/** Who asks for a change, where, and in which request. */
-export interface ChangeContext {
-  readonly project: ProjectRef;
-  readonly principal: Principal;
-  readonly requestId: string;
-}
 
 export interface RuleSetServiceDeps {
   readonly postgres: Postgres;

@@ -1,11 +1,11 @@
 import { WEBHOOK_TEST_EVENT, type WebhookDeliveryStatus } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
-import { ApiError, type Page } from '../../platform/http/index.js';
+import { ApiError, type ChangeContext, type Page } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './delivery-store.js';
 import { holdEndpoint, readEndpoint, type WebhookOwner } from './endpoint-store.js';
-import { type ChangeContext, found } from './endpoints.js';
+import { found } from './endpoints.js';
 import { emitTo } from './outbox-store.js';
 
 export interface DeliveriesDeps {

@@ -6,10 +6,10 @@ import {
   WebhookDeliveryPage,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../platform/http/index.js';
+import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { WebhookDeliveries } from './deliveries.js';
 import type { StoredDelivery } from './delivery-store.js';
-import { contextOf, ENDPOINT_URL, EndpointParams, tags, toRead, toWrite } from './route-parts.js';
+import { ENDPOINT_URL, EndpointParams, tags, toRead, toWrite } from './route-parts.js';
 
 const DeliveryParams = Type.Object({ ...EndpointParams.properties, message_id: Type.String() }, closed);
 

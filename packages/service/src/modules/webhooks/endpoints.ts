@@ -6,13 +6,7 @@ import {
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import {
-  ApiError,
-  invalidRequest,
-  type Page,
-  type Principal,
-  type ProjectRef,
-} from '../../platform/http/index.js';
+import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './endpoint-store.js';
@@ -20,13 +14,6 @@ import { endpointUrlProblem } from './endpoint-url.js';
 import { newSecret } from './signature.js';
 
 const SECONDS_PER_HOUR = 3_600;
-
-/** Who asks for a change, where, and in which request. */
-export interface ChangeContext {
-  readonly project: ProjectRef;
-  readonly principal: Principal;
-  readonly requestId: string;
-}
 
 export interface EndpointsDeps {
   readonly postgres: Postgres;

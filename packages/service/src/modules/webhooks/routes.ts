@@ -7,13 +7,12 @@ import {
   WebhookEndpointPage,
   WebhookEndpointWithSecret,
 } from '@tollgate/contract';
-import { type App, pageOf } from '../../platform/http/index.js';
+import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { WebhookDeliveries } from './deliveries.js';
 import { registerDeliveryRoutes } from './delivery-routes.js';
 import type { StoredEndpoint } from './endpoint-store.js';
 import type { WebhookEndpoints, WithSecret } from './endpoints.js';
 import {
-  contextOf,
   ENDPOINT_URL,
   ENDPOINTS_URL,
   EndpointParams,

@@ -1,4 +1,5 @@
 export { createApp } from './app.js';
+export { type ChangeContext, contextOf } from './change-context.js';
 export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { type Page, pageOf } from './page.js';

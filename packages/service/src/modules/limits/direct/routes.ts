@@ -9,8 +9,8 @@ import {
   UpdateDirectLimitBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../../platform/http/index.js';
-import { contextOf, exactBody, LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
+import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
+import { exactBody, LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
 import { ruleView } from '../rule-view.js';
 import type { DirectLimitService } from './service.js';
 import type { DirectLimitRow } from './store.js';

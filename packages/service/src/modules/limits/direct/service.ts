@@ -5,15 +5,21 @@ import {
   type UpdateDirectLimitBody,
 } from '@tollgate/contract';
 import { newId } from '../../../kernel/id.js';
-import { ApiError, invalidRequest, type Page, type ProjectRef } from '../../../platform/http/index.js';
+import {
+  ApiError,
+  type ChangeContext,
+  invalidRequest,
+  type Page,
+  type ProjectRef,
+} from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
-import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { changeWindowLimits, lockPosting } from '../posting/index.js';
 import { checkedRule } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
-import type { RuleValues } from '../rule-row.js';
+import { type RuleValues, ruleValues } from '../rule-row.js';
 import { findRoute, type RouteRow } from '../subject-routes/store.js';
 import * as store from './store.js';
 
@@ -137,22 +143,8 @@ async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): P
 
 /** A limit as it would be sent. */
 function inputOf(row: store.DirectLimitRow): LimitRuleInput {
-  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = row;
-  const { currency, period, limit_amount, action, webhook_event, notify_at } = row;
-  return {
-    limit_key,
-    measure,
-    selector_type,
-    selector_value,
-    dimension_key,
-    dimension_value,
-    currency,
-    period,
-    limit_amount,
-    action,
-    webhook_event,
-    notify_at: [...notify_at],
-  };
+  const values = ruleValues(row);
+  return { ...values, notify_at: [...values.notify_at] };
 }
 
 function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEffective): store.LimitAmount {

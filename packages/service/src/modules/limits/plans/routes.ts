@@ -12,8 +12,8 @@ import {
   UsageLimitPlanVersionPage,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../../platform/http/index.js';
-import { contextOf, exactBody, LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
+import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
+import { exactBody, LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
 import type { PlanService, PlanState } from './service.js';
 import { planView, versionView } from './view.js';
 

@@ -1,12 +1,12 @@
 import type { CreateUsageLimitPlanBody, UpdateUsageLimitPlanBody } from '@tollgate/contract';
 import { newId } from '../../../kernel/id.js';
-import { ApiError, type Page } from '../../../platform/http/index.js';
+import { ApiError, type ChangeContext, type Page } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { checkedRules } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
-import type { RuleValues } from '../rule-row.js';
+import { type RuleValues, ruleValues } from '../rule-row.js';
 import * as store from './store.js';
 
 /** A plan, what is in force of it, and what is being prepared. */
@@ -87,7 +87,7 @@ export class PlanService {
         updated_at: Math.floor(publishedAtMs / 1_000),
       });
       const version = found(await store.findVersion(tx, context.project, planId, revision));
-      return done('publish', planId, version, { revision, rules: draft.rules.map(valuesOnly) });
+      return done('publish', planId, version, { revision, rules: draft.rules.map(ruleValues) });
     });
   }
 
@@ -163,7 +163,7 @@ export class PlanService {
       created_at: previous?.created_at ?? now,
       updated_at: now,
       rules: rules.map((rule, index) => ({
-        ...valuesOnly(rule),
+        ...ruleValues(rule),
         id: known.get(rule.limit_key)?.id ?? newId('ulpr', this.deps.clock),
         plan_version_id: id,
         rule_no: numbers[index] as number,
@@ -202,23 +202,4 @@ async function activePlan(tx: Tx, owner: LimitOwner, planId: string): Promise<st
 function found<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new ApiError('not_found');
   return row;
-}
-
-function valuesOnly(rule: RuleValues): RuleValues {
-  const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = rule;
-  const { currency, period, limit_amount, action, webhook_event, notify_at } = rule;
-  return {
-    limit_key,
-    measure,
-    selector_type,
-    selector_value,
-    dimension_key,
-    dimension_value,
-    currency,
-    period,
-    limit_amount,
-    action,
-    webhook_event,
-    notify_at,
-  };
 }

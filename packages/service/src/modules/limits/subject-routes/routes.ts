@@ -9,8 +9,8 @@ import {
   UpdateSubjectRouteBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, pageOf } from '../../../platform/http/index.js';
-import { contextOf, LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
+import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
+import { LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
 import type { SubjectRouteService } from './service.js';
 import type { RouteRow } from './store.js';
 

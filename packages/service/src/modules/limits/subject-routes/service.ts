@@ -1,10 +1,10 @@
 import { type CreateSubjectRouteBody, NAME_CHARS_MAX, type UpdateSubjectRouteBody } from '@tollgate/contract';
 import { newId } from '../../../kernel/id.js';
 import { isTimezone } from '../../../kernel/timezone.js';
-import { ApiError, invalidRequest, type Page } from '../../../platform/http/index.js';
+import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../ledger/index.js';
-import { type ChangeContext, type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { findPlan } from '../plans/store.js';
 import * as store from './store.js';
