@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySerializerCompiler } from 'fastify';
 import { NAMED_ERROR } from './route-schema.js';
 
@@ -7,10 +7,14 @@ export function serializeResponse(data: unknown): string {
   return JSON.stringify(data);
 }
 
-/** As `serializeResponse`, but an answer that its route's schema does not describe is an error. */
+/**
+ * As `serializeResponse`, but an answer that its route's schema does not describe is an error. A schema is compiled for the first
+ * answer that it describes: most of an application's are never needed by one test.
+ */
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
-  const validate = new Ajv({ strictSchema: true }).addSchema(NAMED_ERROR).compile(schema);
+  let validate: ValidateFunction | undefined;
   return (data) => {
+    validate ??= new Ajv({ strictSchema: true }).addSchema(NAMED_ERROR).compile(schema);
     const text = JSON.stringify(data);
     if (validate(JSON.parse(text))) return text;
     const findings = JSON.stringify(validate.errors);
