@@ -152,6 +152,10 @@ it('leaves every write in the audit log, once, and no refused or repeated one', 
   const wallet = `${url}/${id}/wallets/USD`;
   await api.call('PUT', wallet, { mode: 'prepaid' });
   await api.call('PUT', wallet, { mode: 'prepaid' });
+  // Opening one is a change, though every wallet begins as postpaid.
+  for (const _time of ['first', 'second']) {
+    await api.call('PUT', `${url}/${id}/wallets/EUR`, { mode: 'postpaid' });
+  }
   for (const amount of ['5', '5', '6']) {
     await api.call('POST', `${wallet}/credits`, { amount }, undefined, { 'idempotency-key': 'k' });
   }
@@ -171,6 +175,7 @@ it('leaves every write in the audit log, once, and no refused or repeated one', 
       resource_id,
       change: { amount: '5', transaction_id, credit_id: expect.stringMatching(/^crg_/) },
     },
+    { action: 'wallet.update', resource_id: `${id}/EUR`, change: { mode: 'postpaid' } },
     { action: 'wallet.update', resource_type: 'wallet', resource_id, change: { mode: 'prepaid' } },
     { action: 'account.create', resource_id: id, change: { name: 'Acme', external_id: 'crm' } },
   ]);

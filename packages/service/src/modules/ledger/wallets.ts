@@ -54,16 +54,18 @@ export class WalletService {
     return { credits: grants.map(toCredit), total };
   }
 
-  /** Opens the wallet, if need be, and sets its mode. Setting the mode that it has changes nothing. */
+  /** Opens the wallet, if need be, and sets its mode. Setting the mode that an open wallet has changes nothing. */
   async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
     await this.#accounts.get(caller.project, caller.accountId);
     return transaction(this.deps.postgres, async (tx) => {
+      const open = await listWallets(tx, caller.project, caller.accountId);
+      const isOpen = open.some(({ currency }) => currency === caller.currency);
       const before = await this.#lock(tx, caller);
       const { wallet, entries } = withMode(before, mode);
       const description = `From ${before.mode} to ${mode}`;
       if (entries.length > 0) await this.#post(tx, wallet, 'mode_change', description, entries);
       await updateWallets(tx, [wallet]);
-      if (mode !== before.mode) await this.#audit(tx, caller, 'wallet.update', { mode });
+      if (!isOpen || mode !== before.mode) await this.#audit(tx, caller, 'wallet.update', { mode });
       return wallet;
     });
   }
