@@ -6,6 +6,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['kernel'],
   ['platform'],
   ['tenancy'],
+  ['storage'],
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
   ['ingest', 'pipeline', 'checkout', 'verify'],

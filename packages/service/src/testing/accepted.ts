@@ -22,16 +22,17 @@ export async function createProject(
   { pool }: Postgres,
   tenantId: string,
   projectId: string,
+  storage: TestProject['storage'] = 'shared',
 ): Promise<TestProject> {
   await pool.query('insert into tenants (id, name, created_at) values ($1, $1, 0) on conflict do nothing', [
     tenantId,
   ]);
   const { rows } = await pool.query<{ no: number }>(
     `insert into projects (tenant_id, id, name, kind, storage, created_at)
-    values ($1, $2, $2, 'development', 'shared', 0) returning no`,
-    [tenantId, projectId],
+    values ($1, $2, $2, $3, $4, 0) returning no`,
+    [tenantId, projectId, storage === 'shared' ? 'development' : 'release', storage],
   );
-  return { tenantId, projectId, projectNo: rows[0]?.no ?? 0 };
+  return { tenantId, projectId, projectNo: rows[0]?.no ?? 0, storage };
 }
 
 export function idHexOf({ tenantId, projectId }: TestProject, event: TestEvent): string {

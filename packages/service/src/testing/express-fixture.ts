@@ -11,7 +11,13 @@ import { createLog } from '../platform/log/index.js';
 import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { type BothWays, listenBothWays, postBytes, sameAnswer, type WireAnswer } from './both-ways.js';
 
-const PROJECT: ProjectRef = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, kind: 'release' };
+const PROJECT: ProjectRef = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  kind: 'release',
+  storage: 'shared',
+};
 const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
 
 /** An application with one route that the express lane serves, without any store; it listens both ways. */

@@ -19,7 +19,7 @@ import { analyze, planQuery } from './service.js';
 import type { SourcePart } from './source.js';
 import { analysisRows } from './store.js';
 
-const SCOPE = { tenantId: 'ten_1', projectId: 'prj_1' };
+const SCOPE = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
 const CLOCK = new ManualClock(1_760_000_000_000);
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
@@ -106,7 +106,7 @@ describe('an analysis query', () => {
     ]) {
       expect((await analyze(store.clickhouse, CLOCK, SCOPE, query)).rows).toEqual([]);
     }
-    const foreign = { tenantId: 'ten_1', projectId: "prj_1' OR '1'='1" };
+    const foreign = { ...SCOPE, projectId: "prj_1' OR '1'='1" };
     expect((await analyze(store.clickhouse, CLOCK, foreign, everything())).rows).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('an analysis query', () => {
 
   it('keeps every digit of sums beyond any double', async () => {
     const most = `${'9'.repeat(20)}.${'9'.repeat(18)}`;
-    const scope = { tenantId: 'ten_1', projectId: 'prj_large' };
+    const scope = { ...SCOPE, projectId: 'prj_large' };
     const items = [1, 2, 3].map(() => usageItem({ quantity: stored(most), amount: stored(`-${most}`) }));
     await insertUsageRows(store.clickhouse, [usageRow({ projectId: 'prj_large', items })]);
     const { rows: sums } = await analyze(store.clickhouse, CLOCK, scope, everything());

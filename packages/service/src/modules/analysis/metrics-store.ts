@@ -1,5 +1,6 @@
 import { METRICS_LISTED_MAX, type MetricsResponse, SAMPLE_VALUES_MAX } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { storageTables } from '../storage/index.js';
 import type { AnalysisScope } from './query-sql.js';
 import { RESOLUTIONS_S } from './source.js';
 
@@ -60,7 +61,7 @@ function metricSummaries(
     `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
        arraySort(groupUniqArrayIf(subject_type, subject_type != '')) AS subject_types,
        toUnixTimestamp(min(first_seen_at)) AS first_seen_s, toUnixTimestamp(max(last_seen_at)) AS last_seen_s
-     FROM usage_rollup
+     FROM ${storageTables(scope).rollup}
      WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
      GROUP BY metric, unit ORDER BY metric, unit LIMIT {limit:UInt32}`,
     { ...scopeParams(scope), limit: METRICS_LISTED_MAX },
@@ -79,7 +80,7 @@ function dimensionSamples(
   return clickhouse.query<DimensionSample>(
     `SELECT metric, unit, name,
        arraySort(groupUniqArrayIf({values:UInt32})(value, length(value) <= {bytes:UInt32})) AS sample_values
-     FROM usage_rollup ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
+     FROM ${storageTables(scope).rollup} ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
      WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
        AND metric IN {metrics:Array(String)}
        AND toUnixTimestamp(bucket) >= transform(toString(metric), {metrics:Array(String)}, {since:Array(UInt32)}, 0)

@@ -1,11 +1,9 @@
 import type { DimensionFilter, Measure } from '@tollgate/contract';
+import { type StorageScope, type StorageTables, storageTables } from '../storage/index.js';
 import { RESOLUTIONS_S, type SourcePart } from './source.js';
 
 /** Whose usage: no query goes without it. */
-export interface AnalysisScope {
-  readonly tenantId: string;
-  readonly projectId: string;
-}
+export type AnalysisScope = StorageScope;
 
 /** A query that was checked and completed. Times are Unix seconds. */
 export interface PlannedQuery {
@@ -56,6 +54,7 @@ const EVENT_PARTS = {
 
 /** What the statements of all sources have in common. */
 interface SharedSql {
+  readonly tables: StorageTables;
   readonly conditions: readonly string[];
   readonly metrics: string;
   readonly measures: readonly Measure[];
@@ -97,7 +96,13 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
     const { present, value } = params.dimension(name);
     return { alias: `group_${i}`, sql: `if(${present}, ${value}, NULL) AS group_${i}` };
   });
-  const shared = { conditions, metrics, measures: query.measures, groups: groups.map(({ sql }) => sql) };
+  const shared = {
+    tables: storageTables(scope),
+    conditions,
+    metrics,
+    measures: query.measures,
+    groups: groups.map(({ sql }) => sql),
+  };
   const parts = query.sources.map((part) => sourceSql(params, part, shared));
   const keys = ['metric', 'unit', 'currency', ...groups.map(({ alias }) => alias)];
   const bucket = bucketSql(params, query.bucketStarts);
@@ -129,7 +134,7 @@ function bucketSql(params: Params, starts: readonly number[]): string | undefine
 function sourceSql(
   params: Params,
   { source, spans }: SourcePart,
-  { conditions, metrics, measures, groups }: SharedSql,
+  { tables, conditions, metrics, measures, groups }: SharedSql,
 ): string {
   const resolutionS = RESOLUTIONS_S[source];
   const isRaw = resolutionS === undefined;
@@ -146,8 +151,8 @@ function sourceSql(
     ...measures.map((measure) => (isRaw ? EVENT_PARTS : ROLLUP_PARTS)[measure]),
   ];
   const rows = isRaw
-    ? 'usage_events ARRAY JOIN item WHERE'
-    : `usage_rollup WHERE resolution = ${params.add('resolution', 'UInt16', resolutionS)} AND`;
+    ? `${tables.events} ARRAY JOIN item WHERE`
+    : `${tables.rollup} WHERE resolution = ${params.add('resolution', 'UInt16', resolutionS)} AND`;
   return `SELECT ${columns.join(', ')} FROM ${rows} ${conditions.join(' AND ')}
       AND (${withinSpans.join(' OR ')})
       AND ${isRaw ? 'item.metric' : 'metric'} IN ${metrics}`;

@@ -7,7 +7,7 @@ import type { SegmentRecord } from '../../platform/queue/index.js';
 import { IngestService } from './service.js';
 
 const NOW_S = 1_790_000_000;
-const PROJECT: ProjectRef = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, kind: 'release' };
+const PROJECT: ProjectRef = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, kind: 'release', storage: 'shared' };
 
 function createIngest() {
   const records: SegmentRecord[] = [];

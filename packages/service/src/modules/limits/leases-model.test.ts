@@ -72,7 +72,7 @@ beforeAll(async () => {
     api.projectId,
   ]);
   const { tenantId, projectId } = api;
-  project = { tenantId, projectId, projectNo: rows[0]?.no as number, kind: 'release' };
+  project = { tenantId, projectId, projectNo: rows[0]?.no as number, kind: 'release', storage: 'shared' };
 });
 afterAll(() => api.close());
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { batchRecord, idHexOf, reprocessRecord, type TestProject, testEvent } from '../../testing/index.js';
 import { readIntake } from './intake.js';
 
-const A: TestProject = { tenantId: 'ten_a', projectId: 'prj_a', projectNo: 1 };
-const B: TestProject = { tenantId: 'ten_a', projectId: 'prj_b', projectNo: 2 };
+const A: TestProject = { tenantId: 'ten_a', projectId: 'prj_a', projectNo: 1, storage: 'shared' };
+const B: TestProject = { tenantId: 'ten_a', projectId: 'prj_b', projectNo: 2, storage: 'shared' };
 
 function intakeOf(...records: Parameters<typeof readIntake>[0][number]['records']) {
   return readIntake([{ id: 1, receivedAtMs: 0, eventCount: 0, records }]);

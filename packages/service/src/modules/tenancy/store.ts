@@ -122,7 +122,7 @@ export async function findProjectKind(
 export async function findProjectRef({ db }: Reader, projectId: string): Promise<ProjectRef | undefined> {
   const row = await db
     .selectFrom('projects')
-    .select(['tenant_id', 'id', 'no', 'kind'])
+    .select(['tenant_id', 'id', 'no', 'kind', 'storage'])
     .where('id', '=', projectId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -131,6 +131,7 @@ export async function findProjectRef({ db }: Reader, projectId: string): Promise
     projectId: row.id,
     projectNo: row.no,
     kind: row.kind as ProjectRef['kind'],
+    storage: row.storage as ProjectRef['storage'],
   };
 }
 

@@ -95,7 +95,7 @@ export async function openBacktestFixture(): Promise<BacktestFixture> {
     jobExtractorId,
     rows,
     timeRange,
-    project: { tenantId: trial.tenantId, projectId: trial.projectId, projectNo: 1, kind: 'release' },
+    project: { tenantId: trial.tenantId, projectId: trial.projectId, projectNo: 1, kind: 'release', storage: 'shared' },
     url,
     read: async (id) => (await trial.call('GET', url(id))).json(),
     backtest,

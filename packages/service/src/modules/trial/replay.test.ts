@@ -44,7 +44,7 @@ function replayed(
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
   const rules = { extractor: compiled.extractor, prices: NO_PRICES };
-  const scope = { tenantId: 'ten_1', projectId: 'prj_1' };
+  const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
   return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
 }
 

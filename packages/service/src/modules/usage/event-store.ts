@@ -1,11 +1,11 @@
 import type { UsageEventsQuery } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ProjectRef } from '../../platform/http/index.js';
+import { type StorageScope, storageTables } from '../storage/index.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
 
 /** Whose usage: no query goes without it. */
-export type UsageScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+export type UsageScope = StorageScope;
 
 /** What the list can be narrowed by. */
 export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
@@ -130,7 +130,7 @@ export async function matchingIds(
     Object.assign(params, { after, after_s: secondsOfId(after) });
   }
   const rows = await clickhouse.query<{ id: string }>(
-    `SELECT lower(hex(raw_event_id)) AS id FROM usage_events WHERE ${conditions.join(' AND ')}
+    `SELECT lower(hex(raw_event_id)) AS id FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')}
      ORDER BY occurred_at DESC, raw_event_id DESC LIMIT {limit:UInt32}`,
     params,
   );
@@ -144,7 +144,7 @@ export function eventsById(
   ids: readonly string[],
 ): Promise<StoredEvent[]> {
   return clickhouse.query<StoredEvent>(
-    `SELECT ${EVENT_COLUMNS} FROM usage_events
+    `SELECT ${EVENT_COLUMNS} FROM ${storageTables(scope).events}
      WHERE ${IN_SCOPE} AND (occurred_at, raw_event_id) IN (
        SELECT toDateTime(reinterpretAsUInt32(reverse(substring(bytes, 1, 4))), 'UTC'), toFixedString(bytes, 16)
        FROM (SELECT unhex(arrayJoin({ids:Array(String)})) AS bytes))
@@ -160,7 +160,7 @@ export async function eventDetail(
   id: string,
 ): Promise<StoredEventDetail | undefined> {
   const rows = await clickhouse.query<StoredEventDetail>(
-    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing FROM usage_events
+    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing FROM ${storageTables(scope).events}
      WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
        AND raw_event_id = toFixedString(unhex({id:String}), 16)
      ORDER BY attempt DESC LIMIT 1`,
@@ -169,7 +169,7 @@ export async function eventDetail(
   return rows[0];
 }
 
-export function scopeParams({ tenantId, projectId }: UsageScope) {
+export function scopeParams({ tenantId, projectId }: Pick<UsageScope, 'tenantId' | 'projectId'>) {
   return { tenant: tenantId, project: projectId };
 }
 

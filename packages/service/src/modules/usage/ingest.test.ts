@@ -148,7 +148,13 @@ describe('POST …/usage/events/reprocess', () => {
       clock: api.clock,
       queue: { append: async (records: readonly SegmentRecord[]) => void chunks.push(...records) },
     };
-    const project = { tenantId: api.tenantId, projectId, projectNo, kind: 'release' } as const;
+    const project = {
+      tenantId: api.tenantId,
+      projectId,
+      projectNo,
+      kind: 'release',
+      storage: 'shared',
+    } as const;
     const range = { from: 0, to: FROM_S * 2, code: undefined };
     expect(await reprocessEvents(deps, project, range)).toBe(count);
     expect(chunks.map(({ eventCount }) => eventCount)).toEqual([REPROCESS_CHUNK_EVENTS_MAX, 1]);

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { storageTables } from '../storage/index.js';
 import {
   EVENT_COLUMNS,
   IN_SCOPE,
@@ -51,7 +52,7 @@ export async function countInputs(
 ): Promise<number> {
   const [row] = await clickhouse.query<{ events: string }>(
     `SELECT uniqExact(id) AS events FROM (
-       SELECT raw_event_id AS id FROM usage_events WHERE ${SELECTED}
+       SELECT raw_event_id AS id FROM ${storageTables(scope).events} WHERE ${SELECTED}
        ORDER BY occurred_at, raw_event_id LIMIT {limit:UInt32})`,
     { ...paramsOf(scope, selection), limit: eventsMax },
   );
@@ -65,7 +66,7 @@ export async function inputBytes(
   selection: ReplaySelection,
 ): Promise<number> {
   const [row] = await clickhouse.query<{ bytes: string }>(
-    `SELECT sum(${BYTES}) AS bytes FROM usage_events WHERE ${SELECTED}`,
+    `SELECT sum(${BYTES}) AS bytes FROM ${storageTables(scope).events} WHERE ${SELECTED}`,
     paramsOf(scope, selection),
   );
   return Number(row?.bytes ?? 0);
@@ -94,7 +95,7 @@ export async function readInputs(
          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
        FROM (
          SELECT ${EVENT_COLUMNS}, raw_json, x_billing, subject_is_sent, attempt AS attempt_no, ${BYTES} AS bytes
-         FROM usage_events WHERE ${SELECTED} ${isAfter}
+         FROM ${storageTables(scope).events} WHERE ${SELECTED} ${isAfter}
          ORDER BY occurred_at, raw_event_id, attempt DESC LIMIT {limit:UInt32}))
      WHERE bytes_before < {bytes_max:UInt64}
      ORDER BY occurred_at_s, id, attempt_no DESC

@@ -12,9 +12,9 @@ import {
 } from './index.js';
 
 const PROJECTS: Record<string, ProjectRef> = {
-  mine: { tenantId: 'ten_a', projectId: 'mine', projectNo: 1, kind: 'release' },
-  sibling: { tenantId: 'ten_a', projectId: 'sibling', projectNo: 2, kind: 'release' },
-  foreign: { tenantId: 'ten_b', projectId: 'foreign', projectNo: 3, kind: 'release' },
+  mine: { tenantId: 'ten_a', projectId: 'mine', projectNo: 1, kind: 'release', storage: 'shared' },
+  sibling: { tenantId: 'ten_a', projectId: 'sibling', projectNo: 2, kind: 'release', storage: 'shared' },
+  foreign: { tenantId: 'ten_b', projectId: 'foreign', projectNo: 3, kind: 'release', storage: 'shared' },
 };
 
 const keyOf = (permissions: Permission[], projectId?: string): KeyPrincipal => ({

@@ -53,6 +53,8 @@ export interface ProjectRef {
   /** Short surrogate of the project, used as an index prefix. */
   readonly projectNo: number;
   readonly kind: 'development' | 'release';
+  /** Where its usage is kept in ClickHouse: beside that of others, or in tables of its own. */
+  readonly storage: 'shared' | 'dedicated';
 }
 
 type MaybePromise<T> = T | Promise<T>;

@@ -1,0 +1,28 @@
+import type { ProjectRef } from '../../platform/http/index.js';
+
+/** A project, and where its usage is kept. */
+export type StorageScope = Pick<ProjectRef, 'tenantId' | 'projectId' | 'projectNo' | 'storage'>;
+
+/** Names of ClickHouse tables; each is safe to write into a statement as it is. */
+export interface StorageTables {
+  readonly events: string;
+  readonly rollup: string;
+}
+
+export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
+
+/** Where the project's usage is: tables that many projects share, or its own, which differ from those in nothing but their name. */
+export function storageTables({
+  storage,
+  projectNo,
+}: Pick<StorageScope, 'storage' | 'projectNo'>): StorageTables {
+  return storage === 'shared' ? SHARED_TABLES : dedicatedTables(projectNo);
+}
+
+export function dedicatedTables(projectNo: number): StorageTables {
+  if (!Number.isSafeInteger(projectNo)) throw new RangeError(`${projectNo} is not the number of a project`);
+  return {
+    events: `${SHARED_TABLES.events}_${projectNo}`,
+    rollup: `${SHARED_TABLES.rollup}_${projectNo}`,
+  };
+}
