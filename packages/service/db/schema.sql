@@ -64,6 +64,20 @@ create table backtests (
 CREATE INDEX backtests_by_age ON public.backtests USING btree (created_at);
 CREATE UNIQUE INDEX backtests_one_running ON public.backtests USING btree (project_id) WHERE (status = 'running'::text);
 
+create table boards (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  name text not null,
+  description text,
+  timezone text not null,
+  default_time_range_seconds integer not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint boards_pkey PRIMARY KEY (project_id, id),
+  constraint boards_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+
 create table budget_leases (
   tenant_id text not null,
   project_id text not null,
@@ -89,6 +103,65 @@ create table budget_leases (
 );
 CREATE INDEX budget_leases_by_subject ON public.budget_leases USING btree (project_id, subject_type, subject_id, id);
 CREATE INDEX budget_leases_due ON public.budget_leases USING btree (expires_at) WHERE (status = 'active'::text);
+
+create table catalog_plans (
+  id text not null,
+  revision integer not null,
+  display_name text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  period text not null,
+  monthly_event_limit bigint not null,
+  retention_days integer not null,
+  max_development_projects bigint not null,
+  max_release_projects bigint not null,
+  max_subject_routes bigint not null,
+  max_usage_controls bigint not null,
+  requires_release_project_usage_storage boolean not null,
+  release_project_usage_storage_dynamic_partition_start integer not null,
+  release_project_usage_storage_dynamic_partition_end integer not null,
+  release_project_usage_storage_create_history_partition boolean not null,
+  features json not null,
+  created_at bigint not null,
+  constraint catalog_plans_amount_minor_check CHECK ((amount_minor >= 0)),
+  constraint catalog_plans_max_development_projects_check CHECK ((max_development_projects >= '-1'::integer)),
+  constraint catalog_plans_max_release_projects_check CHECK ((max_release_projects >= '-1'::integer)),
+  constraint catalog_plans_max_subject_routes_check CHECK ((max_subject_routes >= '-1'::integer)),
+  constraint catalog_plans_max_usage_controls_check CHECK ((max_usage_controls >= '-1'::integer)),
+  constraint catalog_plans_monthly_event_limit_check CHECK ((monthly_event_limit >= '-1'::integer)),
+  constraint catalog_plans_period_check CHECK ((period = 'month'::text)),
+  constraint catalog_plans_pkey PRIMARY KEY (id, revision),
+  constraint catalog_plans_release_project_usage_storage_dynamic_part_check1 CHECK ((release_project_usage_storage_dynamic_partition_end >= 0)),
+  constraint catalog_plans_release_project_usage_storage_dynamic_parti_check CHECK ((release_project_usage_storage_dynamic_partition_start <= 0)),
+  constraint catalog_plans_retention_days_check CHECK (((retention_days = '-1'::integer) OR (retention_days > 0))),
+  constraint catalog_plans_revision_check CHECK ((revision > 0))
+);
+
+create table charts (
+  tenant_id text not null,
+  project_id text not null,
+  id text not null,
+  board_id text not null,
+  title text not null,
+  description text,
+  chart_type text not null,
+  position integer not null,
+  size text not null,
+  subject_type text,
+  bucket_size text not null,
+  filters json not null,
+  group_by text[] not null,
+  measures text[] not null,
+  metrics text[] not null,
+  bytes integer not null,
+  created_at bigint not null,
+  updated_at bigint not null,
+  constraint charts_chart_type_check CHECK ((chart_type = ANY (ARRAY['line'::text, 'area'::text, 'bar'::text]))),
+  constraint charts_pkey PRIMARY KEY (project_id, id),
+  constraint charts_project_id_board_id_fkey FOREIGN KEY (project_id, board_id) REFERENCES boards(project_id, id) ON DELETE CASCADE,
+  constraint charts_size_check CHECK ((size = ANY (ARRAY['half'::text, 'full'::text])))
+);
+CREATE INDEX charts_of_board ON public.charts USING btree (project_id, board_id);
 
 create table credit_grants (
   tenant_id text not null,
@@ -152,6 +225,34 @@ create table direct_limits (
   constraint direct_limits_project_id_route_id_fkey FOREIGN KEY (project_id, route_id) REFERENCES subject_routes(project_id, id) ON DELETE CASCADE,
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
   constraint direct_limits_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metric_prefix'::text])))
+);
+
+create table entitlement_grants (
+  tenant_id text not null,
+  id text not null,
+  plan_id text not null,
+  revision integer not null,
+  plan json not null,
+  source text not null,
+  starts_at bigint not null,
+  ends_at bigint not null,
+  ended_at bigint,
+  created_at bigint not null,
+  constraint entitlement_grants_check CHECK ((starts_at < ends_at)),
+  constraint entitlement_grants_check1 CHECK ((ended_at < ends_at)),
+  constraint entitlement_grants_pkey PRIMARY KEY (tenant_id, id),
+  constraint entitlement_grants_source_key UNIQUE (source),
+  constraint entitlement_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
+);
+
+create table event_quotas (
+  tenant_id text not null,
+  month_start bigint not null,
+  used bigint not null,
+  event_limit bigint,
+  constraint event_quotas_pkey PRIMARY KEY (tenant_id, month_start),
+  constraint event_quotas_used_check CHECK ((used >= 0)),
+  constraint event_quotas_within_limit CHECK ((used <= event_limit))
 );
 
 create table failed_events (
@@ -259,6 +360,57 @@ create table limit_windows (
   constraint limit_windows_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start)
 );
 
+create table payment_order_keys (
+  tenant_id text not null,
+  key text not null,
+  order_id text not null,
+  created_at bigint not null,
+  constraint payment_order_keys_pkey PRIMARY KEY (tenant_id, key),
+  constraint payment_order_keys_tenant_id_order_id_fkey FOREIGN KEY (tenant_id, order_id) REFERENCES payment_orders(tenant_id, id)
+);
+
+create table payment_orders (
+  tenant_id text not null,
+  id text not null,
+  status text not null,
+  plan_id text not null,
+  plan_revision integer not null,
+  product_name text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  success_url text not null,
+  cancel_url text not null,
+  expires_at bigint not null,
+  provider text not null,
+  session_id text,
+  session_url text,
+  session_expires_at bigint,
+  payment_id text,
+  paid_at bigint,
+  created_at bigint not null,
+  constraint payment_orders_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint payment_orders_check CHECK ((((session_id IS NULL) = (session_url IS NULL)) AND ((session_id IS NULL) = (session_expires_at IS NULL)))),
+  constraint payment_orders_check1 CHECK ((((status = 'paid'::text) = (payment_id IS NOT NULL)) AND ((status = 'paid'::text) = (paid_at IS NOT NULL)))),
+  constraint payment_orders_id_key UNIQUE (id),
+  constraint payment_orders_payment UNIQUE (provider, payment_id),
+  constraint payment_orders_pkey PRIMARY KEY (tenant_id, id),
+  constraint payment_orders_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
+  constraint payment_orders_session UNIQUE (provider, session_id),
+  constraint payment_orders_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'expired'::text, 'paid'::text]))),
+  constraint payment_orders_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
+);
+CREATE INDEX payment_orders_newest ON public.payment_orders USING btree (tenant_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX payment_orders_one_pending ON public.payment_orders USING btree (tenant_id) WHERE (status = 'pending'::text);
+
+create table projections (
+  position bigint not null generated always as identity,
+  project_id text not null,
+  spans int8multirange not null,
+  at_ms bigint not null,
+  constraint projections_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX projections_by_time ON public.projections USING btree (at_ms, "position");
+
 create table projects (
   tenant_id text not null,
   id text not null,
@@ -307,6 +459,37 @@ create table rule_sets (
   constraint rule_sets_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 CREATE INDEX rule_sets_by_extractor ON public.rule_sets USING btree (project_id, extractor_rule_set_id) WHERE (extractor_rule_set_id IS NOT NULL);
+
+create table sandbox_events (
+  id text not null,
+  body text not null,
+  attempts integer not null default 0,
+  next_attempt_at_ms bigint not null,
+  created_at_ms bigint not null,
+  constraint sandbox_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sandbox_events_due ON public.sandbox_events USING btree (next_attempt_at_ms);
+
+create table sandbox_sessions (
+  id text not null,
+  idempotency_key text not null,
+  request_hash bytea not null,
+  status text not null,
+  product_name text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  success_url text not null,
+  cancel_url text,
+  payment_metadata json not null,
+  payment_intent_id text not null,
+  declined integer not null default 0,
+  expires_at bigint not null,
+  created_at bigint not null,
+  constraint sandbox_sessions_idempotency_key_key UNIQUE (idempotency_key),
+  constraint sandbox_sessions_payment_intent_id_key UNIQUE (payment_intent_id),
+  constraint sandbox_sessions_pkey PRIMARY KEY (id),
+  constraint sandbox_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
+);
 
 create table schema_migrations (
   version integer not null,
@@ -380,6 +563,7 @@ create table usage_batches (
   bytes bytea,
   insert_group bigint,
   insert_token uuid not null default gen_random_uuid(),
+  touched int8multirange[] not null default '{}'::int8multirange[],
   constraint usage_batches_check CHECK (((spool_file IS NULL) <> (bytes IS NULL))),
   constraint usage_batches_pkey PRIMARY KEY (id)
 );

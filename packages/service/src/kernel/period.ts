@@ -172,8 +172,14 @@ function monthOf(wallS: number): number {
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
+/** The calendar month in UTC that an instant (Unix seconds) lies in. */
+export function utcMonthAt(atS: number): { readonly startS: number; readonly endS: number } {
+  const month = monthOf(atS);
+  return { startS: monthsLater(0, month), endS: monthsLater(0, month + 1) };
+}
+
 /** The same day and time of day `months` later or, where that month is shorter, its last day. */
-function monthsLater(wallS: number, months: number): number {
+export function monthsLater(wallS: number, months: number): number {
   const date = new Date(wallS * 1_000);
   const month = date.getUTCMonth() + months;
   const lastDay = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();

@@ -7,10 +7,15 @@ export interface Database {
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;
   backtests: BacktestsTable;
+  boards: BoardsTable;
   budget_leases: BudgetLeasesTable;
+  catalog_plans: CatalogPlansTable;
+  charts: ChartsTable;
   credit_grants: CreditGrantsTable;
   direct_limit_amounts: DirectLimitAmountsTable;
   direct_limits: DirectLimitsTable;
+  entitlement_grants: EntitlementGrantsTable;
+  event_quotas: EventQuotasTable;
   failed_events: FailedEventsTable;
   idempotent_requests: IdempotentRequestsTable;
   ingest_totals: IngestTotalsTable;
@@ -20,9 +25,14 @@ export interface Database {
   limit_revisions: LimitRevisionsTable;
   limit_rules: LimitRulesTable;
   limit_windows: LimitWindowsTable;
+  payment_order_keys: PaymentOrderKeysTable;
+  payment_orders: PaymentOrdersTable;
+  projections: ProjectionsTable;
   projects: ProjectsTable;
   rule_set_versions: RuleSetVersionsTable;
   rule_sets: RuleSetsTable;
+  sandbox_events: SandboxEventsTable;
+  sandbox_sessions: SandboxSessionsTable;
   segments: SegmentsTable;
   subject_routes: SubjectRoutesTable;
   tenants: TenantsTable;
@@ -90,6 +100,18 @@ export interface BacktestsTable {
   finished_at: number | null;
 }
 
+export interface BoardsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  name: string;
+  description: string | null;
+  timezone: string;
+  default_time_range_seconds: number;
+  created_at: number;
+  updated_at: number;
+}
+
 export interface BudgetLeasesTable {
   tenant_id: string;
   project_id: string;
@@ -108,6 +130,48 @@ export interface BudgetLeasesTable {
   expires_at: number;
   created_at: number;
   closed_at: number | null;
+}
+
+export interface CatalogPlansTable {
+  id: string;
+  revision: number;
+  display_name: string;
+  amount_minor: number;
+  currency: string;
+  period: string;
+  monthly_event_limit: number;
+  retention_days: number;
+  max_development_projects: number;
+  max_release_projects: number;
+  max_subject_routes: number;
+  max_usage_controls: number;
+  requires_release_project_usage_storage: boolean;
+  release_project_usage_storage_dynamic_partition_start: number;
+  release_project_usage_storage_dynamic_partition_end: number;
+  release_project_usage_storage_create_history_partition: boolean;
+  features: ColumnType<unknown, string, string>;
+  created_at: number;
+}
+
+export interface ChartsTable {
+  tenant_id: string;
+  project_id: string;
+  id: string;
+  board_id: string;
+  title: string;
+  description: string | null;
+  chart_type: string;
+  position: number;
+  size: string;
+  subject_type: string | null;
+  bucket_size: string;
+  filters: ColumnType<unknown, string, string>;
+  group_by: string[];
+  measures: string[];
+  metrics: string[];
+  bytes: number;
+  created_at: number;
+  updated_at: number;
 }
 
 export interface CreditGrantsTable {
@@ -157,6 +221,26 @@ export interface DirectLimitsTable {
   rule_no: number;
   created_at: number;
   updated_at: number;
+}
+
+export interface EntitlementGrantsTable {
+  tenant_id: string;
+  id: string;
+  plan_id: string;
+  revision: number;
+  plan: ColumnType<unknown, string, string>;
+  source: string;
+  starts_at: number;
+  ends_at: number;
+  ended_at: number | null;
+  created_at: number;
+}
+
+export interface EventQuotasTable {
+  tenant_id: string;
+  month_start: number;
+  used: number;
+  event_limit: number | null;
 }
 
 export interface FailedEventsTable {
@@ -246,6 +330,41 @@ export interface LimitWindowsTable {
   opened_at_ms: number;
 }
 
+export interface PaymentOrderKeysTable {
+  tenant_id: string;
+  key: string;
+  order_id: string;
+  created_at: number;
+}
+
+export interface PaymentOrdersTable {
+  tenant_id: string;
+  id: string;
+  status: string;
+  plan_id: string;
+  plan_revision: number;
+  product_name: string;
+  amount_minor: number;
+  currency: string;
+  success_url: string;
+  cancel_url: string;
+  expires_at: number;
+  provider: string;
+  session_id: string | null;
+  session_url: string | null;
+  session_expires_at: number | null;
+  payment_id: string | null;
+  paid_at: number | null;
+  created_at: number;
+}
+
+export interface ProjectionsTable {
+  position: GeneratedAlways<number>;
+  project_id: string;
+  spans: string;
+  at_ms: number;
+}
+
 export interface ProjectsTable {
   tenant_id: string;
   id: string;
@@ -277,6 +396,31 @@ export interface RuleSetsTable {
   extractor_rule_set_id: string | null;
   revision: Generated<number>;
   archived_at: number | null;
+  created_at: number;
+}
+
+export interface SandboxEventsTable {
+  id: string;
+  body: string;
+  attempts: Generated<number>;
+  next_attempt_at_ms: number;
+  created_at_ms: number;
+}
+
+export interface SandboxSessionsTable {
+  id: string;
+  idempotency_key: string;
+  request_hash: Buffer;
+  status: string;
+  product_name: string;
+  amount_minor: number;
+  currency: string;
+  success_url: string;
+  cancel_url: string | null;
+  payment_metadata: ColumnType<unknown, string, string>;
+  payment_intent_id: string;
+  declined: Generated<number>;
+  expires_at: number;
   created_at: number;
 }
 
@@ -333,6 +477,7 @@ export interface UsageBatchesTable {
   bytes: Buffer | null;
   insert_group: number | null;
   insert_token: Generated<string>;
+  touched: Generated<string[]>;
 }
 
 export interface UsageEventIdsTable {

@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox';
+import { closed, mapOf, Nullable, ResourceName, UnixSeconds } from './common.js';
+import { CURRENCY_PATTERN } from './limits.js';
+
+export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
+/** Of a limit of a plan: there is none. */
+export const UNLIMITED = -1;
+/** The largest limit and price of a plan. */
+export const CATALOG_NUMBER_MAX = 1_000_000_000_000_000;
+/** About a hundred years. */
+export const CATALOG_DAYS_MAX = 36_500;
+export const CATALOG_FEATURES_MAX = 32;
+export const CATALOG_PLANS_MAX = 100;
+
+const limit = (meaning: string) =>
+  Type.Integer({
+    minimum: UNLIMITED,
+    maximum: CATALOG_NUMBER_MAX,
+    description: `${meaning} -1 for no limit.`,
+  });
+
+/** What a plan allows; a tenant's entitlement carries the same. */
+const allowanceFields = {
+  monthly_event_limit: limit('Events that are accepted in a calendar month (UTC), retries included.'),
+  retention_days: Type.Integer({
+    minimum: UNLIMITED,
+    not: { const: 0 },
+    maximum: CATALOG_DAYS_MAX,
+    description: 'Days that usage is kept. -1 for ever.',
+  }),
+  max_development_projects: limit('Projects of kind `development`.'),
+  max_release_projects: limit('Projects of kind `release`.'),
+  max_subject_routes: limit('Subject routes of all projects together.'),
+  max_usage_controls: limit('Direct limits, and rules of usage limit plans, of all projects together.'),
+  requires_release_project_usage_storage: Type.Boolean({
+    description: 'Whether a release project gets a usage storage of its own when it is created.',
+  }),
+  release_project_usage_storage_dynamic_partition_start: Type.Integer({
+    minimum: -CATALOG_DAYS_MAX,
+    maximum: 0,
+    description: 'Earliest day of usage that is taken, counted from today: `-90` is 90 days ago.',
+  }),
+  release_project_usage_storage_dynamic_partition_end: Type.Integer({
+    minimum: 0,
+    maximum: CATALOG_DAYS_MAX,
+    description: 'Latest day of usage that is taken, counted from today: `3` is in three days.',
+  }),
+  release_project_usage_storage_create_history_partition: Type.Boolean({
+    description: 'Whether partitions of past days are created, too.',
+  }),
+  features: mapOf(Type.Boolean(), {
+    maxProperties: CATALOG_FEATURES_MAX,
+    description: 'What is switched on; what is not named is off. `budgets`: budget leases.',
+  }),
+};
+
+/** A plan as it is described, before it has a revision. */
+const offerFields = {
+  id: Type.String({ pattern: CATALOG_PLAN_ID_PATTERN, description: 'Plan id, such as `launch`.' }),
+  display_name: ResourceName,
+  amount_minor: Type.Integer({
+    minimum: 0,
+    maximum: CATALOG_NUMBER_MAX,
+    description: 'Price of one period in minor units of the currency: 1900 is 19.00 USD.',
+  }),
+  currency: Type.String({ pattern: CURRENCY_PATTERN, description: 'ISO 4217 code.' }),
+  period: Type.Literal('month', {
+    description: 'One calendar month; from the 31st to the last day of a shorter month.',
+  }),
+  ...allowanceFields,
+};
+
+export const CatalogPlan = Type.Object(
+  {
+    ...offerFields,
+    revision: Type.Integer({ minimum: 1, description: 'Counts the changes of the plan.' }),
+    status: Type.Literal('published'),
+  },
+  closed,
+);
+export type CatalogPlan = Static<typeof CatalogPlan>;
+
+export const CatalogPlanList = Type.Object({ plans: Type.Array(CatalogPlan) }, closed);
+
+/** What `tollgate catalog apply` reads. */
+export const CatalogFile = Type.Object(
+  { plans: Type.Array(Type.Object(offerFields, closed), { minItems: 1, maxItems: CATALOG_PLANS_MAX }) },
+  closed,
+);
+export type CatalogFile = Static<typeof CatalogFile>;
+export type CatalogOffer = CatalogFile['plans'][number];
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const EntitlementUsage = Type.Object(
+  {
+    events_this_month: count('Events accepted since the calendar month (UTC) began, retries included.'),
+    development_projects: count('Projects of kind `development`.'),
+    release_projects: count('Projects of kind `release`.'),
+    subject_routes: count('Subject routes of all projects.'),
+    usage_controls: count('Direct limits, and rules of usage limit plans, of all projects.'),
+  },
+  closed,
+);
+export type EntitlementUsage = Static<typeof EntitlementUsage>;
+
+export const Entitlement = Type.Object(
+  {
+    tenant_id: Type.String(),
+    plan_id: Type.String({
+      description: 'Id of the granted plan; of a tenant without a grant `unlimited` or `none`.',
+    }),
+    revision: Type.Integer({ minimum: 0, description: 'Revision of the plan that was granted; 0 without.' }),
+    status: Type.Union([Type.Literal('active'), Type.Literal('baseline')], {
+      description: '`active` under a grant, otherwise `baseline`.',
+    }),
+    starts_at: Nullable(UnixSeconds),
+    ends_at: Nullable({ ...UnixSeconds, description: 'Unix seconds; the first without this plan.' }),
+    ...allowanceFields,
+    usage: EntitlementUsage,
+  },
+  { ...closed, description: 'What a tenant may do now, and what of it is used.' },
+);
+export type Entitlement = Static<typeof Entitlement>;

@@ -1,0 +1,81 @@
+import { type CatalogPlan, UNLIMITED } from '@tollgate/contract';
+
+/** What a tenant may do. A number of -1 is no limit. */
+export interface EntitlementLimits {
+  readonly monthlyEventLimit: number;
+  readonly retentionDays: number;
+  readonly maxDevelopmentProjects: number;
+  readonly maxReleaseProjects: number;
+  readonly maxSubjectRoutes: number;
+  readonly maxUsageControls: number;
+  readonly requiresReleaseProjectUsageStorage: boolean;
+  /** Days from now that `occurred_at` may lie in: from the first, 0 or below, to the second, 0 or above. */
+  readonly partitionStartDays: number;
+  readonly partitionEndDays: number;
+  readonly createHistoryPartition: boolean;
+  /** What is not named is off. */
+  readonly features: Readonly<Record<string, boolean>>;
+}
+
+/** What a tenant may do at one time, and why. */
+export interface Entitlement {
+  readonly tenantId: string;
+  /** `active` under a grant. */
+  readonly status: 'active' | 'baseline';
+  /** Of the grant; without one, the name of the baseline. */
+  readonly planId: string;
+  /** 0 without a grant. */
+  readonly revision: number;
+  /** Unix seconds; the end is exclusive. Null without a grant. */
+  readonly startsAt: number | null;
+  readonly endsAt: number | null;
+  readonly limits: EntitlementLimits;
+}
+
+/** What a tenant has without a grant: everything, or no events. */
+export const BASELINE_PLANS = ['unlimited', 'none'] as const;
+export type BaselinePlan = (typeof BASELINE_PLANS)[number];
+
+/** What every tenant has that was granted nothing. */
+export interface Baseline {
+  readonly plan: BaselinePlan;
+  /** How many days `occurred_at` may lie in the past and in the future. */
+  readonly eventAgeDaysMax: number;
+  readonly eventAheadDaysMax: number;
+}
+
+/**
+ * The limits of a tenant without a grant. `none` takes events only: a tenant may set itself up before it buys a plan.
+ */
+export function baselineLimits({ plan, eventAgeDaysMax, eventAheadDaysMax }: Baseline): EntitlementLimits {
+  return {
+    monthlyEventLimit: plan === 'none' ? 0 : UNLIMITED,
+    retentionDays: UNLIMITED,
+    maxDevelopmentProjects: UNLIMITED,
+    maxReleaseProjects: UNLIMITED,
+    maxSubjectRoutes: UNLIMITED,
+    maxUsageControls: UNLIMITED,
+    requiresReleaseProjectUsageStorage: false,
+    partitionStartDays: -eventAgeDaysMax,
+    partitionEndDays: eventAheadDaysMax,
+    createHistoryPartition: false,
+    features: { budgets: true },
+  };
+}
+
+/** The limits that a plan grants. */
+export function limitsOfPlan(plan: CatalogPlan): EntitlementLimits {
+  return {
+    monthlyEventLimit: plan.monthly_event_limit,
+    retentionDays: plan.retention_days,
+    maxDevelopmentProjects: plan.max_development_projects,
+    maxReleaseProjects: plan.max_release_projects,
+    maxSubjectRoutes: plan.max_subject_routes,
+    maxUsageControls: plan.max_usage_controls,
+    requiresReleaseProjectUsageStorage: plan.requires_release_project_usage_storage,
+    partitionStartDays: plan.release_project_usage_storage_dynamic_partition_start,
+    partitionEndDays: plan.release_project_usage_storage_dynamic_partition_end,
+    createHistoryPartition: plan.release_project_usage_storage_create_history_partition,
+    features: plan.features,
+  };
+}

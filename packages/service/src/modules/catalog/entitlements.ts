@@ -1,0 +1,67 @@
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { utcMonthAt } from '../../kernel/period.js';
+import { FlightCache } from '../../platform/flight-cache.js';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Baseline, Entitlement } from './entitlement.js';
+import { entitlementAt, type Grant } from './grant.js';
+import { openGrants } from './grant-store.js';
+import { openQuota } from './quota-store.js';
+
+/** A grant that another node has made is known here after this time at the latest. */
+export const GRANTS_FRESH_MS = 1_000;
+const TENANTS_CACHED_MAX = 20_000;
+
+export interface EntitlementsOptions {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly clock: Clock;
+  readonly baseline: Baseline;
+  /** A clock that never goes back; for the age of what is remembered. */
+  readonly monotonicMs?: () => number;
+}
+
+/** What tenants may do. A grant begins and ends at its second, however old the knowledge of it is. */
+export class Entitlements {
+  readonly #grants: FlightCache<readonly Grant[]>;
+
+  constructor(private readonly options: EntitlementsOptions) {
+    const { postgres, clock, monotonicMs = () => performance.now() } = options;
+    this.#grants = new FlightCache({
+      lookUp: (tenantId) => openGrants(postgres.db, tenantId, unixSeconds(clock)),
+      ageMsMax: GRANTS_FRESH_MS,
+      entriesMax: TENANTS_CACHED_MAX,
+      nowMs: monotonicMs,
+    });
+  }
+
+  /** What the tenant may do now; at once when its grants were read lately. */
+  current(tenantId: string): Entitlement | Promise<Entitlement> {
+    const grants = this.#grants.get(tenantId);
+    if (grants instanceof Promise) return grants.then((found) => this.#at(tenantId, found));
+    return this.#at(tenantId, grants);
+  }
+
+  /** As `current`, but of what `tx` sees. */
+  async currentWithin(tx: Tx, tenantId: string): Promise<Entitlement> {
+    const nowS = unixSeconds(this.options.clock);
+    return this.#at(tenantId, await openGrants(tx, tenantId, nowS));
+  }
+
+  /**
+   * What is to be done once a grant has been committed: its events are counted from now on, and this node knows of it at once.
+   * Repeating it changes nothing.
+   */
+  async initializeQuota(tenantId: string): Promise<void> {
+    const { postgres, clock } = this.options;
+    await openQuota(postgres, tenantId, utcMonthAt(unixSeconds(clock)).startS);
+    this.#grants.clear();
+  }
+
+  #at(tenantId: string, grants: readonly Grant[]): Entitlement {
+    const { baseline, clock } = this.options;
+    return entitlementAt(tenantId, grants, baseline, unixSeconds(clock));
+  }
+}
+
+export function createEntitlements(options: EntitlementsOptions): Entitlements {
+  return new Entitlements(options);
+}

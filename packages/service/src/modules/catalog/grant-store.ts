@@ -1,0 +1,86 @@
+import type { CatalogPlan } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Grant } from './grant.js';
+
+type Db = Kysely<Database> | Tx;
+
+interface GrantRow {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly plan: CatalogPlan;
+  readonly source: string;
+  readonly starts_at: number;
+  readonly ends_at: number;
+  readonly ended_at: number | null;
+  readonly created_at: number;
+}
+
+/** Grants of one tenant wait for each other until `tx` ends: where one goes depends on those before it. */
+export async function lockGrants(tx: Tx, tenantId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`tollgate/grants/${tenantId}`}, 0))`.execute(tx);
+}
+
+/** The grants of a tenant that have not ended at a time, in the order of their start. */
+export async function openGrants(db: Db, tenantId: string, atS: number): Promise<Grant[]> {
+  const { rows } = await sql<GrantRow>`
+    select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
+    where tenant_id = ${tenantId} and ends_at > ${atS} and (ended_at is null or ended_at > ${atS})
+    order by starts_at, id
+  `.execute(db);
+  return rows.map(grantOf);
+}
+
+/** The grant that was made for a source, whoever's. */
+export async function findGrantOfSource(db: Db, source: string): Promise<Grant | undefined> {
+  const { rows } = await sql<GrantRow>`
+    select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
+    where source = ${source}
+  `.execute(db);
+  return rows[0] === undefined ? undefined : grantOf(rows[0]);
+}
+
+export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
+  const row = {
+    tenant_id: grant.tenantId,
+    id: grant.id,
+    plan_id: grant.plan.id,
+    revision: grant.plan.revision,
+    plan: JSON.stringify(grant.plan),
+    source: grant.source,
+    starts_at: grant.startsAt,
+    ends_at: grant.endsAt,
+    ended_at: grant.endedAt,
+    created_at: grant.createdAt,
+  };
+  await tx.insertInto('entitlement_grants').values(row).execute();
+}
+
+/** Ends grants before their time. */
+export async function endGrants(
+  tx: Tx,
+  tenantId: string,
+  ids: readonly string[],
+  atS: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx
+    .updateTable('entitlement_grants')
+    .set({ ended_at: atS })
+    .where('tenant_id', '=', tenantId)
+    .where('id', 'in', [...ids])
+    .execute();
+}
+
+function grantOf(row: GrantRow): Grant {
+  return {
+    tenantId: row.tenant_id,
+    id: row.id,
+    plan: row.plan,
+    source: row.source,
+    startsAt: row.starts_at,
+    endsAt: row.ends_at,
+    endedAt: row.ended_at,
+    createdAt: row.created_at,
+  };
+}

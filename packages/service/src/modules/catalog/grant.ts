@@ -1,0 +1,84 @@
+import type { CatalogPlan } from '@tollgate/contract';
+import { monthsLater } from '../../kernel/period.js';
+import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
+
+/** A plan that a tenant was granted, for one calendar month. Times are Unix seconds. */
+export interface Grant {
+  readonly tenantId: string;
+  /** `grt_…` */
+  readonly id: string;
+  /** As it was bought. */
+  readonly plan: CatalogPlan;
+  readonly source: string;
+  readonly startsAt: number;
+  /** Exclusive, as granted. */
+  readonly endsAt: number;
+  /** When another plan took its place, before it had ended or begun; null when none did. */
+  readonly endedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** When a new grant is in force, and which grants end with it. */
+export interface Placement {
+  readonly startsAt: number;
+  readonly endsAt: number;
+  /** Ids of grants of another plan, which end now: the one in force and those that were to follow it. */
+  readonly replaces: readonly string[];
+}
+
+/** When the grant ends, or has ended; exclusive. Not after its start for one that never began. */
+export function effectiveEnd({ endsAt, endedAt }: Grant): number {
+  return endedAt ?? endsAt;
+}
+
+/**
+ * Where a new grant goes. One of the plan that the tenant has follows the last of its grants; one of another plan starts at
+ * once and ends what there was.
+ *
+ * @param grants of the tenant, at least those that have not ended
+ */
+export function placeGrant(grants: readonly Grant[], planId: string, atS: number): Placement {
+  const open = grants.filter((grant) => effectiveEnd(grant) > atS);
+  const others = open.filter(({ plan }) => plan.id !== planId);
+  const startsAt = Math.max(
+    atS,
+    ...open.filter(({ plan }) => plan.id === planId).map((grant) => effectiveEnd(grant)),
+  );
+  return { startsAt, endsAt: monthsLater(startsAt, 1), replaces: others.map(({ id }) => id) };
+}
+
+/** The grant in force at a time, if any: at most one is. */
+export function grantAt(grants: readonly Grant[], atS: number): Grant | undefined {
+  return grants.find((grant) => grant.startsAt <= atS && atS < effectiveEnd(grant));
+}
+
+/** What a tenant may do at a time. */
+export function entitlementAt(
+  tenantId: string,
+  grants: readonly Grant[],
+  baseline: Baseline,
+  atS: number,
+): Entitlement {
+  const grant = grantAt(grants, atS);
+  if (grant === undefined) {
+    return {
+      tenantId,
+      status: 'baseline',
+      planId: baseline.plan,
+      revision: 0,
+      startsAt: null,
+      endsAt: null,
+      limits: baselineLimits(baseline),
+    };
+  }
+  const { plan, startsAt } = grant;
+  return {
+    tenantId,
+    status: 'active',
+    planId: plan.id,
+    revision: plan.revision,
+    startsAt,
+    endsAt: effectiveEnd(grant),
+    limits: limitsOfPlan(plan),
+  };
+}

@@ -1,0 +1,12 @@
+export {
+  BASELINE_PLANS,
+  type Baseline,
+  type BaselinePlan,
+  type Entitlement,
+  type EntitlementLimits,
+} from './entitlement.js';
+export { createEntitlements, type Entitlements } from './entitlements.js';
+export { effectiveEnd, type Grant } from './grant.js';
+export { findGrantOfSource } from './grant-store.js';
+export { type GrantInput, grantPlan } from './grants.js';
+export { newestPlan } from './plan-store.js';

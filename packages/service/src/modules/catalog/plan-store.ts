@@ -1,0 +1,38 @@
+import type { CatalogPlan } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+
+type Db = Kysely<Database> | Tx;
+
+const COLUMNS = sql`id, revision, 'published' as status, display_name, amount_minor, currency, period, monthly_event_limit,
+  retention_days, max_development_projects, max_release_projects, max_subject_routes, max_usage_controls,
+  requires_release_project_usage_storage, release_project_usage_storage_dynamic_partition_start,
+  release_project_usage_storage_dynamic_partition_end, release_project_usage_storage_create_history_partition, features`;
+
+/** The newest revision of every plan, the cheapest first; what costs nothing is not sold by itself and comes last. */
+export async function newestPlans(db: Db): Promise<CatalogPlan[]> {
+  const { rows } = await sql<CatalogPlan>`
+    select * from (select distinct on (id) ${COLUMNS} from catalog_plans order by id, revision desc) as newest
+    order by amount_minor = 0, amount_minor, id
+  `.execute(db);
+  return rows;
+}
+
+/** The newest revision of one plan. */
+export async function newestPlan(db: Db, planId: string): Promise<CatalogPlan | undefined> {
+  const { rows } = await sql<CatalogPlan>`
+    select ${COLUMNS} from catalog_plans where id = ${planId} order by revision desc limit 1
+  `.execute(db);
+  return rows[0];
+}
+
+/** Changes of the catalog wait for each other: revisions follow without a gap. */
+export async function lockCatalog(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('tollgate/catalog', 0))`.execute(tx);
+}
+
+/** Adds a revision. The caller holds the catalog's lock. */
+export async function insertPlan(tx: Tx, { status, ...plan }: CatalogPlan, atS: number): Promise<void> {
+  const row = { ...plan, features: JSON.stringify(plan.features), created_at: atS };
+  await tx.insertInto('catalog_plans').values(row).execute();
+}

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database, Postgres, Tx } from '../../platform/postgres/index.js';
+
+type Db = Kysely<Database> | Tx;
+
+/** Makes sure that the events of a tenant are counted in that month. Repeating it changes nothing. */
+export async function openQuota(
+  { db }: Pick<Postgres, 'db'>,
+  tenantId: string,
+  monthStartS: number,
+): Promise<void> {
+  await sql`
+    insert into event_quotas (tenant_id, month_start, used) values (${tenantId}, ${monthStartS}, 0)
+    on conflict do nothing
+  `.execute(db);
+}
+
+/** Events that were accepted of a tenant in the month, retries included. */
+export async function usedEvents(db: Db, tenantId: string, monthStartS: number): Promise<number> {
+  const { rows } = await sql<{ used: number }>`
+    select used from event_quotas where tenant_id = ${tenantId} and month_start = ${monthStartS}
+  `.execute(db);
+  return rows[0]?.used ?? 0;
+}
