@@ -3,7 +3,8 @@ import { fromStored, toText } from '../../kernel/decimal.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { ReprocessRequest } from './intake.js';
 import type { BatchLocation } from './spool.js';
-import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
+import type { EventTotal, IngestTotal, TouchedProject, UsageTotal } from './totals.js';
+import type { TouchedSpan } from './touched.js';
 
 /** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
 const SPOOL_LOCK = 'tollgate-spool';
@@ -193,18 +194,23 @@ export interface NewUsageBatch {
   readonly eventCount: number;
   readonly itemCount: number;
   readonly byteCount: number;
-  readonly projectIds: readonly string[];
+  readonly projects: readonly TouchedProject[];
   readonly location: BatchLocation;
 }
 
 export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<void> {
-  const { location } = batch;
+  const { location, projects } = batch;
   await sql`
     insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
-      spool_file, bytes)
+      touched, spool_file, bytes)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
-      ${batch.byteCount}, ${batch.projectIds}::text[], ${location.spoolFile}, ${location.bytes})
+      ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
+      ${projects.map(({ touched }) => multirangeOf(touched))}::int8multirange[], ${location.spoolFile}, ${location.bytes})
   `.execute(tx);
+}
+
+function multirangeOf(spans: readonly TouchedSpan[]): string {
+  return `{${spans.map(({ from, to }) => `[${from},${to})`).join(',')}}`;
 }
 
 /** Bytes of rows that are on their way to ClickHouse. */

@@ -132,7 +132,7 @@ async function storeRows(
   tx: Tx,
   { spool, clock }: BatchDeps,
   { oldestReceivedAtMs }: Intake,
-  { writer, eventCount, totals, projectIds }: BatchPlan,
+  { writer, eventCount, totals, projects }: BatchPlan,
   stages: StageClock<BatchStage>,
 ): Promise<void> {
   if (eventCount === 0) return;
@@ -147,7 +147,7 @@ async function storeRows(
     eventCount,
     itemCount,
     byteCount: writer.length,
-    projectIds,
+    projects,
     location,
   });
 }

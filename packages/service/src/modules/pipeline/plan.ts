@@ -16,7 +16,7 @@ import {
   readEnvelope,
   rowOf,
 } from './rating.js';
-import { BatchTotals } from './totals.js';
+import { BatchTotals, type TouchedProject } from './totals.js';
 
 /** After so many events they are posted and encoded. */
 const SLICE_EVENTS = 1_000;
@@ -28,7 +28,7 @@ export interface BatchPlan {
   readonly eventCount: number;
   readonly totals: BatchTotals;
   readonly failures: readonly FailedEvent[];
-  readonly projectIds: readonly string[];
+  readonly projects: readonly TouchedProject[];
   readonly counts: BatchCounts;
 }
 
@@ -165,7 +165,7 @@ class Planner {
       eventCount: processed + failed + reprocessed,
       totals: this.#totals,
       failures: this.#failures,
-      projectIds: this.#totals.projectIds(),
+      projects: this.#totals.projects(),
       counts,
     };
   }

@@ -5,6 +5,11 @@ import type { BatchLocation } from './spool.js';
 /** Names the advisory lock that the one active projector holds. */
 const PROJECTOR_LOCK = 'tollgate-projector';
 
+/** A group that touches more spans of a project is told as one span: a bound on what is kept. */
+const PROJECTION_SPANS_MAX = 64;
+/** Who looks away for longer must ask for everything anew. */
+const PROJECTIONS_KEPT_MS = 10 * 60_000;
+
 /** A batch that waits, before its rows are fetched. */
 export interface WaitingBatch {
   readonly id: number;
@@ -104,10 +109,31 @@ export class ProjectorSession {
     if (rowCount !== ids.length) throw new Error(`grouped ${rowCount} of ${ids.length} batches`);
   }
 
-  async deleteGroup({ group, batches }: ProjectionGroup): Promise<void> {
-    const { rowCount } = await this.client.query('delete from usage_batches where insert_group = $1', [
-      group,
-    ]);
-    if (rowCount !== batches.length) throw new Error(`deleted ${rowCount} of ${batches.length} batches`);
+  /**
+   * Ends a group whose rows are in ClickHouse: its batches go, and in the same transaction those who watch are told what
+   * changed, per project. What was told long ago goes too, but for the last of it: from there on nothing is missing.
+   */
+  async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
+    const { rows } = await this.client.query<{ deleted: number }>(
+      `with ended as (
+        delete from usage_batches where insert_group = $1 returning project_ids, touched
+      ), told as (
+        insert into projections (project_id, spans, at_ms)
+        select project_id, case when (select count(*) from unnest(spans)) <= $3 then spans
+          else int8multirange(range_merge(spans)) end, $2
+        from (
+          select project_id, range_agg(touched_spans) as spans
+          from ended cross join lateral unnest(project_ids, touched) as project (project_id, touched_spans)
+          where not isempty(touched_spans)
+          group by project_id
+        ) changed
+      ), forgotten as (
+        delete from projections where position < (select max(position) from projections where at_ms <= $4)
+      )
+      select count(*)::integer as deleted from ended`,
+      [group, nowMs, PROJECTION_SPANS_MAX, nowMs - PROJECTIONS_KEPT_MS],
+    );
+    const deleted = rows[0]?.deleted;
+    if (deleted !== batches.length) throw new Error(`deleted ${deleted} of ${batches.length} batches`);
   }
 }

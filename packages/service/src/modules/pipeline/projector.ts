@@ -153,7 +153,7 @@ class GroupProjector implements Projector {
     stages.end('read');
     await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, rows, events, group.token);
     stages.end('insert');
-    await session.deleteGroup(group);
+    await session.endGroup(group, this.deps.clock.nowMs());
     stages.end('delete');
     // A file that stays behind after a crash here has no row, and the next sweep takes it.
     for (const { location } of group.batches) await spool.remove(location);

@@ -91,7 +91,7 @@ describe('BatchTotals', () => {
       { tenantId: 'ten_1', projectId: 'prj_1', processed: 2, failed: 1, duplicate: 1 },
       { tenantId: 'ten_2', projectId: 'prj_other', processed: 0, failed: 0, duplicate: 1 },
     ]);
-    expect(totals.projectIds()).toEqual(['prj_1']);
+    expect(totals.projects().map(({ projectId }) => projectId)).toEqual(['prj_1']);
   });
 
   it.each<['processed' | 'failed', { processed: number; failed: number }]>([

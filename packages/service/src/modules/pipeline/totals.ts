@@ -1,4 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
+import { TouchedMinutes, type TouchedSpan } from './touched.js';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -34,6 +35,13 @@ export interface IngestTotal {
   duplicate: number;
 }
 
+/** A project that a batch has rows of. */
+export interface TouchedProject {
+  readonly projectId: string;
+  /** None when all of its rows are failed. */
+  readonly touched: readonly TouchedSpan[];
+}
+
 interface DayTotals {
   readonly events: EventTotal;
   readonly byMetric: Map<string, UsageTotal[]>;
@@ -41,6 +49,7 @@ interface DayTotals {
 
 interface ProjectTotals {
   readonly ingest: IngestTotal;
+  readonly touched: TouchedMinutes;
   readonly days: Map<number, DayTotals>;
 }
 
@@ -68,6 +77,7 @@ export class BatchTotals {
       project.ingest.failed--;
     }
     for (const item of row.items) addItem(day, item);
+    if (row.items.length > 0) project.touched.add(row.occurredAt);
     this.#itemCount += row.items.length;
   }
 
@@ -75,10 +85,10 @@ export class BatchTotals {
     this.#project(tenantId, projectId).ingest.duplicate++;
   }
 
-  /** Of all projects that a row was added for. */
-  projectIds(): string[] {
+  /** All projects that a row was added for, and when their charge items happened. */
+  projects(): TouchedProject[] {
     const withRows = [...this.#projects.values()].filter(({ days }) => days.size > 0);
-    return withRows.map(({ ingest }) => ingest.projectId);
+    return withRows.map(({ ingest, touched }) => ({ projectId: ingest.projectId, touched: touched.spans() }));
   }
 
   usageTotals(): UsageTotal[] {
@@ -115,7 +125,7 @@ export class BatchTotals {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
       const ingest = { tenantId, projectId, processed: 0, failed: 0, duplicate: 0 };
-      project = { ingest, days: new Map() };
+      project = { ingest, touched: new TouchedMinutes(), days: new Map() };
       this.#projects.set(projectId, project);
     }
     return project;

@@ -75,6 +75,7 @@ const VALUE_TYPES: Readonly<Record<string, string>> = {
   boolean: 'boolean',
   bytea: 'Buffer',
   'double precision': 'number',
+  int8multirange: 'string',
   integer: 'number',
   json: JSON_TYPE,
   jsonb: JSON_TYPE,
