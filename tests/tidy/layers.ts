@@ -9,7 +9,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['storage'],
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
-  ['ingest', 'pipeline', 'checkout', 'verify'],
+  ['boards', 'ingest', 'pipeline', 'checkout', 'verify'],
   ['main'],
 ];
 

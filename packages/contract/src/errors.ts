@@ -36,6 +36,38 @@ export const ERRORS = {
     status: 409,
     message: 'The Idempotency-Key was used for another request.',
   },
+  board_limit_reached: { status: 409, message: 'The project has as many boards as it may have.' },
+  chart_limit_reached: {
+    status: 409,
+    message: 'The board has as many charts, or the project as large ones, as it may have.',
+  },
+  chart_id_taken: { status: 409, message: 'Another chart of the project has this chart_id.' },
+  checkout_in_progress: {
+    status: 409,
+    message: 'A checkout of another plan is under way; finish it, or wait until it expires.',
+  },
+  payment_checkout_expired: {
+    status: 409,
+    message: 'The checkout of this Idempotency-Key has expired; begin another with a new key.',
+  },
+  checkout_not_configured: {
+    status: 400,
+    message: 'Checkout is not configured: the payment provider or a return URL is missing.',
+  },
+  payment_provider_failed: {
+    status: 502,
+    message: 'The payment provider could not create the checkout. Try again with the same Idempotency-Key.',
+  },
+  invalid_signature: { status: 400, message: 'The signature is missing, wrong or too old.' },
+  payment_mismatch: { status: 400, message: 'The payment is not that of an order; nothing was changed.' },
+  payment_order_not_ready: {
+    status: 503,
+    message: 'The order of the payment is not there yet. Deliver the event again.',
+  },
+  quota_initialization_failed: {
+    status: 503,
+    message: 'The payment is settled, but the event quota is not set up yet. Deliver the event again.',
+  },
   backtest_running: { status: 409, message: 'A backtest of this project is still running.' },
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
   webhook_endpoint_limit_reached: {

@@ -1,6 +1,7 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
+import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
@@ -92,6 +93,7 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
     pricingVersions: ruleSets.pricings,
   });
   registerAnalysisRoutes(app, { clickhouse, clock });
+  registerBoardRoutes(app, createBoards({ postgres, clock }));
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });
   registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));

@@ -1,0 +1,199 @@
+import { type Static, Type } from 'typebox';
+import { AnalysisQuery, DimensionFilter, MeasureSchema } from './analysis.js';
+import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
+import { SUBJECT_TYPE_PATTERN } from './limits.js';
+
+export const BOARD_NAME_CHARS_MAX = 80;
+export const BOARD_DESCRIPTION_CHARS_MAX = 500;
+export const CHART_TITLE_CHARS_MAX = 120;
+export const CHART_DESCRIPTION_CHARS_MAX = 500;
+/** Text of an id: of one that is sent, and of those that are made. */
+export const CHART_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
+export const CHART_POSITION_MAX = 1_000_000;
+export const CHART_BODY_BYTES_MAX = 16_384;
+/** Boards of a project, charts of a board, and what all charts of a project may take in the list of its boards. */
+export const BOARDS_MAX = 100;
+export const BOARD_CHARTS_MAX = 50;
+export const CHARTS_BYTES_MAX = 2 * 1_048_576;
+
+/** What a board can show when it is opened, in seconds: 5 minutes, 15 minutes, 1 hour, 1 day, 7 days, 30 days. */
+export const BOARD_TIME_RANGES_S = [300, 900, 3_600, 86_400, 604_800, 2_592_000] as const;
+export type BoardTimeRange = (typeof BOARD_TIME_RANGES_S)[number];
+export const BOARD_TIME_RANGE_DEFAULT_S = 86_400 satisfies BoardTimeRange;
+
+export const CHART_TYPES = ['line', 'area', 'bar'] as const;
+export type ChartType = (typeof CHART_TYPES)[number];
+export const CHART_SIZES = ['half', 'full'] as const;
+export type ChartSize = (typeof CHART_SIZES)[number];
+
+const BoardName = Type.String({
+  minLength: 1,
+  maxLength: BOARD_NAME_CHARS_MAX,
+  pattern: '\\S',
+  description: 'Display name; not blank.',
+});
+const BoardDescription = Type.String({
+  maxLength: BOARD_DESCRIPTION_CHARS_MAX,
+  description: 'Free text; empty for none.',
+});
+const Timezone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'IANA timezone in which every chart of the board is drawn. Default: `UTC`.',
+});
+const TimeRange = Type.Unsafe<BoardTimeRange>({
+  type: 'integer',
+  enum: [...BOARD_TIME_RANGES_S],
+  description: `The range that the board opens with, in seconds. Default: ${BOARD_TIME_RANGE_DEFAULT_S}, a day.`,
+});
+
+const boardSettings = {
+  description: Type.Optional(BoardDescription),
+  timezone: Type.Optional(Timezone),
+  default_time_range_seconds: Type.Optional(TimeRange),
+};
+
+export const CreateBoardBody = Type.Object({ name: BoardName, ...boardSettings }, closed);
+export const UpdateBoardBody = Type.Object(
+  { name: Type.Optional(BoardName), ...boardSettings },
+  { ...closed, description: 'What is left out stays as it is; `description: ""` clears it.' },
+);
+
+/** A usage report of the kind that has charts. */
+export const Board = Type.Object(
+  {
+    report_id: Type.String({ description: 'Board id, `brd_…`.' }),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    kind: Type.Literal('board'),
+    name: BoardName,
+    description: Nullable(BoardDescription),
+    timezone: Timezone,
+    default_time_range_seconds: TimeRange,
+    created_at: UnixSeconds,
+    updated_at: UnixSeconds,
+  },
+  closed,
+);
+
+const ChartId = Type.String({
+  pattern: CHART_ID_PATTERN,
+  description: 'Chart id; `chr_…` when it is generated. Unique in the project.',
+});
+const BoardId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the board that owns it.' });
+const Title = Type.String({ minLength: 1, maxLength: CHART_TITLE_CHARS_MAX, pattern: '\\S' });
+const ChartDescription = Type.String({
+  maxLength: CHART_DESCRIPTION_CHARS_MAX,
+  description: 'Free text; empty for none.',
+});
+const ChartTypeSchema = Type.Unsafe<ChartType>({ type: 'string', enum: [...CHART_TYPES] });
+const Position = Type.Integer({
+  minimum: 0,
+  maximum: CHART_POSITION_MAX,
+  description: 'Place on the board, from the smallest on; of equal ones the older chart comes first.',
+});
+const Size = Type.Unsafe<ChartSize>({
+  type: 'string',
+  enum: [...CHART_SIZES],
+  description: '`half` shares a row of a wide screen, `full` takes it.',
+});
+const SubjectType = Type.String({
+  pattern: SUBJECT_TYPE_PATTERN,
+  description: 'Only usage of subjects of this type.',
+});
+const BucketSize = Type.String({
+  minLength: 1,
+  maxLength: 16,
+  description:
+    '`auto` (default): by the range that is shown; or a positive duration such as `1m`, `2h`, `3d`.',
+});
+const Filters = mapOf(DimensionFilter, {
+  description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+});
+const { group_by: groupBy, measures, metrics } = AnalysisQuery.properties;
+
+export const ChartInput = Type.Object(
+  {
+    chart_id: Type.Optional(ChartId),
+    board_id: BoardId,
+    title: Title,
+    description: Type.Optional(ChartDescription),
+    chart_type: ChartTypeSchema,
+    position: Type.Optional(Position),
+    size: Type.Optional(Size),
+    subject_type: Type.Optional(SubjectType),
+    bucket_size: Type.Optional(BucketSize),
+    filters: Type.Optional(Filters),
+    group_by: groupBy,
+    measures,
+    metrics,
+  },
+  closed,
+);
+
+const { time_range: _timeRange, ...queryFields } = AnalysisQuery.properties;
+/** What a chart asks: the body of an analysis query but for `time_range`, which is whatever is being looked at. */
+export const ChartQuery = Type.Object(queryFields, closed);
+
+export const Chart = Type.Object(
+  {
+    chart_id: ChartId,
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    kind: Type.Literal('chart'),
+    board_id: BoardId,
+    title: Title,
+    name: { ...Title, description: 'The same as `title`.' },
+    description: Nullable(ChartDescription),
+    chart_type: ChartTypeSchema,
+    position: Position,
+    size: Size,
+    subject_type: Nullable(SubjectType),
+    bucket_size: BucketSize,
+    filters: Filters,
+    group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
+    measures: Type.Array(MeasureSchema),
+    metrics,
+    query: {
+      ...ChartQuery,
+      description:
+        'Send it with a `time_range` to `POST /analysis/query`; the timezone is that of the board.',
+    },
+    created_at: UnixSeconds,
+    updated_at: UnixSeconds,
+  },
+  closed,
+);
+
+export const BoardWithCharts = Type.Object(
+  { board: Board, charts: Type.Array(Chart, { description: 'In the order of the board.' }) },
+  closed,
+);
+export const BoardList = Type.Object(
+  { boards: Type.Array(BoardWithCharts, { description: 'Every board of the project, oldest first.' }) },
+  closed,
+);
+
+export const ReorderChartsBody = Type.Object(
+  {
+    order: Type.Array(
+      Type.Object({ chart_id: ChartId, position: Position, size: Type.Optional(Size) }, closed),
+      {
+        maxItems: BOARD_CHARTS_MAX,
+        description:
+          'Charts of the board, each and every position at most once. A chart that is left out, or a size, stays as it is.',
+      },
+    ),
+  },
+  closed,
+);
+
+export type CreateBoardBody = Static<typeof CreateBoardBody>;
+export type UpdateBoardBody = Static<typeof UpdateBoardBody>;
+export type Board = Static<typeof Board>;
+export type ChartInput = Static<typeof ChartInput>;
+export type ChartQuery = Static<typeof ChartQuery>;
+export type Chart = Static<typeof Chart>;
+export type BoardWithCharts = Static<typeof BoardWithCharts>;
+export type BoardList = Static<typeof BoardList>;
+export type ReorderChartsBody = Static<typeof ReorderChartsBody>;

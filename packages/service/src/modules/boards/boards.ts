@@ -1,0 +1,114 @@
+import {
+  BOARD_TIME_RANGE_DEFAULT_S,
+  BOARDS_MAX,
+  type CreateBoardBody,
+  type ReorderChartsBody,
+  type UpdateBoardBody,
+} from '@tollgate/contract';
+import { isTimezone } from '../../kernel/bucket.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, type ChangeContext, invalidRequest } from '../../platform/http/index.js';
+import * as store from './board-store.js';
+import { type BoardDeps, type Changed, changeBoards, found } from './change.js';
+import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
+
+/** The boards of projects, and the order of the charts on them. See README.md. */
+export class Boards {
+  constructor(private readonly deps: BoardDeps) {}
+
+  list(owner: store.BoardOwner): Promise<store.BoardAndCharts[]> {
+    return store.listBoards(this.deps.postgres.db, owner);
+  }
+
+  /** @throws ApiError `invalid_request`, `board_limit_reached` */
+  create(context: ChangeContext, body: CreateBoardBody): Promise<store.BoardRow> {
+    const timezone = checkedTimezone(body.timezone ?? 'UTC');
+    return changeBoards(this.deps, context, async (tx, now) => {
+      const { tenantId, projectId } = context.project;
+      if ((await store.countBoards(tx, context.project)) >= BOARDS_MAX) {
+        const message = `The project has ${BOARDS_MAX} boards already, the most.`;
+        throw new ApiError('board_limit_reached', { message });
+      }
+      const board: store.BoardRow = {
+        tenant_id: tenantId,
+        project_id: projectId,
+        id: newId('brd', this.deps.clock),
+        name: body.name,
+        description: body.description || null,
+        timezone,
+        default_time_range_seconds: body.default_time_range_seconds ?? BOARD_TIME_RANGE_DEFAULT_S,
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertBoard(tx, board);
+      return done('create', board, body);
+    });
+  }
+
+  /** What is left out stays as it is. @throws ApiError `invalid_request`, `not_found` */
+  update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
+    if (body.timezone !== undefined) checkedTimezone(body.timezone);
+    return changeBoards(this.deps, context, async (tx, now) => {
+      const before = found(await store.findBoard(tx, context.project, boardId));
+      const changed = { ...before, ...body, updated_at: now };
+      const board: store.BoardRow = { ...changed, description: changed.description || null };
+      await store.updateBoard(tx, board);
+      return done('update', board, body);
+    });
+  }
+
+  /** With its charts. @throws ApiError `not_found` */
+  delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
+    return changeBoards(this.deps, context, async (tx) => {
+      const { project } = context;
+      const board = found(await store.findBoard(tx, project, boardId));
+      const charts = await chartsOfBoard(tx, project, boardId);
+      await store.deleteBoard(tx, project, boardId);
+      return done('delete', board, { name: board.name, chart_ids: charts.map(({ id }) => id) });
+    });
+  }
+
+  /**
+   * Puts the named charts at their places, all or none; the others stay at theirs.
+   *
+   * @throws ApiError `invalid_request`, for a chart of another board too; `not_found`
+   */
+  reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
+    refuseRepeated(body.order);
+    return changeBoards(this.deps, context, async (tx, now) => {
+      const { project } = context;
+      const board = found(await store.findBoard(tx, project, boardId));
+      refuseStrangers(body.order, await chartsOfBoard(tx, project, boardId));
+      await placeCharts(tx, project, boardId, body.order, now);
+      const charts = await chartsOfBoard(tx, project, boardId);
+      return { ...done('reorder', board, body), answer: { board, charts } };
+    });
+  }
+}
+
+function done(verb: Changed<unknown>['verb'], board: store.BoardRow, change: object) {
+  return { answer: board, resourceType: 'board', verb, resourceId: board.id, change } as const;
+}
+
+function checkedTimezone(timezone: string): string {
+  if (!isTimezone(timezone)) throw invalidRequest('timezone', 'must be a standard IANA timezone');
+  return timezone;
+}
+
+function refuseRepeated(order: readonly ChartPlace[]): void {
+  for (const field of ['chart_id', 'position'] as const) {
+    const seen = new Set<string | number>();
+    for (const [index, place] of order.entries()) {
+      if (seen.has(place[field])) {
+        throw invalidRequest(`order[${index}].${field}`, 'must not be the same as of another entry');
+      }
+      seen.add(place[field]);
+    }
+  }
+}
+
+function refuseStrangers(order: readonly ChartPlace[], charts: readonly ChartRow[]): void {
+  const ids = new Set(charts.map(({ id }) => id));
+  const index = order.findIndex((place) => !ids.has(place.chart_id));
+  if (index >= 0) throw invalidRequest(`order[${index}].chart_id`, 'must be a chart of this board');
+}

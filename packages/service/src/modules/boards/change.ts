@@ -1,0 +1,54 @@
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { ApiError, type ChangeContext } from '../../platform/http/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { audit } from '../tenancy/index.js';
+import { lockProject } from './board-store.js';
+
+export interface BoardDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+}
+
+/** What a change has come to, and what the audit log is to tell of it. */
+export interface Changed<Answer> {
+  readonly answer: Answer;
+  readonly resourceType: 'board' | 'chart';
+  readonly verb: 'create' | 'update' | 'delete' | 'reorder';
+  readonly resourceId: string;
+  readonly change: object;
+}
+
+/**
+ * Makes one change to the boards of a project, with its audit entry, together or not at all. Changes of one project wait for each
+ * other: what `work` reads, counts and adds up stays so.
+ *
+ * @param work gets the time of the change in Unix seconds
+ */
+export async function changeBoards<Answer>(
+  { postgres, clock }: BoardDeps,
+  { project, principal, requestId }: ChangeContext,
+  work: (tx: Tx, atS: number) => Promise<Changed<Answer>>,
+): Promise<Answer> {
+  return transaction(postgres, async (tx) => {
+    await lockProject(tx, project);
+    const { answer, resourceType, verb, resourceId, change } = await work(tx, unixSeconds(clock));
+    await audit(tx, {
+      tenantId: project.tenantId,
+      projectId: project.projectId,
+      principal,
+      action: `${resourceType}.${verb}`,
+      resourceType,
+      resourceId,
+      change,
+      requestId,
+      atMs: clock.nowMs(),
+    });
+    return answer;
+  });
+}
+
+/** @throws ApiError `not_found` where there is nothing */
+export function found<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw new ApiError('not_found');
+  return row;
+}

@@ -1,0 +1,70 @@
+import {
+  BOARD_TIME_RANGE_DEFAULT_S,
+  type ChartInput,
+  type ChartQuery,
+  type DimensionFilter,
+  type Measure,
+} from '@tollgate/contract';
+import { parseBucketSize } from '../../kernel/bucket.js';
+import { invalidRequest } from '../../platform/http/index.js';
+import { answeredGroupBy, normalizeQuery } from '../analysis/index.js';
+import type { BoardRow } from './board-store.js';
+import type { ChartRow } from './chart-store.js';
+
+/** What a chart shows, with every choice made; where it stands is said elsewhere. */
+export type ChartSettings = Pick<
+  ChartRow,
+  | 'title'
+  | 'description'
+  | 'chart_type'
+  | 'subject_type'
+  | 'bucket_size'
+  | 'filters'
+  | 'group_by'
+  | 'measures'
+  | 'metrics'
+  | 'bytes'
+>;
+
+const AUTOMATIC = 'auto';
+
+/**
+ * Checks what the schema cannot, by the rules of the query that the chart will send: whatever is saved can be asked.
+ *
+ * @throws ApiError `invalid_request` naming the field
+ */
+export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
+  const { chart_id: _chartId, board_id: _boardId, title, description, chart_type, ...rest } = input;
+  const { position: _position, size: _size, ...asked } = rest;
+  const bucketSize = asked.bucket_size ?? AUTOMATIC;
+  // A chart is a series: unlike a query it cannot ask for totals.
+  if (bucketSize !== AUTOMATIC && parseBucketSize(bucketSize) === undefined) {
+    throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d');
+  }
+  const query = normalizeQuery({ ...asked, time_range: { last_seconds: BOARD_TIME_RANGE_DEFAULT_S } }, nowS);
+  const settings = {
+    title,
+    description: description === undefined || description === '' ? null : description,
+    chart_type,
+    subject_type: asked.subject_type ?? null,
+    bucket_size: bucketSize,
+    filters: asked.filters ?? ({} as Record<string, DimensionFilter>),
+    group_by: answeredGroupBy(query),
+    measures: [...query.measures] as Measure[],
+    metrics: [...query.metrics],
+  };
+  return { ...settings, bytes: Buffer.byteLength(JSON.stringify(settings)) };
+}
+
+/** What a chart asks, in the timezone of its board. */
+export function chartQuery(chart: ChartRow, { timezone }: Pick<BoardRow, 'timezone'>): ChartQuery {
+  return {
+    metrics: chart.metrics,
+    measures: chart.measures,
+    timezone,
+    bucket_size: chart.bucket_size,
+    group_by: chart.group_by,
+    filters: chart.filters,
+    ...(chart.subject_type === null ? {} : { subject_type: chart.subject_type }),
+  };
+}

@@ -1,0 +1,112 @@
+import { BOARD_CHARTS_MAX, CHART_POSITION_MAX, CHARTS_BYTES_MAX, type ChartInput } from '@tollgate/contract';
+import { unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, type ChangeContext, invalidRequest } from '../../platform/http/index.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import { type BoardOwner, type BoardRow, findBoard } from './board-store.js';
+import { type BoardDeps, changeBoards, found } from './change.js';
+import { chartSettings } from './chart-settings.js';
+import * as store from './chart-store.js';
+
+/** A chart, and the board that says in which timezone it asks. */
+export interface ChartOnBoard {
+  readonly chart: store.ChartRow;
+  readonly board: BoardRow;
+}
+
+const FIRST_POSITION = 0;
+
+/** The charts of boards. See README.md. */
+export class Charts {
+  constructor(private readonly deps: BoardDeps) {}
+
+  /** @throws ApiError `invalid_request`, `not_found`, `chart_limit_reached`, `chart_id_taken` */
+  create(context: ChangeContext, boardId: string, input: ChartInput): Promise<ChartOnBoard> {
+    if (input.board_id !== boardId) throw invalidRequest('board_id', 'must be the board of the path');
+    const settings = chartSettings(input, unixSeconds(this.deps.clock));
+    return changeBoards(this.deps, context, async (tx, now) => {
+      const { project } = context;
+      const board = found(await findBoard(tx, project, boardId));
+      const neighbours = await store.chartsOfBoard(tx, project, boardId);
+      refuseOneMore(neighbours.length);
+      const id = input.chart_id ?? newId('chr', this.deps.clock);
+      if ((await store.findChart(tx, project, id)) !== undefined) throw new ApiError('chart_id_taken');
+      const chart: store.ChartRow = {
+        tenant_id: project.tenantId,
+        project_id: project.projectId,
+        id,
+        board_id: boardId,
+        ...settings,
+        position: input.position ?? positionAfter(neighbours.at(-1)),
+        size: input.size ?? 'half',
+        created_at: now,
+        updated_at: now,
+      };
+      await refuseTooLarge(tx, project, chart);
+      await store.insertChart(tx, chart);
+      return done('create', { chart, board }, input);
+    });
+  }
+
+  /**
+   * Replaces what the chart shows. It stays where it is unless a position or a size is sent.
+   *
+   * @throws ApiError `invalid_request`, `not_found`, `chart_limit_reached`
+   */
+  update(context: ChangeContext, chartId: string, input: ChartInput): Promise<ChartOnBoard> {
+    if (input.chart_id !== undefined && input.chart_id !== chartId) {
+      throw invalidRequest('chart_id', 'must be the chart of the path');
+    }
+    const settings = chartSettings(input, unixSeconds(this.deps.clock));
+    return changeBoards(this.deps, context, async (tx, now) => {
+      const { project } = context;
+      const before = found(await store.findChart(tx, project, chartId));
+      if (input.board_id !== before.board_id)
+        throw invalidRequest('board_id', 'must be the board of the chart');
+      const board = found(await findBoard(tx, project, before.board_id));
+      const chart: store.ChartRow = {
+        ...before,
+        ...settings,
+        position: input.position ?? before.position,
+        size: input.size ?? before.size,
+        updated_at: now,
+      };
+      await refuseTooLarge(tx, project, chart);
+      await store.updateChart(tx, chart);
+      return done('update', { chart, board }, input);
+    });
+  }
+
+  /** The others stay where they are. @throws ApiError `not_found` */
+  async delete(context: ChangeContext, chartId: string): Promise<void> {
+    await changeBoards(this.deps, context, async (tx) => {
+      const { project } = context;
+      const chart = found(await store.findChart(tx, project, chartId));
+      const board = found(await findBoard(tx, project, chart.board_id));
+      await store.deleteChart(tx, project, chartId);
+      return done('delete', { chart, board }, { board_id: board.id, title: chart.title });
+    });
+  }
+}
+
+function done(verb: 'create' | 'update' | 'delete', answer: ChartOnBoard, change: object) {
+  return { answer, resourceType: 'chart', verb, resourceId: answer.chart.id, change } as const;
+}
+
+/** Past the last position there is none: of equal ones the newer chart is the later anyway. */
+function positionAfter(last: store.ChartRow | undefined): number {
+  return last === undefined ? FIRST_POSITION : Math.min(last.position + 1, CHART_POSITION_MAX);
+}
+
+function refuseOneMore(chartCount: number): void {
+  if (chartCount < BOARD_CHARTS_MAX) return;
+  const message = `The board has ${BOARD_CHARTS_MAX} charts already, the most.`;
+  throw new ApiError('chart_limit_reached', { message });
+}
+
+async function refuseTooLarge(tx: Tx, owner: BoardOwner, chart: store.ChartRow): Promise<void> {
+  const others = await store.bytesOfOtherCharts(tx, owner, chart.id);
+  if (others + chart.bytes <= CHARTS_BYTES_MAX) return;
+  const message = `The charts of a project may take ${CHARTS_BYTES_MAX} bytes in all; with this one they would take more.`;
+  throw new ApiError('chart_limit_reached', { message });
+}

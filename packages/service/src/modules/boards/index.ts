@@ -1,0 +1,11 @@
+import { Boards } from './boards.js';
+import type { BoardDeps } from './change.js';
+import { Charts } from './charts.js';
+import type { BoardRoutesDeps } from './routes.js';
+
+export { registerBoardRoutes } from './routes.js';
+
+/** What the routes of boards need. */
+export function createBoards(deps: BoardDeps): BoardRoutesDeps {
+  return { boards: new Boards(deps), charts: new Charts(deps) };
+}

@@ -1,0 +1,194 @@
+import {
+  Board,
+  BoardList,
+  BoardWithCharts,
+  CHART_BODY_BYTES_MAX,
+  Chart,
+  ChartInput,
+  CreateBoardBody,
+  closed,
+  ErrorBodySchema,
+  NoContent,
+  ReorderChartsBody,
+  UpdateBoardBody,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, contextOf } from '../../platform/http/index.js';
+import type { Boards } from './boards.js';
+import type { Charts } from './charts.js';
+import { boardView, boardWithChartsView, chartView } from './view.js';
+
+export interface BoardRoutesDeps {
+  readonly boards: Boards;
+  readonly charts: Charts;
+}
+
+const tags = ['Boards'];
+const toRead = { access: { kind: 'project', permission: 'analytics:read' } } as const;
+const toWrite = { access: { kind: 'project', permission: 'analytics:write' } } as const;
+
+const BOARDS_URL = '/v1/projects/:project_id/analysis/boards';
+const BOARD_URL = `${BOARDS_URL}/:board_id`;
+const CHART_URL = '/v1/projects/:project_id/analysis/charts/:chart_id';
+const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
+const BoardParams = Type.Object({ project_id: Type.String(), board_id: Type.String() }, closed);
+const ChartParams = Type.Object({ project_id: Type.String(), chart_id: Type.String() }, closed);
+
+/** Boards, and the charts on them. */
+export function registerBoardRoutes(app: App, { boards, charts }: BoardRoutesDeps): void {
+  registerCollection(app, boards);
+  registerBoard(app, boards);
+  registerCharts(app, charts);
+}
+
+function registerCollection(app: App, boards: Boards): void {
+  app.route({
+    method: 'GET',
+    url: BOARDS_URL,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List boards',
+      description: 'Every board of the project, oldest first, with its charts in their order.',
+      operationId: 'listBoards',
+      params: ProjectParams,
+      response: { 200: BoardList },
+    },
+    handler: async ({ project }) => ({ boards: (await boards.list(project)).map(boardWithChartsView) }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: BOARDS_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Create a board',
+      description: 'It has no charts yet.',
+      operationId: 'createBoard',
+      params: ProjectParams,
+      body: CreateBoardBody,
+      response: { 201: Board, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) =>
+      reply.code(201).send(boardView(await boards.create(contextOf(request), request.body))),
+  });
+}
+
+function registerBoard(app: App, boards: Boards): void {
+  app.route({
+    method: 'PUT',
+    url: BOARD_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Change a board',
+      description: 'What is left out stays as it is; `description: ""` clears the description.',
+      operationId: 'updateBoard',
+      params: BoardParams,
+      body: UpdateBoardBody,
+      response: { 200: Board },
+    },
+    handler: async (request) =>
+      boardView(await boards.update(contextOf(request), request.params.board_id, request.body)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: BOARD_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Delete a board',
+      description: 'With every chart that it owns.',
+      operationId: 'deleteBoard',
+      params: BoardParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      await boards.delete(contextOf(request), request.params.board_id);
+      return reply.code(204).send(null);
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: `${BOARD_URL}/order`,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Reorder the charts of a board',
+      description:
+        'All at once, or none when one is not a chart of this board. A chart that is left out keeps its position and size: send every ' +
+        'chart to say the whole order.',
+      operationId: 'reorderCharts',
+      params: BoardParams,
+      body: ReorderChartsBody,
+      response: { 200: BoardWithCharts },
+    },
+    handler: async (request) =>
+      boardWithChartsView(await boards.reorder(contextOf(request), request.params.board_id, request.body)),
+  });
+}
+
+function registerCharts(app: App, charts: Charts): void {
+  app.route({
+    method: 'POST',
+    url: `${BOARD_URL}/charts`,
+    bodyLimit: CHART_BODY_BYTES_MAX,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Create a chart',
+      description:
+        'At the end of the board unless a position is sent. `group_by` is answered with `bucket` first: a chart is a series.',
+      operationId: 'createChart',
+      params: BoardParams,
+      body: ChartInput,
+      response: { 201: Chart, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const made = await charts.create(contextOf(request), request.params.board_id, request.body);
+      return reply.code(201).send(chartView(made.chart, made.board));
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: CHART_URL,
+    bodyLimit: CHART_BODY_BYTES_MAX,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Replace a chart',
+      description:
+        'What is left out takes its default, but for `position` and `size`, which stay. A chart stays on its board.',
+      operationId: 'updateChart',
+      params: ChartParams,
+      body: ChartInput,
+      response: { 200: Chart, 409: ErrorBodySchema },
+    },
+    handler: async (request) => {
+      const { chart, board } = await charts.update(contextOf(request), request.params.chart_id, request.body);
+      return chartView(chart, board);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: CHART_URL,
+    config: toWrite,
+    schema: {
+      tags,
+      summary: 'Delete a chart',
+      description: 'The other charts of its board keep their positions.',
+      operationId: 'deleteChart',
+      params: ChartParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      await charts.delete(contextOf(request), request.params.chart_id);
+      return reply.code(204).send(null);
+    },
+  });
+}
