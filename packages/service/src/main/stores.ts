@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config.js';
+import { dedicatedSuffixes } from '../modules/storage/index.js';
 import {
   applyClickHouseMigrations,
   type ClickHouse,
@@ -65,8 +66,8 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
     events.signal?.throwIfAborted();
     const clickhouse = await openClickHouse(config, events);
     closers.add(() => clickhouse.close());
-    const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, () =>
-      applyClickHouseMigrations(clickhouse),
+    const appliedToClickHouse = await withAdvisoryLock(postgres, CLICKHOUSE_MIGRATION_LOCK, async () =>
+      applyClickHouseMigrations(clickhouse, undefined, await dedicatedSuffixes(postgres)),
     );
     return {
       postgres,

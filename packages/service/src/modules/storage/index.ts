@@ -1,7 +1,2 @@
-export {
-  dedicatedTables,
-  SHARED_TABLES,
-  type StorageScope,
-  type StorageTables,
-  storageTables,
-} from './tables.js';
+export { dedicatedSuffixes, provisionStorage } from './project-store.js';
+export { type StorageScope, type StorageTables, storageTables } from './tables.js';

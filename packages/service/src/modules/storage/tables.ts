@@ -9,7 +9,7 @@ export interface StorageTables {
   readonly rollup: string;
 }
 
-export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
+const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
 /** Where the project's usage is: tables that many projects share, or its own, which differ from those in nothing but their name. */
 export function storageTables({
@@ -19,10 +19,13 @@ export function storageTables({
   return storage === 'shared' ? SHARED_TABLES : dedicatedTables(projectNo);
 }
 
-export function dedicatedTables(projectNo: number): StorageTables {
+function dedicatedTables(projectNo: number): StorageTables {
+  const suffix = tableSuffix(projectNo);
+  return { events: SHARED_TABLES.events + suffix, rollup: SHARED_TABLES.rollup + suffix };
+}
+
+/** The end of the names of a project's own tables. */
+export function tableSuffix(projectNo: number): string {
   if (!Number.isSafeInteger(projectNo)) throw new RangeError(`${projectNo} is not the number of a project`);
-  return {
-    events: `${SHARED_TABLES.events}_${projectNo}`,
-    rollup: `${SHARED_TABLES.rollup}_${projectNo}`,
-  };
+  return `_${projectNo}`;
 }

@@ -1,4 +1,5 @@
 export { chdbConfigFile } from './chdb-config.js';
+export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';

@@ -1,0 +1,43 @@
+import { type Migration, MigrationError } from '../migration-files.js';
+
+/**
+ * The statements of a migration, in order. ClickHouse has no transactions: each must bear repetition.
+ * @throws MigrationError
+ */
+export function statementsOf({ name, sql }: Pick<Migration, 'name' | 'sql'>): string[] {
+  const statements = splitStatements(sql);
+  for (const statement of statements) {
+    if (!bearsRepetition(statement)) {
+      throw new MigrationError(`A statement of ${name} does not bear repetition: ${statement.slice(0, 60)}…`);
+    }
+  }
+  return statements;
+}
+
+/** Names of the tables and views that the migrations make, in the order in which they are made. */
+export function tablesOf(migrations: readonly Migration[]): string[] {
+  const made = migrations
+    .flatMap(({ sql }) => splitStatements(sql))
+    .map((statement) => CREATED.exec(statement)?.[1]);
+  return made.filter((name) => name !== undefined);
+}
+
+/** The statement about the tables of the same names and a suffix. */
+export function renamed(statement: string, tables: readonly string[], suffix: string): string {
+  return statement.replaceAll(new RegExp(`\\b(?:${tables.join('|')})\\b`, 'g'), `$&${suffix}`);
+}
+
+const CREATED = /^CREATE (?:TABLE|MATERIALIZED VIEW|VIEW) IF NOT EXISTS (\w+)/i;
+
+/** Statements end with a semicolon at the end of a line. Comments of whole lines are dropped. */
+export function splitStatements(sql: string): string[] {
+  return sql
+    .replaceAll(/^\s*--.*$/gm, '')
+    .split(/;[ \t]*(?:\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '');
+}
+
+function bearsRepetition(statement: string): boolean {
+  return /\bIF (NOT )?EXISTS\b|^CREATE OR REPLACE\b/i.test(statement);
+}
