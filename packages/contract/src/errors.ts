@@ -27,6 +27,15 @@ export const ERRORS = {
   limit_key_taken: { status: 409, message: 'Another limit of the route has this limit_key.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
   permission_denied: { status: 403, message: 'This API key lacks the permission that the operation needs.' },
+  no_entitlement: {
+    status: 403,
+    message: 'The tenant has no plan: events are accepted once it has bought one.',
+  },
+  entitlement_limit_reached: { status: 403, message: "The tenant's plan does not allow that." },
+  event_quota_exceeded: {
+    status: 429,
+    message: "The plan's events of this month are used up; nothing was accepted.",
+  },
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },

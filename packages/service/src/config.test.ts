@@ -16,6 +16,7 @@ describe('the configuration', () => {
       logLevel: 'info',
       eventAgeDaysMax: 3650,
       eventAheadDaysMax: 30,
+      baselinePlan: 'unlimited',
       ingestBacklogEventsMax: 2_000_000,
       webhookAllowPrivate: false,
       url: undefined,
@@ -36,6 +37,7 @@ describe('the configuration', () => {
       TOLLGATE_ROLES: 'api, projector',
       TOLLGATE_LOG_LEVEL: 'warn',
       TOLLGATE_EVENT_AGE_DAYS_MAX: '90',
+      TOLLGATE_BASELINE_PLAN: 'none',
       TOLLGATE_WEBHOOK_ALLOW_PRIVATE: '1',
     });
     expect(config).toMatchObject({
@@ -48,12 +50,14 @@ describe('the configuration', () => {
       roles: ['api', 'projector'],
       logLevel: 'warn',
       eventAgeDaysMax: 90,
+      baselinePlan: 'none',
       webhookAllowPrivate: true,
     });
   });
 
   test.each([
     ['PORT', 'http'],
+    ['TOLLGATE_BASELINE_PLAN', 'launch'],
     ['PORT', '65536'],
     ['PORT', '-1'],
     ['PORT', '8080.5'],

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { BASELINE_PLANS, type BaselinePlan } from './modules/catalog/index.js';
 import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
 
 /** What a process of the service does. */
@@ -60,14 +61,20 @@ const SETTINGS = {
   eventAgeDaysMax: setting(
     'TOLLGATE_EVENT_AGE_DAYS_MAX',
     '3650',
-    'Days that `occurred_at` of an event may lie in the past.',
+    'Days that `occurred_at` of an event may lie in the past, unless the tenant has a plan that says so.',
     integer(0, 36_500),
   ),
   eventAheadDaysMax: setting(
     'TOLLGATE_EVENT_AHEAD_DAYS_MAX',
     '30',
-    'Days that `occurred_at` of an event may lie in the future.',
+    'Days that `occurred_at` of an event may lie in the future, unless the tenant has a plan that says so.',
     integer(0, 3_650),
+  ),
+  baselinePlan: setting(
+    'TOLLGATE_BASELINE_PLAN',
+    'unlimited',
+    'What a tenant has that was granted no plan: `unlimited` is everything without a limit; with `none` its events are refused with 403 `no_entitlement`.',
+    readBaselinePlan,
   ),
   ingestBacklogEventsMax: setting(
     'TOLLGATE_INGEST_BACKLOG_EVENTS_MAX',
@@ -218,6 +225,12 @@ function urlOf(...protocols: string[]) {
 function readServiceKey(text: string): string {
   if (!SERVICE_KEY.test(text)) throw new Error('16 to 200 visible ASCII characters without spaces');
   return text;
+}
+
+function readBaselinePlan(text: string): BaselinePlan {
+  const plan = BASELINE_PLANS.find((name) => name === text);
+  if (plan === undefined) throw new Error(`one of ${BASELINE_PLANS.join(', ')}`);
+  return plan;
 }
 
 function readLogLevel(text: string): LogLevel {

@@ -2,9 +2,17 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
 import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
+import {
+  createEntitlements,
+  type Entitlements,
+  registerCatalogRoutes,
+  TenantAdmission,
+} from '../modules/catalog/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
+  countSubjectRoutes,
+  countUsageControls,
   createApiCatalog,
   createLimitManagement,
   createRealtimeLimits,
@@ -12,6 +20,7 @@ import {
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import { provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
@@ -45,7 +54,17 @@ export interface Api {
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;
-  const tenancy = createTenancy({ postgres, clock: systemClock, serviceKey: parts.serviceKey });
+  const { baselinePlan: plan, eventAgeDaysMax, eventAheadDaysMax } = config;
+  const baseline = { plan, eventAgeDaysMax, eventAheadDaysMax };
+  const entitlements = createEntitlements({ postgres, clock: systemClock, baseline });
+  const admission = new TenantAdmission(entitlements);
+  const tenancy = createTenancy({
+    postgres,
+    clock: systemClock,
+    serviceKey: parts.serviceKey,
+    projectAdmission: admission,
+    provisionStorage: (projectNo) => provisionStorage(clickhouse, projectNo),
+  });
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
   // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
   readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
@@ -58,12 +77,20 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
-  const close = registerModules(app, parts, tenancy.service);
+  const close = registerModules(app, parts, { tenancy: tenancy.service, entitlements, admission });
   return { app, close };
 }
 
+/** What others ask about tenants. */
+interface Tenants {
+  readonly tenancy: TenancyService;
+  readonly entitlements: Entitlements;
+  readonly admission: TenantAdmission;
+}
+
 /** Every module's routes. Answers what must be called after the app has closed. */
-function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): () => Promise<void> {
+function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Promise<void> {
+  const { tenancy, entitlements, admission } = tenants;
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
@@ -82,7 +109,15 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
-  registerLimitRoutes(app, postgres);
+  registerLimitRoutes(app, postgres, admission);
+  registerCatalogRoutes(app, {
+    postgres,
+    clock,
+    entitlements,
+    tenants: tenancy,
+    countSubjectRoutes,
+    countUsageControls,
+  });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     clickhouse,
@@ -104,8 +139,8 @@ function registerModules(app: App, parts: ApiParts, tenancy: TenancyService): ()
 }
 
 /** One catalog for both: what is changed on this node counts here at once. */
-function registerLimitRoutes(app: App, postgres: Stores['postgres']): void {
-  const deps = { postgres, clock: systemClock, catalog: createApiCatalog() };
+function registerLimitRoutes(app: App, postgres: Stores['postgres'], admission: TenantAdmission): void {
+  const deps = { postgres, clock: systemClock, catalog: createApiCatalog(), admission };
   registerLimitManagementRoutes(app, createLimitManagement(deps));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }

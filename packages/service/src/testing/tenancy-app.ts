@@ -1,5 +1,6 @@
 import {
   createTenancy,
+  type ProjectAdmission,
   registerTenancyRoutes,
   type Tenancy,
   type TenancyOptions,
@@ -7,10 +8,22 @@ import {
 import { type App, createApp } from '../platform/http/index.js';
 import { createLog } from '../platform/log/index.js';
 import { createMetrics } from '../platform/metrics/index.js';
+import { everythingAdmitted } from './admission.js';
+
+export interface TenancyAppOptions extends Omit<TenancyOptions, 'projectAdmission' | 'provisionStorage'> {
+  /** Default: every project is admitted, and shares. */
+  readonly projectAdmission?: ProjectAdmission;
+  /** Default: nothing is made. */
+  readonly provisionStorage?: TenancyOptions['provisionStorage'];
+}
 
 /** A silent node that checks its answers against their schemas, with the routes of tenancy and no others yet. */
-export async function createTenancyApp(options: TenancyOptions): Promise<{ app: App; tenancy: Tenancy }> {
-  const tenancy = createTenancy(options);
+export async function createTenancyApp({
+  projectAdmission = everythingAdmitted,
+  provisionStorage = async () => {},
+  ...options
+}: TenancyAppOptions): Promise<{ app: App; tenancy: Tenancy }> {
+  const tenancy = createTenancy({ ...options, projectAdmission, provisionStorage });
   const app = await createApp({
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),

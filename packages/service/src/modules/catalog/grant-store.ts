@@ -21,6 +21,12 @@ export async function lockGrants(tx: Tx, tenantId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`tollgate/grants/${tenantId}`}, 0))`.execute(tx);
 }
 
+/** Those who add to the same allowance of a tenant wait for each other until `tx` ends: what they count stays so. */
+export async function lockAllowance(tx: Tx, tenantId: string, limit: string): Promise<void> {
+  const name = `tollgate/allowance/${tenantId}/${limit}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
+}
+
 /** The grants of a tenant that have not ended at a time, in the order of their start. */
 export async function openGrants(db: Db, tenantId: string, atS: number): Promise<Grant[]> {
   const { rows } = await sql<GrantRow>`

@@ -1,3 +1,4 @@
+export { TenantAdmission } from './admission.js';
 export {
   BASELINE_PLANS,
   type Baseline,
@@ -10,3 +11,4 @@ export { effectiveEnd, type Grant } from './grant.js';
 export { findGrantOfSource } from './grant-store.js';
 export { type GrantInput, grantPlan } from './grants.js';
 export { newestPlan } from './plan-store.js';
+export { registerCatalogRoutes } from './routes.js';

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import type { ChangeContext } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
+import type { LimitAdmission } from './admission.js';
 import type { LimitCatalog } from './book/index.js';
 import { advanceRevision } from './revision-store.js';
 
@@ -10,6 +11,7 @@ export interface LimitDeps {
   readonly clock: Clock;
   /** What this process answers by; it hears of every change that is made here. */
   readonly catalog: Pick<LimitCatalog, 'forget'>;
+  readonly admission: LimitAdmission;
 }
 
 export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
@@ -33,7 +35,7 @@ export interface Changed<Answer> {
  * @param work gets the time of the change in milliseconds
  */
 export async function changeLimits<Answer>(
-  { postgres, clock, catalog }: LimitDeps,
+  { postgres, clock, catalog }: Pick<LimitDeps, 'postgres' | 'clock' | 'catalog'>,
   { project, principal, requestId }: ChangeContext,
   work: (tx: Tx, atMs: number) => Promise<Changed<Answer>>,
 ): Promise<Answer> {

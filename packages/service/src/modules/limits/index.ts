@@ -1,3 +1,5 @@
+export type { LimitAdmission } from './admission.js';
+export { countSubjectRoutes, countUsageControls } from './allowance-store.js';
 export type { LimitCatalog } from './book/catalog.js';
 export { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './book/index.js';
 export { createLeaseExpiryJob, type LeaseExpiryJob } from './lease-expiry.js';

@@ -10,10 +10,12 @@ import {
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../platform/http/index.js';
 import { amountField } from '../ledger/index.js';
+import type { LimitAdmission } from './admission.js';
 import type { Leases } from './leases.js';
 
 export interface LeaseRouteDeps {
   readonly leases: Leases;
+  readonly admission: Pick<LimitAdmission, 'admitBudgetLease'>;
 }
 
 const tags = ['Budget leases'];
@@ -30,7 +32,7 @@ export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
   registerReads(app, deps);
 }
 
-function registerChanges(app: App, { leases }: LeaseRouteDeps): void {
+function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void {
   app.route({
     method: 'POST',
     url,
@@ -51,6 +53,7 @@ function registerChanges(app: App, { leases }: LeaseRouteDeps): void {
       response: { 201: BudgetLease, 409: ErrorBodySchema },
     },
     handler: async ({ project, body, rawBody, headers }, reply) => {
+      await admission.admitBudgetLease(project.tenantId);
       const input = {
         subject: { type: body.subject_type, id: body.subject_id },
         amount: amountField(rawBody, 'amount'),

@@ -1,6 +1,8 @@
 import type { LimitRuleInput } from '@tollgate/contract';
 import type { Postgres } from '../../platform/postgres/index.js';
+import { everythingAdmitted } from '../../testing/admission.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import type { LimitAdmission } from './admission.js';
 import { createApiCatalog, type LimitCatalog } from './book/index.js';
 import { createLimitManagement } from './management.js';
 import { registerLimitManagementRoutes } from './management-routes.js';
@@ -23,11 +25,13 @@ export interface ManagementApi extends TestApi {
   makeRoute(body?: object): Promise<{ readonly id: string; readonly account_id: string }>;
 }
 
-export async function createManagementApi(): Promise<ManagementApi> {
+export async function createManagementApi(
+  admission: LimitAdmission = everythingAdmitted,
+): Promise<ManagementApi> {
   // Fresh for ever: what it forgets, it forgets because a change was made on this node.
   const catalog = createApiCatalog(() => 0);
   const api = await createTestApi((app, { postgres, clock }) =>
-    registerLimitManagementRoutes(app, createLimitManagement({ postgres, clock, catalog })),
+    registerLimitManagementRoutes(app, createLimitManagement({ postgres, clock, catalog, admission })),
   );
   const url = `/v1/projects/${api.projectId}`;
   const must: ManagementApi['must'] = async (status, method, path, body) => {

@@ -1,4 +1,5 @@
 import { createMetrics } from '../../platform/metrics/index.js';
+import { everythingAdmitted } from '../../testing/admission.js';
 import { createTestApi, type TestApi } from '../../testing/api.js';
 import { catalogSource } from './book/catalog-store.js';
 import { LimitCatalog } from './book/index.js';
@@ -17,7 +18,7 @@ export async function createTestLimits(): Promise<TestLimits> {
   let parts: { leases: Leases; expiry: LeaseExpiryJob } | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
-    const realtime = createRealtimeLimits({ postgres, catalog, clock });
+    const realtime = createRealtimeLimits({ postgres, catalog, clock, admission: everythingAdmitted });
     const log = { warn: () => {} };
     const expiry = createLeaseExpiryJob({ postgres, clock, log, metrics: createMetrics() });
     parts = { leases: realtime.leases, expiry };

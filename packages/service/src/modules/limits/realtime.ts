@@ -1,5 +1,6 @@
 import type { App } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import type { LimitAdmission } from './admission.js';
 import { registerLeaseRoutes } from './lease-routes.js';
 import { Leases } from './leases.js';
 import { registerRealtimeRoutes } from './realtime-routes.js';
@@ -7,17 +8,20 @@ import { SubjectLimits, type SubjectLimitsDeps } from './subject-limits.js';
 
 export interface RealtimeDeps extends SubjectLimitsDeps {
   readonly postgres: Postgres;
+  readonly admission: Pick<LimitAdmission, 'admitBudgetLease'>;
 }
 
 /** What is asked of limits before the work, and while it is done. */
 export interface RealtimeLimitParts {
   readonly subjectLimits: SubjectLimits;
   readonly leases: Leases;
+  readonly admission: RealtimeDeps['admission'];
 }
 
 export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
   const subjectLimits = new SubjectLimits(deps);
-  return { subjectLimits, leases: new Leases({ ...deps, limits: subjectLimits }) };
+  const leases = new Leases({ ...deps, limits: subjectLimits });
+  return { subjectLimits, leases, admission: deps.admission };
 }
 
 /** The realtime snapshot, the check, and budget leases. */

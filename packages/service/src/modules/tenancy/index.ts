@@ -1,19 +1,25 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { KeyAuthenticator } from './authenticator.js';
+import type { ProjectAdmission } from './project-admission.js';
 import { CachedProjectResolver } from './project-resolver.js';
-import { TenancyService } from './service.js';
+import { type ProvisionStorage, TenancyService } from './service.js';
 import { findKey, findProjectRef } from './store.js';
 
 export { audit } from './audit-store.js';
+export { type KeyAuthenticator, keyHash } from './authenticator.js';
+export type { ProjectAdmission } from './project-admission.js';
 export { registerTenancyRoutes } from './routes.js';
 export type { TenancyService } from './service.js';
 export { loadServiceKey, type ServiceKey } from './service-key.js';
+export { countProjects } from './store.js';
 
 export interface TenancyOptions {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly serviceKey: string;
+  readonly projectAdmission: ProjectAdmission;
+  readonly provisionStorage: ProvisionStorage;
   /** A clock that never goes back; for the age of cached keys. */
   readonly monotonicMs?: () => number;
 }
@@ -25,7 +31,8 @@ export interface Tenancy {
   readonly service: TenancyService;
 }
 
-export function createTenancy({ postgres, clock, serviceKey, monotonicMs }: TenancyOptions): Tenancy {
+export function createTenancy(options: TenancyOptions): Tenancy {
+  const { postgres, clock, serviceKey, projectAdmission, provisionStorage, monotonicMs } = options;
   const authenticator = new KeyAuthenticator({
     findKey: (sha256) => findKey(postgres, sha256),
     serviceKey,
@@ -33,6 +40,12 @@ export function createTenancy({ postgres, clock, serviceKey, monotonicMs }: Tena
     ...(monotonicMs === undefined ? {} : { monotonicMs }),
   });
   const projects = new CachedProjectResolver((projectId) => findProjectRef(postgres, projectId));
-  const service = new TenancyService({ postgres, clock, onKeyRevoked: () => authenticator.forget() });
+  const service = new TenancyService({
+    postgres,
+    clock,
+    projectAdmission,
+    provisionStorage,
+    onKeyRevoked: () => authenticator.forget(),
+  });
   return { authenticator, projects, service };
 }

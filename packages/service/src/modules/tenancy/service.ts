@@ -15,6 +15,7 @@ import { ApiError, type Page, type Principal } from '../../platform/http/index.j
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { audit, listAuditLog } from './audit-store.js';
 import { keyHash } from './authenticator.js';
+import type { ProjectAdmission } from './project-admission.js';
 import * as store from './store.js';
 
 /** Who asks for a change, for the audit log. */
@@ -26,19 +27,29 @@ export interface Caller {
 export interface TenancyServiceOptions {
   readonly postgres: Postgres;
   readonly clock: Clock;
+  readonly projectAdmission: ProjectAdmission;
+  readonly provisionStorage: ProvisionStorage;
   /** Called after a key was revoked, so that caches of this process forget it at once. */
   readonly onKeyRevoked: () => void;
 }
+
+/** Makes the tables of a project that gets some of its own; repeated, it changes nothing. */
+export type ProvisionStorage = (projectNo: number) => Promise<void>;
 
 /** Tenants, their projects and their keys. Every method answers 404 `not_found` for a tenant that is absent. */
 export class TenancyService {
   readonly #postgres: Postgres;
   readonly #clock: Clock;
+  readonly #projectAdmission: ProjectAdmission;
+  readonly #provisionStorage: ProvisionStorage;
   readonly #onKeyRevoked: () => void;
 
-  constructor({ postgres, clock, onKeyRevoked }: TenancyServiceOptions) {
+  constructor(options: TenancyServiceOptions) {
+    const { postgres, clock, projectAdmission, provisionStorage, onKeyRevoked } = options;
     this.#postgres = postgres;
     this.#clock = clock;
+    this.#projectAdmission = projectAdmission;
+    this.#provisionStorage = provisionStorage;
     this.#onKeyRevoked = onKeyRevoked;
   }
 
@@ -67,18 +78,23 @@ export class TenancyService {
     return store.listTenants(this.#postgres, page);
   }
 
+  /** @throws ApiError `entitlement_limit_reached` */
   async createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
     await this.getTenant(tenantId);
-    const project: Project = {
-      id: newId('prj', this.#clock),
-      tenant_id: tenantId,
-      name: body.name,
-      kind: body.kind,
-      storage: 'shared',
-      created_at: unixSeconds(this.#clock),
-    };
-    await transaction(this.#postgres, async (tx) => {
-      await store.insertProject(tx, project);
+    const { name, kind } = body;
+    return transaction(this.#postgres, async (tx) => {
+      const countOfKind = () => store.countProjects(tx, tenantId, kind);
+      const project: Project = {
+        id: newId('prj', this.#clock),
+        tenant_id: tenantId,
+        name,
+        kind,
+        storage: await this.#projectAdmission.admitProject(tx, tenantId, kind, countOfKind),
+        created_at: unixSeconds(this.#clock),
+      };
+      const projectNo = await store.insertProject(tx, project);
+      // Within the transaction: there is never a project without its tables, and what they may be left over from is nobody's.
+      if (project.storage === 'dedicated') await this.#provision(projectNo);
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         projectId: project.id,
@@ -87,8 +103,8 @@ export class TenancyService {
         resourceId: project.id,
         change: body,
       });
+      return project;
     });
-    return project;
   }
 
   async listProjectsOfTenant(tenantId: string, page: Page): Promise<{ projects: Project[]; total: number }> {
@@ -153,6 +169,14 @@ export class TenancyService {
   async listAuditLog(tenantId: string, page: Page): Promise<{ entries: AuditEntry[]; total: number }> {
     await this.getTenant(tenantId);
     return listAuditLog(this.#postgres, tenantId, page);
+  }
+
+  async #provision(projectNo: number): Promise<void> {
+    try {
+      await this.#provisionStorage(projectNo);
+    } catch (error) {
+      throw new ApiError('store_unavailable', { cause: error });
+    }
   }
 
   /**

@@ -24,8 +24,10 @@ export async function insertTenant(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.insertInto('tenants').values(tenant).execute();
 }
 
-export async function insertProject(tx: Tx, project: Project): Promise<void> {
-  await tx.insertInto('projects').values(project).execute();
+/** Answers the project's number. */
+export async function insertProject(tx: Tx, project: Project): Promise<number> {
+  const { no } = await tx.insertInto('projects').values(project).returning('no').executeTakeFirstOrThrow();
+  return no;
 }
 
 export async function insertKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey): Promise<void> {
@@ -82,6 +84,17 @@ export async function listProjects(
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { projects: projects as Project[], total };
+}
+
+/** How many projects of a kind the tenant has. */
+export async function countProjects(db: Reader['db'], tenantId: string, kind: ProjectKind): Promise<number> {
+  const { total } = await db
+    .selectFrom('projects')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where('tenant_id', '=', tenantId)
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow();
+  return total;
 }
 
 /** The keys of a tenant that were not revoked. */

@@ -10,7 +10,7 @@ export const NAMED_ERROR: TSchema & { readonly $id: string } = { ...ErrorBodySch
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is not valid; `details` say where.',
   401: 'There is no key, or it is malformed, unknown, revoked or expired.',
-  403: 'The key lacks the permission.',
+  403: 'The key lacks the permission, or the plan of the tenant does not allow it.',
   404: "There is no such resource, or it is another tenant's.",
   409: 'The request does not fit the state of the resource; `code` says how.',
   413: 'The body is too large; the message names the limit.',

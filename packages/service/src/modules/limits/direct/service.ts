@@ -14,6 +14,7 @@ import {
 } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
+import { countUsageControls } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { changeWindowLimits, lockPosting } from '../posting/index.js';
@@ -27,7 +28,7 @@ import * as store from './store.js';
 export class DirectLimitService {
   constructor(private readonly deps: LimitDeps) {}
 
-  /** @throws ApiError `not_found` for the route; `invalid_request`, `limit_key_taken`. */
+  /** @throws ApiError `not_found` for the route; `invalid_request`, `limit_key_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
     const values = checkedRule(body);
     return changeLimits(this.deps, context, async (tx, atMs) => {
@@ -35,6 +36,8 @@ export class DirectLimitService {
       await refuseUnknownRoute(tx, project, routeId);
       const limitId = newId('racl', this.deps.clock);
       await refuseKey(tx, { ...project, routeId, limitId }, values.limit_key);
+      const { tenantId } = project;
+      await this.deps.admission.admitUsageControls(tx, tenantId, 1, () => countUsageControls(tx, tenantId));
       const now = Math.floor(atMs / 1_000);
       const limit: store.DirectLimitRow = {
         tenant_id: project.tenantId,

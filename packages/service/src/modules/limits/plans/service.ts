@@ -2,6 +2,7 @@ import type { CreateUsageLimitPlanBody, UpdateUsageLimitPlanBody } from '@tollga
 import { newId } from '../../../kernel/id.js';
 import { ApiError, type ChangeContext, type Page } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
+import { countUsageControls } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { checkedRules } from '../rule-check.js';
@@ -20,11 +21,12 @@ export interface PlanState {
 export class PlanService {
   constructor(private readonly deps: LimitDeps) {}
 
-  /** @throws ApiError `invalid_request`, `name_taken`. */
+  /** @throws ApiError `invalid_request`, `name_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
     const values = checkedRules(body.rules ?? []);
     return changeLimits(this.deps, context, async (tx, atMs) => {
       if (await store.isNameTaken(tx, context.project, body.name)) throw new ApiError('name_taken');
+      await this.#admitRules(tx, context.project, values.length);
       const now = Math.floor(atMs / 1_000);
       const plan: store.PlanRow = {
         tenant_id: context.project.tenantId,
@@ -48,7 +50,7 @@ export class PlanService {
   /**
    * Changes the draft, and opens one as a copy of what is in force when there is none.
    *
-   * @throws ApiError `not_found`, `invalid_request`, `usage_limit_plan_archived`.
+   * @throws ApiError `not_found`, `invalid_request`, `usage_limit_plan_archived`, `entitlement_limit_reached`.
    */
   update(context: ChangeContext, planId: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
     const values = body.rules === undefined ? undefined : checkedRules(body.rules);
@@ -63,6 +65,7 @@ export class PlanService {
         updated_at: now,
       };
       const rules = values ?? (previous ?? published)?.rules ?? [];
+      await this.#admitRules(tx, context.project, rules.length - rulesOf(published, previous));
       const draft = await this.#draftOf(tx, plan, rules, previous, now);
       await store.replaceDraft(tx, draft);
       await store.updatePlan(tx, plan);
@@ -100,7 +103,7 @@ export class PlanService {
     return this.#setArchived(context, planId, 'archive');
   }
 
-  /** @throws ApiError `not_found`. */
+  /** @throws ApiError `not_found`, `entitlement_limit_reached`. */
   restore(context: ChangeContext, planId: string): Promise<store.PlanRow> {
     return this.#setArchived(context, planId, 'restore');
   }
@@ -130,11 +133,24 @@ export class PlanService {
     return changeLimits(this.deps, context, async (tx, atMs) => {
       const before = found(await store.findPlan(tx, context.project, planId));
       if ((before.archived_at !== null) === (verb === 'archive')) return { answer: before };
+      if (verb === 'restore' && !(await store.isBound(tx, context.project, planId))) {
+        await this.#admitRules(
+          tx,
+          context.project,
+          rulesOf(...(await versionsOf(tx, context.project, before))),
+        );
+      }
       const now = Math.floor(atMs / 1_000);
       const plan = { ...before, archived_at: verb === 'archive' ? now : null, updated_at: now };
       await store.updatePlan(tx, plan);
       return done(verb, planId, plan, { current_revision: plan.current_revision });
     });
+  }
+
+  /** @param added rules that the plans of the tenant would have more than they have; what is there may stay */
+  async #admitRules(tx: Tx, { tenantId }: LimitOwner, added: number): Promise<void> {
+    if (added <= 0) return;
+    await this.deps.admission.admitUsageControls(tx, tenantId, added, () => countUsageControls(tx, tenantId));
   }
 
   /** A draft with these rules. Those that the draft before it had, by their key, stay the same rules. */
@@ -181,6 +197,11 @@ function done<Answer>(
   change: object,
 ): Changed<Answer> {
   return { answer, done: { resourceType: 'usage_limit_plan', verb, resourceId, change } };
+}
+
+/** How many rules a plan counts as: one of its newest version and its draft takes the other's place. */
+function rulesOf(...versions: readonly (store.VersionRow | undefined)[]): number {
+  return Math.max(...versions.map((version) => version?.rules.length ?? 0));
 }
 
 /** The newest published version and the draft. */

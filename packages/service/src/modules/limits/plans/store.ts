@@ -78,6 +78,19 @@ export async function isNameTaken(db: Db, owner: LimitOwner, name: string): Prom
   return row !== undefined;
 }
 
+/** Whether a route is bound to the plan. */
+export async function isBound(db: Db, owner: LimitOwner, planId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('subject_routes')
+    .select('id')
+    .where('tenant_id', '=', owner.tenantId)
+    .where('project_id', '=', owner.projectId)
+    .where('usage_limit_plan_id', '=', planId)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 export async function insertPlan(tx: Tx, plan: PlanRow): Promise<void> {
   await tx.insertInto('usage_limit_plans').values(plan).execute();
 }

@@ -4,6 +4,7 @@ import { isTimezone } from '../../../kernel/timezone.js';
 import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../ledger/index.js';
+import { countSubjectRoutes } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { findPlan } from '../plans/store.js';
@@ -17,7 +18,7 @@ export class SubjectRouteService {
    * Without an account one is opened in the same transaction.
    *
    * @throws ApiError `invalid_request`, for an account or plan that does not exist too; `plan_not_published`,
-   *   `subject_route_exists`.
+   *   `subject_route_exists`, `entitlement_limit_reached`.
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
@@ -27,6 +28,8 @@ export class SubjectRouteService {
       const planId = body.usage_limit_plan_id ?? null;
       if (planId !== null) await refuseUnbindable(tx, project, planId);
       await refuseTaken(tx, project, body, undefined);
+      const { tenantId } = project;
+      await this.deps.admission.admitSubjectRoutes(tx, tenantId, 1, () => countSubjectRoutes(tx, tenantId));
       const route: store.RouteRow = {
         tenant_id: project.tenantId,
         project_id: project.projectId,

@@ -1,0 +1,88 @@
+import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@tollgate/contract';
+import { ApiError } from '../../platform/http/index.js';
+import type { Tx } from '../../platform/postgres/index.js';
+import type { Entitlement, EntitlementLimits } from './entitlement.js';
+import type { Entitlements } from './entitlements.js';
+import { lockAllowance } from './grant-store.js';
+
+/** Limits on how many of something a tenant may have, by the name that they have in a plan. */
+const COUNTED = {
+  max_development_projects: 'maxDevelopmentProjects',
+  max_release_projects: 'maxReleaseProjects',
+  max_subject_routes: 'maxSubjectRoutes',
+  max_usage_controls: 'maxUsageControls',
+} as const satisfies Record<string, keyof EntitlementLimits>;
+
+type CountedLimit = keyof typeof COUNTED;
+
+const OF_KIND = {
+  development: 'max_development_projects',
+  release: 'max_release_projects',
+} as const satisfies Record<ProjectKind, CountedLimit>;
+
+/** Holds tenants to what they may do, where they do it: main hands it to the modules that ask. */
+export class TenantAdmission {
+  constructor(private readonly entitlements: Pick<Entitlements, 'current' | 'currentWithin'>) {}
+
+  /** The port of tenancy. */
+  async admitProject(
+    tx: Tx,
+    tenantId: string,
+    kind: ProjectKind,
+    count: () => Promise<number>,
+  ): Promise<Project['storage']> {
+    const { limits } = await this.#admit(tx, tenantId, OF_KIND[kind], 1, count);
+    return kind === 'release' && limits.requiresReleaseProjectUsageStorage ? 'dedicated' : 'shared';
+  }
+
+  /** A port of limits. */
+  async admitSubjectRoutes(
+    tx: Tx,
+    tenantId: string,
+    added: number,
+    count: () => Promise<number>,
+  ): Promise<void> {
+    await this.#admit(tx, tenantId, 'max_subject_routes', added, count);
+  }
+
+  /** A port of limits. */
+  async admitUsageControls(
+    tx: Tx,
+    tenantId: string,
+    added: number,
+    count: () => Promise<number>,
+  ): Promise<void> {
+    await this.#admit(tx, tenantId, 'max_usage_controls', added, count);
+  }
+
+  /** A port of limits. @throws ApiError `entitlement_limit_reached` where the tenant has no budgets */
+  async admitBudgetLease(tenantId: string): Promise<void> {
+    const entitlement = await this.entitlements.current(tenantId);
+    if (entitlement.limits.features.budgets === true) return;
+    throw limitReached(entitlement, { path: 'features.budgets', message: 'is off' });
+  }
+
+  /** The entitlement that is in force in `tx`, once it is clear that it has room for so many more. */
+  async #admit(
+    tx: Tx,
+    tenantId: string,
+    limit: CountedLimit,
+    added: number,
+    count: () => Promise<number>,
+  ): Promise<Entitlement> {
+    const entitlement = await this.entitlements.currentWithin(tx, tenantId);
+    const most = entitlement.limits[COUNTED[limit]];
+    if (most === UNLIMITED) return entitlement;
+    await lockAllowance(tx, tenantId, limit);
+    const used = await count();
+    if (used + added <= most) return entitlement;
+    throw limitReached(entitlement, { path: limit, message: `allows ${most}; ${used} used` });
+  }
+}
+
+function limitReached({ planId }: Entitlement, detail: ErrorDetail): ApiError {
+  return new ApiError('entitlement_limit_reached', {
+    message: `The plan ${planId} does not allow that: ${detail.path} ${detail.message}.`,
+    details: [detail],
+  });
+}

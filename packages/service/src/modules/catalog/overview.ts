@@ -1,0 +1,66 @@
+import type { Entitlement as EntitlementView } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { utcMonthAt } from '../../kernel/period.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { countProjects } from '../tenancy/index.js';
+import type { Entitlement } from './entitlement.js';
+import type { Entitlements } from './entitlements.js';
+import { usedEvents } from './quota-store.js';
+
+type Count = (db: Postgres['db'], tenantId: string) => Promise<number>;
+
+export interface OverviewDeps {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly clock: Clock;
+  readonly entitlements: Pick<Entitlements, 'current'>;
+  /** What the plan limits and others keep; of all projects of a tenant. */
+  readonly countSubjectRoutes: Count;
+  readonly countUsageControls: Count;
+}
+
+/** What a tenant may do now, and what of it is used. */
+export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
+  const { db } = deps.postgres;
+  const { startS } = utcMonthAt(unixSeconds(deps.clock));
+  const [entitlement, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
+    await Promise.all([
+      deps.entitlements.current(tenantId),
+      usedEvents(db, tenantId, startS),
+      countProjects(db, tenantId, 'development'),
+      countProjects(db, tenantId, 'release'),
+      deps.countSubjectRoutes(db, tenantId),
+      deps.countUsageControls(db, tenantId),
+    ]);
+  return {
+    ...viewOf(entitlement),
+    usage: {
+      events_this_month: events,
+      development_projects: developmentProjects,
+      release_projects: releaseProjects,
+      subject_routes: subjectRoutes,
+      usage_controls: usageControls,
+    },
+  };
+}
+
+function viewOf({ limits, ...entitlement }: Entitlement): Omit<EntitlementView, 'usage'> {
+  return {
+    tenant_id: entitlement.tenantId,
+    plan_id: entitlement.planId,
+    revision: entitlement.revision,
+    status: entitlement.status,
+    starts_at: entitlement.startsAt,
+    ends_at: entitlement.endsAt,
+    monthly_event_limit: limits.monthlyEventLimit,
+    retention_days: limits.retentionDays,
+    max_development_projects: limits.maxDevelopmentProjects,
+    max_release_projects: limits.maxReleaseProjects,
+    max_subject_routes: limits.maxSubjectRoutes,
+    max_usage_controls: limits.maxUsageControls,
+    requires_release_project_usage_storage: limits.requiresReleaseProjectUsageStorage,
+    release_project_usage_storage_dynamic_partition_start: limits.partitionStartDays,
+    release_project_usage_storage_dynamic_partition_end: limits.partitionEndDays,
+    release_project_usage_storage_create_history_partition: limits.createHistoryPartition,
+    features: { ...limits.features },
+  };
+}

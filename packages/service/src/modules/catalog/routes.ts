@@ -1,0 +1,68 @@
+import { CatalogPlanList, Entitlement, ErrorBodySchema, TenantParams } from '@tollgate/contract';
+import { ApiError, type App } from '../../platform/http/index.js';
+import type { TenancyService } from '../tenancy/index.js';
+import { entitlementOverview, type OverviewDeps } from './overview.js';
+import { newestPlans } from './plan-store.js';
+
+export interface CatalogRouteDeps extends OverviewDeps {
+  readonly tenants: Pick<TenancyService, 'getTenant'>;
+}
+
+const tags = ['Plans'];
+
+/** The catalog, and what tenants have of it. */
+export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/plans',
+    config: { access: { kind: 'public' } },
+    schema: {
+      tags,
+      summary: 'List the plans',
+      description:
+        'The newest revision of every plan. What a tenant has bought stays as it was when a plan changes.',
+      operationId: 'listPlans',
+      response: { 200: CatalogPlanList },
+    },
+    handler: async () => ({ plans: await newestPlans(deps.postgres.db) }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/entitlement',
+    config: { access: { kind: 'any-key' } },
+    schema: {
+      tags,
+      summary: 'Read what my tenant may do',
+      description:
+        'The plan in force, or the baseline without one, and what of it is used. The service key has no tenant of its own: it is ' +
+        'refused here, and reads the entitlement of any tenant by its id.',
+      operationId: 'getEntitlement',
+      response: { 200: Entitlement, 400: ErrorBodySchema },
+    },
+    handler: async ({ principal }) => {
+      if (principal.kind === 'key') return entitlementOverview(deps, principal.tenantId);
+      throw new ApiError('invalid_request', {
+        message: 'The service key has no tenant: ask for /admin/v1/tenants/:tenant_id/entitlement.',
+      });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/admin/v1/tenants/:tenant_id/entitlement',
+    config: { access: { kind: 'tenant', permission: 'tenant:admin' } },
+    schema: {
+      tags,
+      summary: 'Read what a tenant may do',
+      description: 'The plan in force, or the baseline without one, and what of it is used.',
+      operationId: 'getTenantEntitlement',
+      params: TenantParams,
+      response: { 200: Entitlement },
+    },
+    handler: async ({ params }) => {
+      const { id } = await deps.tenants.getTenant(params.tenant_id);
+      return entitlementOverview(deps, id);
+    },
+  });
+}
