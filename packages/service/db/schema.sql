@@ -375,6 +375,7 @@ create table payment_orders (
   status text not null,
   plan_id text not null,
   plan_revision integer not null,
+  plan json not null,
   product_name text not null,
   amount_minor bigint not null,
   currency text not null,

@@ -343,6 +343,7 @@ export interface PaymentOrdersTable {
   status: string;
   plan_id: string;
   plan_revision: number;
+  plan: ColumnType<unknown, string, string>;
   product_name: string;
   amount_minor: number;
   currency: string;

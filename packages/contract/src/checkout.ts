@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox';
+import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { IDENTIFIER_CHARS_MAX } from './limits.js';
+
+/** How long after it was made an order can be paid. */
+export const CHECKOUT_MINUTES = 36;
+/** An order that has no page by then never gets one. */
+export const CHECKOUT_ABANDONED_MINUTES = 5;
+
+export const PAYMENT_PROVIDERS = ['sandbox', 'stripe'] as const;
+export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
+
+export const PAYMENT_ORDER_STATUSES = ['pending', 'expired', 'paid'] as const;
+export type PaymentOrderStatus = (typeof PAYMENT_ORDER_STATUSES)[number];
+
+const TenantId = Type.String({ description: 'Tenant id, `ten_…`.' });
+const OrderId = Type.String({ description: 'Payment order id, `ord_…`.' });
+const SessionId = Type.String({ description: "The provider's id of the page." });
+const SessionUrl = Type.String({ description: 'Where the order is paid: lead the browser there.' });
+
+export const PaymentOrderParams = Type.Object({ tenant_id: TenantId, order_id: OrderId }, closed);
+
+export const CheckoutHeaders = Type.Object({
+  'idempotency-key': Type.String({
+    minLength: 1,
+    maxLength: IDENTIFIER_CHARS_MAX,
+    description:
+      'One key per purchase: with the same one a request can be repeated until it is answered. Scoped to the tenant.',
+  }),
+});
+
+export const CreateCheckoutBody = Type.Object(
+  {
+    plan_id: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'A plan of the catalog that has a price. The price is that of the catalog.',
+    }),
+  },
+  closed,
+);
+export type CreateCheckoutBody = Static<typeof CreateCheckoutBody>;
+
+export const CheckoutSession = Type.Object(
+  { order_id: OrderId, session_id: SessionId, session_url: SessionUrl },
+  closed,
+);
+export type CheckoutSession = Static<typeof CheckoutSession>;
+
+const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
+  type: 'string',
+  enum: [...PAYMENT_ORDER_STATUSES],
+  description:
+    '`pending` until it is paid, or until a later checkout finds that its time is over. Money that arrives after that still makes it `paid`.',
+});
+
+export const PaymentOrder = Type.Object(
+  {
+    order_id: OrderId,
+    tenant_id: TenantId,
+    status: PaymentOrderStatusSchema,
+    plan_id: Type.String(),
+    plan_revision: Type.Integer({
+      minimum: 1,
+      description: 'The revision that was ordered, and is granted.',
+    }),
+    product_name: Type.String({ description: 'As the buyer sees it.' }),
+    amount_minor: Type.Integer({ minimum: 1, description: 'In minor units: 1900 is 19.00 USD.' }),
+    currency: Type.String({ description: 'ISO 4217 code.' }),
+    success_url: Type.String({ description: 'Where the buyer is led after paying.' }),
+    cancel_url: Type.String({ description: 'Where the buyer is led without paying.' }),
+    provider: Type.Unsafe<PaymentProviderName>({ type: 'string', enum: [...PAYMENT_PROVIDERS] }),
+    session_id: Nullable(SessionId),
+    session_url: Nullable(SessionUrl),
+    payment_id: Nullable(Type.String({ description: "The provider's id of the payment." })),
+    expires_at: { ...UnixSeconds, description: 'From when on it counts as expired. Unix seconds.' },
+    paid_at: Nullable(UnixSeconds),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+export type PaymentOrder = Static<typeof PaymentOrder>;
+
+export const PaymentOrderQuery = Type.Object(
+  { status: Type.Optional(PaymentOrderStatusSchema), ...PageQuery.properties },
+  closed,
+);
+export type PaymentOrderQuery = Static<typeof PaymentOrderQuery>;
+
+export const PaymentOrderList = Type.Object({ orders: Type.Array(PaymentOrder), ...pageFields }, closed);
+
+export const PaymentWebhookReceipt = Type.Object({ received: Type.Literal(true) }, closed);
