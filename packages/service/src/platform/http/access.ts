@@ -134,7 +134,8 @@ function authorize(
   if (hasUnusableParameter(request)) return notFound();
   const { project_id: projectId, tenant_id: tenantId } = request.params as Partial<Record<string, string>>;
   if (access.kind === 'tenant') {
-    return principal.kind === 'service' || principal.tenantId === tenantId ? undefined : notFound();
+    if (principal.kind === 'service' || principal.tenantId === tenantId) return undefined;
+    return access.elsewhere === 'denied' ? permissionDenied() : notFound();
   }
   if (access.kind !== 'project') return undefined;
   const project = ports.projects.resolveProject(projectId ?? '');

@@ -18,14 +18,15 @@ export type App = FastifyInstance<
  * - `any-key`: any valid key, the service key included.
  * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of several. Sets
  *   `request.project`.
- * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant.
+ * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. Of another tenant, absent or not, an
+ *   admin key hears 404, or 403 where `elsewhere` says so.
  * - `service`: the service key only.
  */
 export type Access =
   | { readonly kind: 'public' }
   | { readonly kind: 'any-key' }
   | { readonly kind: 'project'; readonly permission: Permission | readonly Permission[] }
-  | { readonly kind: 'tenant'; readonly permission: 'tenant:admin' }
+  | { readonly kind: 'tenant'; readonly permission: 'tenant:admin'; readonly elsewhere?: 'denied' }
   | { readonly kind: 'service' };
 
 /** The service's own key: everything in every tenant. */
