@@ -1,0 +1,221 @@
+import type { CatalogPlan, CheckoutSession, PaymentOrderStatus } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, invalidRequest, type Page, type Principal } from '../../platform/http/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { newestPlan } from '../catalog/index.js';
+import { audit } from '../tenancy/index.js';
+import { isOver, ORDER_LIFETIME_S, type Order } from './order.js';
+import * as store from './order-store.js';
+import { type PaymentProvider, PaymentProviderError, type ProviderSession } from './provider.js';
+
+/** Why there is no checkout, or what it needs. */
+export interface CheckoutSettings {
+  /** Undefined when none is configured. */
+  readonly provider: PaymentProvider | undefined;
+  /** Where buyers are led after paying, and without; undefined when not configured. */
+  readonly successUrl: () => string | undefined;
+  readonly cancelUrl: () => string | undefined;
+}
+
+export interface CheckoutDeps extends CheckoutSettings {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly log: { warn(details: object, message: string): void };
+}
+
+/** Who asks for a checkout, for whom, under which key. */
+export interface CheckoutRequest {
+  readonly tenantId: string;
+  readonly key: string;
+  readonly planId: string;
+  readonly principal: Principal;
+  readonly requestId: string;
+}
+
+type Refusal = 'payment_checkout_expired' | 'idempotency_key_conflict' | 'checkout_in_progress';
+type Outcome = { readonly order: Order } | { readonly refusal: Refusal };
+
+/** Purchases of plans: orders, and the provider's pages on which they are paid. */
+export class Checkouts {
+  /** Sessions that this process is asking the provider for, by order: whoever else wants one waits for the same answer. */
+  readonly #asking = new Map<string, Promise<ProviderSession>>();
+
+  constructor(private readonly deps: CheckoutDeps) {}
+
+  /**
+   * The page to pay on: a new one, or the one that there is. The order is committed before the provider is asked, and asked
+   * outside any transaction; whatever breaks off in between, the same request goes on where it stopped.
+   *
+   * @throws ApiError `not_found`, `invalid_request`, `idempotency_key_conflict`, `payment_checkout_expired`,
+   *   `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`
+   */
+  async create(request: CheckoutRequest): Promise<CheckoutSession> {
+    const { postgres } = this.deps;
+    // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
+    const outcome = await transaction(postgres, (tx) => this.#resolve(tx, request));
+    if ('refusal' in outcome) throw new ApiError(outcome.refusal);
+    return sessionOf(outcome.order) ?? this.#open(outcome.order);
+  }
+
+  /** @throws ApiError `not_found` */
+  async read(tenantId: string, orderId: string): Promise<Order> {
+    const order = await store.findOrder(this.deps.postgres.db, tenantId, orderId);
+    if (order === undefined) throw new ApiError('not_found');
+    return order;
+  }
+
+  /** @throws ApiError `not_found` for a tenant that is absent */
+  async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
+    const { db } = this.deps.postgres;
+    if (!(await store.findTenant(db, tenantId))) throw new ApiError('not_found');
+    return store.listOrders(db, tenantId, status, page);
+  }
+
+  /** Which order the request is about, made now if need be; or why it is about none. */
+  async #resolve(tx: Tx, request: CheckoutRequest): Promise<Outcome> {
+    const { tenantId, key, planId } = request;
+    const nowS = unixSeconds(this.deps.clock);
+    if (!(await store.findTenant(tx, tenantId))) throw new ApiError('not_found');
+    await store.lockOrders(tx, tenantId);
+    const known = await store.findOrderOfKey(tx, tenantId, key);
+    if (known !== undefined) {
+      if (known.plan.id !== planId) return { refusal: 'idempotency_key_conflict' };
+      return this.#goOn(tx, known, nowS);
+    }
+    const plan = await purchasablePlan(tx, planId);
+    const active = await this.#activeOrder(tx, tenantId, nowS);
+    if (active !== undefined && active.plan.id !== planId) return { refusal: 'checkout_in_progress' };
+    const order = active ?? (await this.#insert(tx, request, plan, nowS));
+    await store.insertKey(tx, order, key, nowS);
+    return { order };
+  }
+
+  /** The order of a key that was used before. */
+  async #goOn(tx: Tx, order: Order, nowS: number): Promise<Outcome> {
+    if (order.status === 'pending' && this.#isOver(order, nowS)) {
+      await store.expireOrder(tx, order);
+      return { refusal: 'payment_checkout_expired' };
+    }
+    return order.status === 'expired' ? { refusal: 'payment_checkout_expired' } : { order };
+  }
+
+  /** The tenant's pending order, unless its time is over. */
+  async #activeOrder(tx: Tx, tenantId: string, nowS: number): Promise<Order | undefined> {
+    const pending = await store.findPendingOrder(tx, tenantId);
+    if (pending === undefined || !this.#isOver(pending, nowS)) return pending;
+    await store.expireOrder(tx, pending);
+    return undefined;
+  }
+
+  /** The pages of a provider that is not in use any more take no money that would be noticed. */
+  #isOver(order: Order, nowS: number): boolean {
+    const { provider } = this.deps;
+    return isOver(order, nowS) || (provider !== undefined && provider.name !== order.provider);
+  }
+
+  async #insert(tx: Tx, request: CheckoutRequest, plan: CatalogPlan, nowS: number): Promise<Order> {
+    const { clock } = this.deps;
+    const { provider, successUrl, cancelUrl } = this.#configured();
+    const order: Order = {
+      id: newId('ord', clock),
+      tenantId: request.tenantId,
+      status: 'pending',
+      plan,
+      productName: `Tollgate ${plan.display_name}, one month`,
+      successUrl,
+      cancelUrl,
+      expiresAt: nowS + ORDER_LIFETIME_S,
+      provider: provider.name,
+      sessionId: null,
+      sessionUrl: null,
+      sessionExpiresAt: null,
+      paymentId: null,
+      paidAt: null,
+      createdAt: nowS,
+    };
+    await store.insertOrder(tx, order);
+    await audit(tx, {
+      tenantId: order.tenantId,
+      principal: request.principal,
+      action: 'payment_order.create',
+      resourceType: 'payment_order',
+      resourceId: order.id,
+      change: { plan_id: plan.id, plan_revision: plan.revision },
+      requestId: request.requestId,
+      atMs: clock.nowMs(),
+    });
+    return order;
+  }
+
+  #configured() {
+    const { provider } = this.deps;
+    const successUrl = this.deps.successUrl();
+    const cancelUrl = this.deps.cancelUrl();
+    if (provider === undefined || successUrl === undefined || cancelUrl === undefined) {
+      throw new ApiError('checkout_not_configured');
+    }
+    return { provider, successUrl, cancelUrl };
+  }
+
+  /** Asks the provider for the order's page and writes it down. */
+  async #open(order: Order): Promise<CheckoutSession> {
+    let stored: Order | undefined;
+    try {
+      const session = await this.#askOnce(order);
+      stored = await store.attachSession(this.deps.postgres.db, order, session);
+    } catch (error) {
+      if (!(error instanceof PaymentProviderError)) throw error;
+      this.deps.log.warn({ err: error, orderId: order.id }, 'the payment provider created no checkout');
+      // Another process may have had more luck with the same order.
+      stored = await store.findOrder(this.deps.postgres.db, order.tenantId, order.id);
+      if (stored?.sessionId == null) throw new ApiError('payment_provider_failed');
+    }
+    const session = stored === undefined ? undefined : sessionOf(stored);
+    // While the provider was asked, somebody found the order abandoned.
+    if (session === undefined || stored?.status === 'expired') throw new ApiError('payment_checkout_expired');
+    return session;
+  }
+
+  async #askOnce(order: Order): Promise<ProviderSession> {
+    const { provider } = this.deps;
+    if (provider?.name !== order.provider) throw new ApiError('checkout_not_configured');
+    const running = this.#asking.get(order.id);
+    if (running !== undefined) return running;
+    const asking = provider.createSession(sessionRequest(order));
+    this.#asking.set(order.id, asking);
+    try {
+      return await asking;
+    } finally {
+      this.#asking.delete(order.id);
+    }
+  }
+}
+
+/** The newest revision of a plan that can be bought. @throws ApiError `invalid_request` */
+async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
+  const plan = await newestPlan(tx, planId);
+  if (plan === undefined) throw invalidRequest('plan_id', 'there is no such plan');
+  if (plan.amount_minor === 0) throw invalidRequest('plan_id', 'this plan is not sold by checkout');
+  return plan;
+}
+
+function sessionRequest(order: Order) {
+  return {
+    idempotencyKey: `tollgate-${order.id}`,
+    orderId: order.id,
+    tenantId: order.tenantId,
+    planId: order.plan.id,
+    productName: order.productName,
+    amountMinor: order.plan.amount_minor,
+    currency: order.plan.currency,
+    successUrl: order.successUrl,
+    cancelUrl: order.cancelUrl,
+    expiresAt: order.expiresAt,
+  };
+}
+
+function sessionOf({ id, sessionId, sessionUrl }: Order): CheckoutSession | undefined {
+  if (sessionId === null || sessionUrl === null) return undefined;
+  return { order_id: id, session_id: sessionId, session_url: sessionUrl };
+}

@@ -1,0 +1,124 @@
+import type { PaymentOrderStatus } from '@tollgate/contract';
+import { type Kysely, sql } from 'kysely';
+import type { Page } from '../../platform/http/index.js';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Order } from './order.js';
+import type { ProviderSession } from './provider.js';
+
+type Db = Kysely<Database> | Tx;
+
+const orderColumns = sql`
+  id, tenant_id as "tenantId", status, plan, product_name as "productName", success_url as "successUrl", cancel_url as "cancelUrl", expires_at as "expiresAt", provider, session_id as "sessionId",
+  session_url as "sessionUrl", session_expires_at as "sessionExpiresAt", payment_id as "paymentId",
+  paid_at as "paidAt", created_at as "createdAt"`;
+
+/**
+ * Lets one transaction at a time look at a tenant's orders and change them: what it finds stays so until it commits.
+ * Taken before any row, so that nobody waits in a circle.
+ */
+export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`tollgate/orders/${tenantId}`}, 0))`.execute(tx);
+}
+
+export async function findTenant(db: Db, tenantId: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from tenants where id = ${tenantId}`.execute(db);
+  return rows.length > 0;
+}
+
+/** The order that a key has led to. */
+export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
+  const { rows } = await sql<Order>`
+    select ${orderColumns} from payment_orders
+    where tenant_id = ${tenantId} and id = (
+      select order_id from payment_order_keys where tenant_id = ${tenantId} and key = ${key})
+  `.execute(tx);
+  return rows[0];
+}
+
+export async function findPendingOrder(tx: Tx, tenantId: string): Promise<Order | undefined> {
+  const { rows } = await sql<Order>`
+    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and status = 'pending'
+  `.execute(tx);
+  return rows[0];
+}
+
+export async function findOrder(db: Db, tenantId: string, id: string): Promise<Order | undefined> {
+  const { rows } = await sql<Order>`
+    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and id = ${id}
+  `.execute(db);
+  return rows[0];
+}
+
+export async function insertOrder(tx: Tx, order: Order): Promise<void> {
+  const { plan } = order;
+  await sql`
+    insert into payment_orders (id, tenant_id, status, plan_id, plan_revision, plan, product_name, amount_minor,
+      currency, success_url, cancel_url, expires_at, provider, created_at)
+    values (${order.id}, ${order.tenantId}, ${order.status}, ${plan.id}, ${plan.revision}, ${JSON.stringify(plan)},
+      ${order.productName}, ${plan.amount_minor}, ${plan.currency}, ${order.successUrl}, ${order.cancelUrl},
+      ${order.expiresAt}, ${order.provider}, ${order.createdAt})
+  `.execute(tx);
+}
+
+/** From now on the key leads to this order. */
+export async function insertKey(
+  tx: Tx,
+  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  key: string,
+  createdAt: number,
+): Promise<void> {
+  await sql`
+    insert into payment_order_keys (tenant_id, key, order_id, created_at)
+    values (${tenantId}, ${key}, ${id}, ${createdAt})
+  `.execute(tx);
+}
+
+export async function expireOrder(tx: Tx, { tenantId, id }: Pick<Order, 'tenantId' | 'id'>): Promise<void> {
+  await sql`
+    update payment_orders set status = 'expired' where tenant_id = ${tenantId} and id = ${id} and status = 'pending'
+  `.execute(tx);
+}
+
+/** Writes the order's page down, unless it has one already, or has expired meanwhile. Answers the order as it is then. */
+export async function attachSession(
+  db: Db,
+  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  session: ProviderSession,
+): Promise<Order | undefined> {
+  await sql`
+    update payment_orders
+    set session_id = ${session.id}, session_url = ${session.url}, session_expires_at = ${session.expiresAt}
+    where tenant_id = ${tenantId} and id = ${id} and session_id is null and status <> 'expired'
+  `.execute(db);
+  return findOrder(db, tenantId, id);
+}
+
+export async function settleOrder(
+  tx: Tx,
+  { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
+  paymentId: string,
+  paidAt: number,
+): Promise<void> {
+  await sql`
+    update payment_orders set status = 'paid', payment_id = ${paymentId}, paid_at = ${paidAt}
+    where tenant_id = ${tenantId} and id = ${id}
+  `.execute(tx);
+}
+
+/** A page of a tenant's orders, newest first, and how many there are. */
+export async function listOrders(
+  db: Db,
+  tenantId: string,
+  status: PaymentOrderStatus | undefined,
+  page: Page,
+): Promise<{ orders: Order[]; total: number }> {
+  const chosen = sql`tenant_id = ${tenantId} and (${status ?? null}::text is null or status = ${status ?? null})`;
+  const { rows: orders } = await sql<Order>`
+    select ${orderColumns} from payment_orders where ${chosen}
+    order by created_at desc, id desc limit ${page.limit} offset ${page.offset}
+  `.execute(db);
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from payment_orders where ${chosen}
+  `.execute(db);
+  return { orders, total: rows[0]?.total ?? 0 };
+}

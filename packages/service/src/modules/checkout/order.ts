@@ -1,0 +1,50 @@
+import {
+  type CatalogPlan,
+  CHECKOUT_ABANDONED_MINUTES,
+  CHECKOUT_MINUTES,
+  type PaymentOrderStatus,
+  type PaymentProviderName,
+} from '@tollgate/contract';
+
+const SECONDS_PER_MINUTE = 60;
+export const ORDER_LIFETIME_S = CHECKOUT_MINUTES * SECONDS_PER_MINUTE;
+export const ABANDONED_AFTER_S = CHECKOUT_ABANDONED_MINUTES * SECONDS_PER_MINUTE;
+
+/** A tenant's purchase of a plan. All times are Unix seconds. */
+export interface Order {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly status: PaymentOrderStatus;
+  /** As it was when it was ordered: what is asked for, and granted, is this. */
+  readonly plan: CatalogPlan;
+  readonly productName: string;
+  readonly successUrl: string;
+  readonly cancelUrl: string;
+  /** Fixed when the order is made. */
+  readonly expiresAt: number;
+  readonly provider: PaymentProviderName;
+  /** Set together, once. */
+  readonly sessionId: string | null;
+  readonly sessionUrl: string | null;
+  readonly sessionExpiresAt: number | null;
+  /** Set together, once. */
+  readonly paymentId: string | null;
+  readonly paidAt: number | null;
+  readonly createdAt: number;
+}
+
+/**
+ * Whether a pending order's time is over, so that it stands in nobody's way any more.
+ *
+ * With a page, that is when the page closes. Without one, it is when a new page could be refused: it must stay open for 30 minutes
+ * at least, and the order ends after 36.
+ */
+export function isOver(order: Order, nowS: number): boolean {
+  if (order.sessionId === null) return nowS >= order.createdAt + ABANDONED_AFTER_S;
+  return nowS >= endOf(order);
+}
+
+/** When the order counts as expired, in Unix seconds: what the provider says of its page is exact. */
+export function endOf({ expiresAt, sessionExpiresAt }: Order): number {
+  return sessionExpiresAt ?? expiresAt;
+}

@@ -1,0 +1,147 @@
+import {
+  CheckoutHeaders,
+  CheckoutSession,
+  CreateCheckoutBody,
+  ErrorBodySchema,
+  PaymentOrder,
+  PaymentOrderList,
+  PaymentOrderParams,
+  PaymentOrderQuery,
+  TenantParams,
+} from '@tollgate/contract';
+import { ApiError, type App, type Principal, pageOf, principalPermits } from '../../platform/http/index.js';
+import type { Checkouts } from './checkouts.js';
+import { endOf, type Order } from './order.js';
+
+const tags = ['Plans'];
+const tenantAdmin = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
+/** Whoever administers another tenant is told so, whether or not there is this one. */
+const buyer = { access: { kind: 'tenant', permission: 'tenant:admin', elsewhere: 'denied' } } as const;
+const ORDERS_URL = '/admin/v1/tenants/:tenant_id/payments/orders';
+
+const purchase = {
+  tags,
+  headers: CheckoutHeaders,
+  body: CreateCheckoutBody,
+  response: { 201: CheckoutSession, 403: ErrorBodySchema, 409: ErrorBodySchema, 502: ErrorBodySchema },
+};
+
+/** Purchases, and the orders that they made. */
+export function registerCheckoutRoutes(app: App, checkouts: Checkouts): void {
+  registerPurchases(app, checkouts);
+  registerOrders(app, checkouts);
+}
+
+function registerPurchases(app: App, checkouts: Checkouts): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/tenants/:tenant_id/payments/provider/checkout-sessions',
+    config: buyer,
+    schema: {
+      ...purchase,
+      summary: 'Buy a plan',
+      description:
+        'Answers the page of the payment provider on which one period of the plan is paid; lead the browser there. A repeated request answers the same order and page while it is active; so does another key for the same plan. After 36 minutes the key answers `payment_checkout_expired`. The plan is granted when the provider reports the payment: read the entitlement, do not trust the redirect.',
+      operationId: 'createCheckoutSession',
+      params: TenantParams,
+    },
+    handler: async (request, reply) => {
+      const session = await checkouts.create({
+        tenantId: request.params.tenant_id,
+        planId: request.body.plan_id,
+        key: request.headers['idempotency-key'],
+        principal: request.principal,
+        requestId: request.id,
+      });
+      return reply.code(201).send(session);
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/api/payments/provider/checkout-sessions',
+    config: { access: { kind: 'any-key' } },
+    schema: {
+      ...purchase,
+      summary: 'Buy a plan for the own tenant',
+      description:
+        'The same for the tenant of the key, as the web console asks for it. Needs a key with `tenant:admin`.',
+      operationId: 'createOwnCheckoutSession',
+    },
+    handler: async (request, reply) => {
+      const session = await checkouts.create({
+        tenantId: administeredBy(request.principal),
+        planId: request.body.plan_id,
+        key: request.headers['idempotency-key'],
+        principal: request.principal,
+        requestId: request.id,
+      });
+      return reply.code(201).send(session);
+    },
+  });
+}
+
+function registerOrders(app: App, checkouts: Checkouts): void {
+  app.route({
+    method: 'GET',
+    url: ORDERS_URL,
+    config: tenantAdmin,
+    schema: {
+      tags,
+      summary: 'List the payment orders of a tenant',
+      description: 'Newest first.',
+      operationId: 'listPaymentOrders',
+      params: TenantParams,
+      querystring: PaymentOrderQuery,
+      response: { 200: PaymentOrderList },
+    },
+    handler: async ({ params, query }) => {
+      const page = pageOf(query);
+      const { orders, total } = await checkouts.list(params.tenant_id, query.status, page);
+      return { orders: orders.map(orderAnswer), total_count: total, ...page };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: `${ORDERS_URL}/:order_id`,
+    config: tenantAdmin,
+    schema: {
+      tags,
+      summary: 'Read a payment order',
+      description: 'What was ordered, and what became of it.',
+      operationId: 'getPaymentOrder',
+      params: PaymentOrderParams,
+      response: { 200: PaymentOrder },
+    },
+    handler: async ({ params }) => orderAnswer(await checkouts.read(params.tenant_id, params.order_id)),
+  });
+}
+
+/** The one tenant that the key administers. @throws ApiError `permission_denied` */
+function administeredBy(principal: Principal): string {
+  const isAdmin = principal.kind === 'key' && principalPermits(principal, 'tenant:admin');
+  if (!isAdmin || principal.projectId !== undefined) throw new ApiError('permission_denied');
+  return principal.tenantId;
+}
+
+function orderAnswer(order: Order): PaymentOrder {
+  const { plan } = order;
+  return {
+    order_id: order.id,
+    tenant_id: order.tenantId,
+    status: order.status,
+    plan_id: plan.id,
+    plan_revision: plan.revision,
+    product_name: order.productName,
+    amount_minor: plan.amount_minor,
+    currency: plan.currency,
+    success_url: order.successUrl,
+    cancel_url: order.cancelUrl,
+    provider: order.provider,
+    session_id: order.sessionId,
+    session_url: order.sessionUrl,
+    payment_id: order.paymentId,
+    expires_at: endOf(order),
+    paid_at: order.paidAt,
+    created_at: order.createdAt,
+  };
+}

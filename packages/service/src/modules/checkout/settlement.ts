@@ -1,0 +1,122 @@
+import type { PaymentProviderName } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { timeOfId } from '../../kernel/id.js';
+import { parseJson } from '../../kernel/json.js';
+import { ApiError } from '../../platform/http/index.js';
+import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { grantPlan } from '../catalog/index.js';
+import { audit } from '../tenancy/index.js';
+import { ABANDONED_AFTER_S, type Order } from './order.js';
+import { findOrder, lockOrders, settleOrder } from './order-store.js';
+import { type Payment, readPayment } from './payment-event.js';
+import { isSigned, type SignedBody } from './signature.js';
+
+const MS_PER_S = 1_000;
+
+export interface SettlementDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly log: { warn(details: object, message: string): void };
+  /** Whose payments are taken; undefined when none is configured. */
+  readonly provider: PaymentProviderName | undefined;
+  /** Any of them may have signed. */
+  readonly secrets: readonly string[];
+  /** Done after the grant is committed, and again with every further delivery of its payment. */
+  readonly initializeQuota: (tenantId: string) => Promise<void>;
+}
+
+/** Turns payments into grants: each once, however often, late and in whatever order it is told of. */
+export class Settlement {
+  constructor(private readonly deps: SettlementDeps) {}
+
+  /**
+   * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not before: any error
+   * makes the provider deliver it again.
+   *
+   * @throws ApiError `invalid_signature`, `invalid_json`, `payment_mismatch`, `payment_order_not_ready`,
+   *   `quota_initialization_failed`
+   */
+  async receive(delivery: SignedBody, requestId: string): Promise<void> {
+    if (!isSigned(delivery, this.deps.secrets, unixSeconds(this.deps.clock))) {
+      throw new ApiError('invalid_signature');
+    }
+    const payment = readPayment(eventOf(delivery.body));
+    if (payment === undefined) return;
+    if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
+    await this.#settle(payment, requestId);
+    try {
+      await this.deps.initializeQuota(payment.tenantId);
+    } catch (cause) {
+      throw new ApiError('quota_initialization_failed', { cause });
+    }
+  }
+
+  async #settle(payment: Payment, requestId: string): Promise<void> {
+    try {
+      await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
+    } catch (error) {
+      if (!isUniqueViolation(error, 'payment_orders_payment')) throw error;
+      throw this.#mismatch(requestId, 'it has paid another order');
+    }
+  }
+
+  /** Order, plan and grant change together or not at all. */
+  async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<void> {
+    const { clock } = this.deps;
+    await lockOrders(tx, payment.tenantId);
+    const order = await findOrder(tx, payment.tenantId, payment.orderId);
+    if (order === undefined) throw this.#absent(payment, requestId);
+    const difference = this.#difference(payment, order);
+    if (difference !== undefined) throw this.#mismatch(requestId, difference);
+    const atS = unixSeconds(clock);
+    const source = `${order.provider}:${payment.id}`;
+    if (order.status !== 'paid') {
+      await settleOrder(tx, order, payment.id, atS);
+      await audit(tx, {
+        tenantId: order.tenantId,
+        principal: { kind: 'service' },
+        action: 'payment_order.pay',
+        resourceType: 'payment_order',
+        resourceId: order.id,
+        change: { payment_id: payment.id, plan_id: order.plan.id, plan_revision: order.plan.revision },
+        requestId,
+        atMs: clock.nowMs(),
+      });
+    }
+    // Of a payment that was settled before, this answers the grant that there is.
+    await grantPlan(tx, { tenantId: order.tenantId, plan: order.plan, source, atS });
+  }
+
+  /** In what the payment is not that of the order. */
+  #difference(payment: Payment, order: Order): string | undefined {
+    if (order.provider !== this.deps.provider) return 'its order is with another provider';
+    if (payment.planId !== order.plan.id) return 'it is for another plan';
+    if (payment.amountMinor !== order.plan.amount_minor) return 'it is of another amount';
+    if (payment.currency !== order.plan.currency.toLowerCase()) return 'it is in another currency';
+    if (order.paymentId !== null && order.paymentId !== payment.id)
+      return 'its order was paid by another payment';
+    return undefined;
+  }
+
+  /** An order is committed before its page exists; an id that is that fresh may still be about to appear where we look. */
+  #absent({ orderId }: Payment, requestId: string): ApiError {
+    const madeAtMs = timeOfId('ord', orderId);
+    const nowMs = this.deps.clock.nowMs();
+    const isFresh = madeAtMs !== undefined && Math.abs(nowMs - madeAtMs) < ABANDONED_AFTER_S * MS_PER_S;
+    return isFresh ? new ApiError('payment_order_not_ready') : this.#mismatch(requestId, 'it has no order');
+  }
+
+  /** Money may have been taken for nothing: whoever runs the service should know, the sender need not know why. */
+  #mismatch(requestId: string, reason: string): ApiError {
+    this.deps.log.warn({ requestId, reason }, 'a verified payment was refused');
+    return new ApiError('payment_mismatch');
+  }
+}
+
+function eventOf(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    throw new ApiError('invalid_json');
+  }
+}

@@ -1,0 +1,43 @@
+import { PaymentWebhookReceipt } from '@tollgate/contract';
+import { Type } from 'typebox';
+import type { App } from '../../platform/http/index.js';
+import type { Settlement } from './settlement.js';
+
+export const PAYMENT_WEBHOOK_URL = '/v1/payments/provider/webhook';
+/** Events of payments are a few KiB. */
+const EVENT_BYTES_MAX = 262_144;
+
+/** Where the payment provider tells what was paid. */
+export function registerPaymentWebhookRoutes(app: App, settlement: Settlement): void {
+  // A scope of its own: what is signed are the bytes, and nothing unsigned is worth being parsed.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) =>
+      done(null, bytes),
+    );
+    registerWebhook(scope as App, settlement);
+  });
+}
+
+function registerWebhook(app: App, settlement: Settlement): void {
+  app.route({
+    method: 'POST',
+    url: PAYMENT_WEBHOOK_URL,
+    config: { access: { kind: 'public' } },
+    bodyLimit: EVENT_BYTES_MAX,
+    schema: {
+      tags: ['Plans'],
+      summary: 'Webhook of the payment provider',
+      description:
+        'Takes `payment_intent.succeeded` and grants what was paid; other events are received and ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
+      operationId: 'receivePaymentEvent',
+      body: Type.Unsafe<Buffer>({ description: 'An event, as Stripe sends it.' }),
+      response: { 200: PaymentWebhookReceipt },
+    },
+    handler: async ({ body, headers, id }) => {
+      const header = headers['payment-signature'] ?? headers['stripe-signature'];
+      await settlement.receive({ body: body ?? Buffer.alloc(0), header: header?.toString() }, id);
+      return { received: true as const };
+    },
+  });
+}
