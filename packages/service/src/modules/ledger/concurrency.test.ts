@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transaction } from '../../platform/postgres/index.js';
-import { release, reserve } from './index.js';
-import { allAtOnce, keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
+
+import { allAtOnce, LedgerFixture, ONE } from './ledger.testing.js';
 import type { WalletCaller } from './wallets.js';
 
 const CHANGES = 1_000;
@@ -72,12 +71,7 @@ it('never waits in a circle, whatever the order in which batches name their wall
   const work = Array.from({ length: BATCHES }, (_, index) => async () => {
     const chosen = shuffled(wallets, index).slice(0, 1 + (index % WALLETS));
     if (index % 4 === 0) {
-      await transaction(fixture.store.postgres, (tx) =>
-        release(
-          tx,
-          chosen.map((wallet) => ({ ...keyOfCaller(wallet), amount: 1n })),
-        ),
-      );
+      await fixture.release(...chosen.map((wallet) => [wallet, 1n] as const));
     } else if (index % 4 === 1) {
       for (const wallet of chosen) await credit(wallet, ONE);
     } else {
@@ -92,8 +86,7 @@ it('never reserves more than there is, however many ask at once', async () => {
   const wallet = await fixture.newWallet();
   await fixture.ledger.wallets.setMode(wallet, 'prepaid');
   await credit(wallet, 10n * ONE);
-  const asked = () =>
-    transaction(fixture.store.postgres, (tx) => reserve(tx, keyOfCaller(wallet), 3n * ONE, fixture.clock));
+  const asked = () => fixture.reserve(wallet, 3n * ONE);
   const outcomes = await allAtOnce(Array.from({ length: 40 }, () => asked));
   expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(3);
   expect(await fixture.wallet(wallet)).toMatchObject({ balance: 10n * ONE, reserved: 9n * ONE });

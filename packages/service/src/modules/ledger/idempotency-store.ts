@@ -2,46 +2,71 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { LedgerScope } from './wallet-store.js';
 
-/** One use of an Idempotency-Key. */
-export interface KeyUse extends LedgerScope {
-  /** What is done, e.g. `credit`: the same key may be used for other operations. */
+/** Where keys are told apart. The same key may be used for different operations. */
+export interface KeyScope extends LedgerScope {
+  /** What is done, e.g. `credit`. */
   readonly operation: string;
-  readonly key: string;
-  /** SHA-256 of what is asked. */
-  readonly requestHash: Buffer;
 }
 
-/** What an earlier request with the same key asked, and was answered. */
-export interface EarlierUse {
+/** What the request that used a key asked, and was answered. */
+export interface KeyUse {
+  readonly key: string;
+  /** SHA-256 of what was asked. */
   readonly requestHash: Buffer;
   readonly answer: unknown;
 }
 
 /**
- * Takes a key for this transaction. Waits for another one that is using it: when that is rolled back, the key was not used.
+ * Takes keys, each once, for this transaction, until it has used or freed them. Waits for others that are using them, in one order;
+ * a key whose use is rolled back was not used.
  *
- * @returns the earlier use, or undefined when the key is ours now
+ * @returns the earlier uses of those that are not ours now
  */
-export async function takeKey(tx: Tx, use: KeyUse, createdAt: number): Promise<EarlierUse | undefined> {
+export async function takeKeys(
+  tx: Tx,
+  { tenantId, projectId, operation }: KeyScope,
+  keys: readonly string[],
+  createdAt: number,
+): Promise<KeyUse[]> {
   const { numAffectedRows } = await sql`
     insert into idempotent_requests (tenant_id, project_id, operation, key, request_hash, answer, created_at)
-    values (${use.tenantId}, ${use.projectId}, ${use.operation}, ${use.key}, ${use.requestHash}, 'null', ${createdAt})
+    select ${tenantId}::text, ${projectId}::text, ${operation}::text, k.key, ''::bytea, 'null'::json, ${createdAt}::bigint
+    from unnest(${keys}::text[]) as k (key) order by k.key collate "C"
     on conflict do nothing
   `.execute(tx);
-  if (numAffectedRows === 1n) return undefined;
-  const { rows } = await sql<EarlierUse>`
-    select request_hash as "requestHash", answer from idempotent_requests where ${isUse(use)}
+  if (numAffectedRows === BigInt(keys.length)) return [];
+  const { rows } = await sql<KeyUse>`
+    select key, request_hash as "requestHash", answer from idempotent_requests
+    where tenant_id = ${tenantId} and project_id = ${projectId} and operation = ${operation} and key = any(${keys})
+      and request_hash <> ''
   `.execute(tx);
-  if (rows[0] === undefined) throw new Error('a key that is taken has no row');
-  return rows[0];
+  return rows;
 }
 
-/** Keeps the answer of the request that has taken the key. */
-export async function keepAnswer(tx: Tx, use: KeyUse, answer: object): Promise<void> {
-  await sql`update idempotent_requests set answer = ${JSON.stringify(answer)} where ${isUse(use)}`.execute(
-    tx,
-  );
+/** Keeps the answers of requests whose keys this transaction has taken. */
+export async function keepAnswers(
+  tx: Tx,
+  { projectId, operation }: KeyScope,
+  uses: readonly KeyUse[],
+): Promise<void> {
+  await sql`
+    update idempotent_requests r set request_hash = u.request_hash, answer = u.answer
+    from unnest(
+      ${uses.map(({ key }) => key)}::text[], ${uses.map(({ requestHash }) => requestHash)}::bytea[],
+      ${uses.map(({ answer }) => JSON.stringify(answer))}::json[]
+    ) as u (key, request_hash, answer)
+    where r.project_id = ${projectId} and r.operation = ${operation} and r.key = u.key
+  `.execute(tx);
 }
 
-const isUse = ({ tenantId, projectId, operation, key }: KeyUse) =>
-  sql`tenant_id = ${tenantId} and project_id = ${projectId} and operation = ${operation} and key = ${key}`;
+/** Gives back keys that this transaction has taken and not used. */
+export async function freeKeys(
+  tx: Tx,
+  { projectId, operation }: KeyScope,
+  keys: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from idempotent_requests
+    where project_id = ${projectId} and operation = ${operation} and key = any(${keys})
+  `.execute(tx);
+}

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../platform/http/index.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { keepAnswer, takeKey } from './idempotency-store.js';
-import type { LedgerScope } from './wallet-store.js';
+import { freeKeys, type KeyScope, type KeyUse, keepAnswers, takeKeys } from './idempotency-store.js';
 
 /** A request that is to be done once, however often it is sent. */
-export interface OnceRequest extends LedgerScope {
-  readonly operation: string;
+export interface OnceRequest extends KeyScope, KeyedRequest {}
+
+export interface KeyedRequest {
   /** The `Idempotency-Key`; without one the request is done each time. */
   readonly key: string | undefined;
   /** Everything that makes the request what it is, in one spelling. */
@@ -20,19 +20,69 @@ export interface OnceRequest extends LedgerScope {
  */
 export async function once<Answer extends object>(
   tx: Tx,
-  { operation, key, asked, tenantId, projectId }: OnceRequest,
+  request: OnceRequest,
   createdAt: number,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  if (key === undefined) return work();
-  const requestHash = createHash('sha256').update(JSON.stringify(asked)).digest();
-  const use = { tenantId, projectId, operation, key, requestHash };
-  const earlier = await takeKey(tx, use, createdAt);
-  if (earlier !== undefined) {
-    if (!earlier.requestHash.equals(requestHash)) throw new ApiError('idempotency_key_conflict');
-    return earlier.answer as Answer;
-  }
+  const keys = await RequestKeys.take<Answer>(tx, request, [request], createdAt);
+  const earlier = keys.answerTo(request);
+  if (earlier !== undefined) return earlier;
   const answer = await work();
-  await keepAnswer(tx, use, answer);
+  keys.keep(request, answer);
+  await keys.write(tx);
   return answer;
+}
+
+/** The keys of the requests that one transaction does, one after the other. */
+export class RequestKeys<Answer extends object> {
+  readonly #taken: ReadonlySet<string>;
+  readonly #kept = new Map<string, KeyUse>();
+
+  private constructor(
+    private readonly scope: KeyScope,
+    keys: ReadonlySet<string>,
+    private readonly earlier: ReadonlyMap<string, KeyUse>,
+  ) {
+    this.#taken = new Set([...keys].filter((key) => !earlier.has(key)));
+  }
+
+  /** Takes the keys for this transaction, which has not locked anything yet; waits for others that are using them. */
+  static async take<Answer extends object>(
+    tx: Tx,
+    scope: KeyScope,
+    requests: readonly KeyedRequest[],
+    createdAt: number,
+  ): Promise<RequestKeys<Answer>> {
+    const keys = new Set(requests.flatMap(({ key }) => key ?? []));
+    const earlier = keys.size === 0 ? [] : await takeKeys(tx, scope, [...keys], createdAt);
+    return new RequestKeys(scope, keys, new Map(earlier.map((use) => [use.key, use])));
+  }
+
+  /**
+   * What the request has been answered before, if it has.
+   *
+   * @throws ApiError `idempotency_key_conflict` when the key was used for something else
+   */
+  answerTo({ key, asked }: KeyedRequest): Answer | undefined {
+    const use = key === undefined ? undefined : (this.#kept.get(key) ?? this.earlier.get(key));
+    if (use === undefined) return undefined;
+    if (!use.requestHash.equals(hashOf(asked))) throw new ApiError('idempotency_key_conflict');
+    return use.answer as Answer;
+  }
+
+  /** Notes the answer of a request that has not been answered before. */
+  keep({ key, asked }: KeyedRequest, answer: Answer): void {
+    if (key !== undefined) this.#kept.set(key, { key, requestHash: hashOf(asked), answer });
+  }
+
+  /** Keeps what was noted; the other keys are free again. */
+  async write(tx: Tx): Promise<void> {
+    const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
+    if (this.#kept.size > 0) await keepAnswers(tx, this.scope, [...this.#kept.values()]);
+    if (unused.length > 0) await freeKeys(tx, this.scope, unused);
+  }
+}
+
+function hashOf(asked: KeyedRequest['asked']): Buffer {
+  return createHash('sha256').update(JSON.stringify(asked)).digest();
 }

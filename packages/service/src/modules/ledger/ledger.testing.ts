@@ -7,8 +7,16 @@ import { transaction } from '../../platform/postgres/index.js';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import type { Amount } from './amount.js';
 import { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
-import { createLedger, type Ledger, postUsage, recountLedger, type UsageDebit } from './index.js';
+import {
+  createLedger,
+  type Ledger,
+  postUsage,
+  recountLedger,
+  type UsageDebit,
+  WalletHolds,
+} from './index.js';
 import { listLedger } from './ledger-list.js';
+import type { Reservation } from './reservations.js';
 import type { Wallet, WalletKey } from './wallet.js';
 import { listWallets } from './wallet-store.js';
 import type { WalletCaller } from './wallets.js';
@@ -66,6 +74,30 @@ export class LedgerFixture {
 
   debitOf(wallet: WalletCaller, amount: Amount, released: Amount): UsageDebit {
     return { ...keyOfCaller(wallet), amount, released, transactionId: newId('led', this.clock) };
+  }
+
+  reserve(of: WalletCaller, amount: Amount): Promise<Reservation> {
+    return this.#held([of], (holds) => holds.reserve(keyOfCaller(of), amount));
+  }
+
+  release(...released: readonly (readonly [WalletCaller, Amount])[]): Promise<void> {
+    const wallets = released.map(([wallet]) => wallet);
+    return this.#held(wallets, (holds) => {
+      for (const [wallet, amount] of released) holds.release({ ...keyOfCaller(wallet), amount });
+    });
+  }
+
+  /** Decides something about locked wallets, and writes it. */
+  #held<Outcome>(
+    wallets: readonly WalletCaller[],
+    decide: (holds: WalletHolds) => Outcome,
+  ): Promise<Outcome> {
+    return transaction(this.store.postgres, async (tx) => {
+      const holds = await WalletHolds.lock(tx, wallets.map(keyOfCaller), this.clock);
+      const outcome = decide(holds);
+      await holds.write(tx);
+      return outcome;
+    });
   }
 
   async wallet(of: WalletCaller): Promise<Wallet | undefined> {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transaction } from '../../platform/postgres/index.js';
 import { amountText } from './amount.js';
-import { release, reserve } from './index.js';
-import { keyOfCaller, LedgerFixture } from './ledger.testing.js';
+
+import { LedgerFixture } from './ledger.testing.js';
 import { WalletOracle } from './oracle.testing.js';
 import type { WalletCaller } from './wallets.js';
 
@@ -53,10 +52,9 @@ async function perform(step: Step, wallet: WalletCaller, oracle: WalletOracle): 
       oracle.expire(fixture.nowS);
       return;
     case 'release':
+      oracle.expire(fixture.nowS);
       oracle.release(step.amount);
-      await transaction(fixture.store.postgres, (tx) =>
-        release(tx, [{ ...keyOfCaller(wallet), amount: step.amount }]),
-      );
+      await fixture.release([wallet, step.amount]);
       return;
     case 'reserve':
       return performReserve(step.amount, wallet, oracle);
@@ -93,14 +91,12 @@ async function perform(step: Step, wallet: WalletCaller, oracle: WalletOracle): 
 }
 
 async function performReserve(amount: bigint, wallet: WalletCaller, oracle: WalletOracle): Promise<void> {
-  const reserved = await transaction(fixture.store.postgres, (tx) =>
-    reserve(tx, keyOfCaller(wallet), amount, fixture.clock),
-  );
+  const reserved = await fixture.reserve(wallet, amount);
+  oracle.expire(fixture.nowS);
   if (oracle.mode === 'postpaid') {
     expect(reserved).toBe('not_needed');
     return;
   }
-  oracle.expire(fixture.nowS);
   expect(reserved).toBe(oracle.hasAvailable(amount) ? 'held' : 'insufficient_funds');
   if (reserved === 'held') oracle.reserved += amount;
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { transaction } from '../../platform/postgres/index.js';
-import { prepaidAvailable, release, reserve } from './index.js';
+import { prepaidAvailable } from './index.js';
 import { keyOfCaller, LedgerFixture, ONE } from './ledger.testing.js';
 import type { WalletCaller } from './wallets.js';
 
@@ -18,73 +17,63 @@ async function prepaidWallet(amount: bigint, expiresAt?: number): Promise<Wallet
   return wallet;
 }
 
-const hold = (wallet: WalletCaller, amount: bigint) =>
-  transaction(fixture.store.postgres, (tx) => reserve(tx, keyOfCaller(wallet), amount, fixture.clock));
-const giveBack = (...released: readonly (readonly [WalletCaller, bigint])[]) =>
-  transaction(fixture.store.postgres, (tx) =>
-    release(
-      tx,
-      released.map(([wallet, amount]) => ({ ...keyOfCaller(wallet), amount })),
-    ),
-  );
-
 describe('a reservation', () => {
   it('holds what a prepaid wallet has, and no more', async () => {
     const wallet = await prepaidWallet(10n);
-    expect(await hold(wallet, 7n)).toBe('held');
-    expect(await hold(wallet, 4n)).toBe('insufficient_funds');
-    expect(await hold(wallet, 3n)).toBe('held');
+    expect(await fixture.reserve(wallet, 7n)).toBe('held');
+    expect(await fixture.reserve(wallet, 4n)).toBe('insufficient_funds');
+    expect(await fixture.reserve(wallet, 3n)).toBe('held');
     expect(await fixture.wallet(wallet)).toMatchObject({ balance: 10n, reserved: 10n });
     expect(await prepaidAvailable(fixture.store.postgres.db, keyOfCaller(wallet))).toBe(0n);
   });
 
   it('is not needed where nothing bounds usage: a postpaid wallet, or one that is not open', async () => {
     const wallet = await fixture.newWallet();
-    expect(await hold(wallet, 7n)).toBe('not_needed');
+    expect(await fixture.reserve(wallet, 7n)).toBe('not_needed');
     expect(await fixture.wallet(wallet)).toBeUndefined();
     await fixture.debit([wallet, 1n]);
-    expect(await hold(wallet, 7n)).toBe('not_needed');
+    expect(await fixture.reserve(wallet, 7n)).toBe('not_needed');
     expect(await prepaidAvailable(fixture.store.postgres.db, keyOfCaller(wallet))).toBeUndefined();
   });
 
   it('counts no credit that has expired', async () => {
     const wallet = await prepaidWallet(10n, fixture.nowS + 1);
     fixture.clock.advanceMs(1_000);
-    expect(await hold(wallet, 1n)).toBe('insufficient_funds');
+    expect(await fixture.reserve(wallet, 1n)).toBe('insufficient_funds');
     expect(await fixture.worth(wallet)).toEqual([0n, 0n]);
   });
 
   it('leaves nothing available where usage took what it holds', async () => {
     const wallet = await prepaidWallet(10n);
-    await hold(wallet, 8n);
+    await fixture.reserve(wallet, 8n);
     await fixture.debit([wallet, 5n]);
-    expect(await hold(wallet, 1n)).toBe('insufficient_funds');
+    expect(await fixture.reserve(wallet, 1n)).toBe('insufficient_funds');
     const taken = fixture.ledger.wallets.adjust(wallet, { amount: -1n, reason: 'x' }, undefined);
     await expect(taken).rejects.toMatchObject({ code: 'insufficient_funds' });
-    await giveBack([wallet, 8n]);
-    expect(await hold(wallet, 5n)).toBe('held');
+    await fixture.release([wallet, 8n]);
+    expect(await fixture.reserve(wallet, 5n)).toBe('held');
   });
 
   it('is given back as often as it was held: never below zero, in any number of wallets', async () => {
     const [one, two] = [await prepaidWallet(10n), await prepaidWallet(10n)];
-    await hold(one, 6n);
-    await hold(two, 6n);
-    await giveBack([two, 1n], [one, 2n], [two, 3n]);
+    await fixture.reserve(one, 6n);
+    await fixture.reserve(two, 6n);
+    await fixture.release([two, 1n], [one, 2n], [two, 3n]);
     expect(await fixture.wallet(one)).toMatchObject({ reserved: 4n });
     expect(await fixture.wallet(two)).toMatchObject({ reserved: 2n });
-    await giveBack([one, ONE], [await fixture.newWallet(), 1n]);
+    await fixture.release([one, ONE], [await fixture.newWallet(), 1n]);
     expect(await fixture.wallet(one)).toMatchObject({ reserved: 0n, balance: 10n });
   });
 
   it('survives a change of mode', async () => {
     const wallet = await prepaidWallet(10n);
-    await hold(wallet, 6n);
+    await fixture.reserve(wallet, 6n);
     expect(await fixture.ledger.wallets.setMode(wallet, 'postpaid')).toMatchObject({ reserved: 6n });
     await fixture.debit([wallet, 1n, 2n]);
     expect(await fixture.wallet(wallet)).toMatchObject({ reserved: 4n });
   });
 
   it.each([0n, -1n])('of %s is a mistake', async (amount) => {
-    await expect(hold(await prepaidWallet(10n), amount)).rejects.toThrow(RangeError);
+    await expect(fixture.reserve(await prepaidWallet(10n), amount)).rejects.toThrow(RangeError);
   });
 });

@@ -15,6 +15,11 @@ export type Reservation =
   | 'not_needed'
   | 'insufficient_funds';
 
+/** A part of a reservation that is given back, unused. */
+export interface Release extends WalletKey {
+  readonly amount: Amount;
+}
+
 /** What could be reserved of a prepaid wallet just now; undefined when it is postpaid, or not open: nothing bounds it then. */
 export async function prepaidAvailable(db: Db, key: WalletKey): Promise<Amount | undefined> {
   const wallets = await listWallets(db, key, key.accountId);
@@ -22,51 +27,52 @@ export async function prepaidAvailable(db: Db, key: WalletKey): Promise<Amount |
   return wallet?.mode === 'prepaid' ? availableIn(wallet) : undefined;
 }
 
-/** Holds an amount above 0 of a prepaid wallet, if that much is available. Locks the wallet. */
-export async function reserve(tx: Tx, key: WalletKey, amount: Amount, clock: Clock): Promise<Reservation> {
-  if (amount <= 0n) throw new RangeError('only an amount above 0 can be reserved');
-  const [locked] = (await lockWallets(tx, [key])).values();
-  if (locked?.mode !== 'prepaid') return 'not_needed';
-  const { wallet, hasChanged } = await expireDue(tx, locked, clock);
-  const isEnough = availableIn(wallet) >= amount;
-  if (isEnough) await updateWallets(tx, [{ ...wallet, reserved: wallet.reserved + amount }]);
-  else if (hasChanged) await updateWallets(tx, [wallet]);
-  return isEnough ? 'held' : 'insufficient_funds';
-}
+/** Wallets that a transaction has locked, to hold amounts of them and to give those back: decided in memory, and written at once. */
+export class WalletHolds {
+  readonly #changed = new Map<string, Wallet>();
 
-/** A part of a reservation that is given back, unused. */
-export interface Release extends WalletKey {
-  readonly amount: Amount;
-}
+  private constructor(private readonly wallets: Map<string, Wallet>) {}
 
-/**
- * Gives back what was held: never more than is reserved. Any number of releases may name the same wallet. Locks the wallets in the
- * order of all.
- */
-export async function release(tx: Tx, releases: readonly Release[]): Promise<void> {
-  if (releases.length === 0) return;
-  const byWallet = new Map<string, Release>();
-  for (const { amount, ...key } of releases) {
-    const before = byWallet.get(walletKeyText(key))?.amount ?? 0n;
-    byWallet.set(walletKeyText(key), { ...key, amount: before + amount });
+  /** Locks those of the wallets that are open, in the order of all; what has expired in them is taken back first. */
+  static async lock(tx: Tx, keys: readonly WalletKey[], clock: Clock): Promise<WalletHolds> {
+    const distinct = new Map(keys.map((key) => [walletKeyText(key), key]));
+    if (distinct.size === 0) return new WalletHolds(new Map());
+    const holds = new WalletHolds(await lockWallets(tx, [...distinct.values()]));
+    await holds.#expireDue(tx, clock);
+    return holds;
   }
-  const wallets = await lockWallets(tx, [...byWallet.values()]);
-  await updateWallets(
-    tx,
-    [...wallets].map(([key, wallet]) => ({
-      ...wallet,
-      reserved: reservedAfter(wallet, byWallet.get(key)?.amount ?? 0n),
-    })),
-  );
-}
 
-async function expireDue(
-  tx: Tx,
-  wallet: Wallet,
-  clock: Clock,
-): Promise<{ readonly wallet: Wallet; readonly hasChanged: boolean }> {
-  if (!isExpiryDue(wallet, clock.nowMs())) return { wallet, hasChanged: false };
-  const { wallets, expiries } = await settleWallets(tx, [wallet], clock);
-  await insertTransactions(tx, expiries);
-  return { wallet: wallets[0] ?? wallet, hasChanged: true };
+  /** Holds an amount above 0 of a prepaid wallet, if that much is available. */
+  reserve(key: WalletKey, amount: Amount): Reservation {
+    if (amount <= 0n) throw new RangeError('only an amount above 0 can be reserved');
+    const wallet = this.wallets.get(walletKeyText(key));
+    if (wallet?.mode !== 'prepaid') return 'not_needed';
+    if (availableIn(wallet) < amount) return 'insufficient_funds';
+    this.#set({ ...wallet, reserved: wallet.reserved + amount });
+    return 'held';
+  }
+
+  /** Gives back what was held: never more than is reserved. */
+  release({ amount, ...key }: Release): void {
+    const wallet = this.wallets.get(walletKeyText(key));
+    if (wallet !== undefined) this.#set({ ...wallet, reserved: reservedAfter(wallet, amount) });
+  }
+
+  async write(tx: Tx): Promise<void> {
+    if (this.#changed.size > 0) await updateWallets(tx, [...this.#changed.values()]);
+  }
+
+  async #expireDue(tx: Tx, clock: Clock): Promise<void> {
+    const nowMs = clock.nowMs();
+    const due = [...this.wallets.values()].filter((wallet) => isExpiryDue(wallet, nowMs));
+    const { wallets, expiries } = await settleWallets(tx, due, clock);
+    if (expiries.length > 0) await insertTransactions(tx, expiries);
+    for (const wallet of wallets) this.#set(wallet);
+  }
+
+  #set(wallet: Wallet): void {
+    const key = walletKeyText(wallet);
+    this.wallets.set(key, wallet);
+    this.#changed.set(key, wallet);
+  }
 }

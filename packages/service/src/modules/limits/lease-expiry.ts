@@ -3,9 +3,11 @@ import type { Logger } from '../../platform/log/index.js';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
-import { ended } from './lease.js';
+import { WalletHolds } from '../ledger/index.js';
+import { ended, heldOf, walletOf } from './lease.js';
+import { giveBackToWallets } from './lease-decisions.js';
 import { claimDueLeases, measureLeases, updateEnded } from './lease-store.js';
-import { giveBack } from './leases.js';
+import { subtractReserved } from './reserved-store.js';
 
 /** Leases that one transaction ends: few, because it holds what they hold of. */
 const LEASES_PER_TRANSACTION = 100;
@@ -53,7 +55,7 @@ class ExpiryJob implements LeaseExpiryJob {
     await this.#measure();
     let total = 0;
     while (signal?.aborted !== true) {
-      const count = await transaction(postgres, (tx) => expireSome(tx, unixSeconds(clock)));
+      const count = await transaction(postgres, (tx) => expireSome(tx, clock));
       this.#observer.expired.inc(count);
       total += count;
       if (count < LEASES_PER_TRANSACTION) break;
@@ -72,13 +74,25 @@ class ExpiryJob implements LeaseExpiryJob {
   }
 }
 
-async function expireSome(tx: Tx, nowS: number): Promise<number> {
+async function expireSome(tx: Tx, clock: Clock): Promise<number> {
+  const nowS = unixSeconds(clock);
   const due = await claimDueLeases(tx, nowS, LEASES_PER_TRANSACTION);
   if (due.length === 0) return 0;
-  await giveBack(tx, due);
+  await subtractReserved(
+    tx,
+    due.flatMap(({ lease, projectNo }) => heldOf(lease, projectNo)),
+  );
+  const leases = due.map(({ lease }) => lease);
+  const wallets = await WalletHolds.lock(
+    tx,
+    leases.flatMap((lease) => walletOf(lease) ?? []),
+    clock,
+  );
+  for (const lease of leases) giveBackToWallets(wallets, lease);
+  await wallets.write(tx);
   await updateEnded(
     tx,
-    due.map(({ lease }) => ended(lease, nowS)),
+    leases.map((lease) => ended(lease, nowS)),
   );
   return due.length;
 }

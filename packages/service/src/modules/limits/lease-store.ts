@@ -23,7 +23,7 @@ interface LeaseRow {
   readonly amount: string;
   readonly used: string;
   readonly held: string;
-  readonly rule_nos: number[];
+  readonly rule_nos: readonly number[];
   readonly holds_wallet: boolean;
   readonly status: LeaseStatus;
   readonly expires_at: number;
@@ -37,14 +37,11 @@ const COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_i
 const ownedBy = ({ tenantId, projectId }: LeaseScope) =>
   sql`l.tenant_id = ${tenantId} and l.project_id = ${projectId}`;
 
-export async function insertLease(tx: Tx, lease: Lease): Promise<void> {
+export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  const rows = JSON.stringify(leases.map(toRow));
   await sql`
-    insert into budget_leases (tenant_id, project_id, id, subject_type, subject_id, account_id, currency, metric, amount,
-      used, held, rule_nos, holds_wallet, status, expires_at, created_at)
-    values (${lease.tenantId}, ${lease.projectId}, ${lease.id}, ${lease.subject.type}, ${lease.subject.id},
-      ${lease.accountId}, ${lease.currency}, ${lease.metric}, ${amountText(lease.amount)}, ${amountText(lease.used)},
-      ${amountText(lease.held)}, ${lease.ruleNos}, ${lease.holdsWallet}, ${lease.status}, ${lease.expiresAt},
-      ${lease.createdAt})
+    insert into budget_leases select * from json_populate_recordset(null::budget_leases, ${rows}::json)
   `.execute(tx);
 }
 
@@ -54,11 +51,13 @@ export async function findLease(db: Db, scope: LeaseScope, id: string): Promise<
   return rows[0] && toLease(rows[0]);
 }
 
-/** Waits for whoever is using or ending the lease, and locks it until the transaction ends. */
-export async function lockLease(tx: Tx, scope: LeaseScope, id: string): Promise<Lease | undefined> {
+/** Waits for whoever is using or ending the leases, and locks those that there are until the transaction ends: in the order of all. */
+export async function lockLeases(tx: Tx, scope: LeaseScope, ids: readonly string[]): Promise<Lease[]> {
+  if (ids.length === 0) return [];
   const { rows } = await sql<LeaseRow>`
-    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = ${id} for update`.execute(tx);
-  return rows[0] && toLease(rows[0]);
+    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = any(${ids})
+    order by l.id for update`.execute(tx);
+  return rows.map(toLease);
 }
 
 /** A lease and the number of its project. */
@@ -81,6 +80,7 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
 
 /** Notes how leases that this transaction has locked have ended. */
 export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
   await sql`
     update budget_leases l set status = e.status, held = 0, closed_at = e.closed_at
     from unnest(${leases.map(({ projectId }) => projectId)}::text[], ${leases.map(({ id }) => id)}::text[],
@@ -151,5 +151,27 @@ function toLease(row: LeaseRow): Lease {
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     closedAt: row.closed_at,
+  };
+}
+
+function toRow(lease: Lease): LeaseRow {
+  return {
+    tenant_id: lease.tenantId,
+    project_id: lease.projectId,
+    id: lease.id,
+    subject_type: lease.subject.type,
+    subject_id: lease.subject.id,
+    account_id: lease.accountId,
+    currency: lease.currency,
+    metric: lease.metric,
+    amount: amountText(lease.amount),
+    used: amountText(lease.used),
+    held: amountText(lease.held),
+    rule_nos: lease.ruleNos,
+    holds_wallet: lease.holdsWallet,
+    status: lease.status,
+    expires_at: lease.expiresAt,
+    created_at: lease.createdAt,
+    closed_at: lease.closedAt,
   };
 }

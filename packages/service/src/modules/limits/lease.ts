@@ -1,5 +1,5 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
-import { type Amount, amountText } from '../ledger/index.js';
+import { type Amount, amountText, type WalletKey } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import type { Held } from './reserved-store.js';
@@ -27,6 +27,16 @@ export interface Lease {
   readonly closedAt: number | null;
 }
 
+/** A lease that is asked for. */
+export interface LeaseInput {
+  readonly subject: Subject;
+  /** Above 0. */
+  readonly amount: Amount;
+  readonly currency: string;
+  readonly metric: string | null;
+  readonly ttlSeconds: number;
+}
+
 /** What ends a lease gives its hold back: the row as it is then. A lease whose time had come before is not closed, it has expired. */
 export function ended(lease: Lease, nowS: number): Lease {
   const hasExpired = lease.expiresAt <= nowS;
@@ -41,6 +51,13 @@ export function ended(lease: Lease, nowS: number): Lease {
 /** Its share of what is reserved of each rule. */
 export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): Held[] {
   return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
+}
+
+/** The wallet that holds what it holds. */
+export function walletOf(lease: Lease): WalletKey | undefined {
+  const { tenantId, projectId, accountId, currency } = lease;
+  const isHeld = lease.holdsWallet && lease.held > 0n && accountId !== null;
+  return isHeld ? { tenantId, projectId, accountId, currency } : undefined;
 }
 
 /**

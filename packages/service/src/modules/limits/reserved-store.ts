@@ -12,16 +12,30 @@ export interface Held {
 }
 
 /**
- * Adds to what is reserved of these rules of one subject, and locks them until the transaction ends. From here on nobody else reserves of them: what
- * a later statement reads is what the limits have to be judged by. If they have no room, the transaction must not commit.
+ * Locks what is reserved of these rules of one subject until the transaction ends. From here on nobody else reserves of them: what
+ * a later statement reads is what the limits have to be judged by.
  */
-export async function addReserved(tx: Tx, held: readonly Held[]): Promise<void> {
-  if (held.length === 0) return;
+export async function lockReserved(
+  tx: Tx,
+  projectNo: number,
+  subject: Subject,
+  ruleNos: readonly number[],
+): Promise<void> {
+  if (ruleNos.length === 0) return;
+  // A row that is there is locked, though not updated: no new version of it is written.
   await sql`
     insert into limit_reserved (project_no, subject_type, subject_id, rule_no, reserved)
-    select * from ${heldTable(held)} order by rule_no
-    on conflict (project_no, subject_type, subject_id, rule_no)
-    do update set reserved = limit_reserved.reserved + excluded.reserved
+    select ${projectNo}::int, ${subject.type}::text, ${subject.id}::text, k.rule_no, 0
+    from unnest(${ruleNos}::int[]) as k (rule_no) order by k.rule_no
+    on conflict (project_no, subject_type, subject_id, rule_no) do update set reserved = excluded.reserved where false
+  `.execute(tx);
+}
+
+/** Adds to what is reserved, or gives back where the amount is negative: never more than is reserved. The caller has locked the rules. */
+export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<void> {
+  if (changes.length === 0) return;
+  await sql`
+    update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0) from ${sumsOf(changes)} g where ${IS_SAME_RULE}
   `.execute(tx);
 }
 
@@ -31,14 +45,15 @@ export async function addReserved(tx: Tx, held: readonly Held[]): Promise<void> 
  */
 export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<void> {
   if (held.length === 0) return;
-  const given = sql`(select project_no, subject_type, subject_id, rule_no, sum(amount) as amount
-    from ${heldTable(held)} group by 1, 2, 3, 4)`;
   await sql`
-    select from limit_reserved r join ${given} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
+    select from limit_reserved r join ${sumsOf(held)} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
   `.execute(tx);
-  await sql`
-    update limit_reserved r set reserved = greatest(r.reserved - g.amount, 0) from ${given} g where ${IS_SAME_RULE}
-  `.execute(tx);
+  await changeReserved(tx, held.map(returned));
+}
+
+/** The change that gives it back. */
+export function returned(held: Held): Held {
+  return { ...held, amount: -held.amount };
 }
 
 const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subject_type
@@ -46,8 +61,9 @@ const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subj
 /** The same for everybody, whatever language the database sorts in. */
 const LOCK_ORDER = sql`r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no`;
 
-const heldTable = (held: readonly Held[]) => sql`
-  unnest(${held.map(({ projectNo }) => projectNo)}::int[], ${held.map(({ subject }) => subject.type)}::text[],
+const sumsOf = (held: readonly Held[]) => sql`(
+  select project_no, subject_type, subject_id, rule_no, sum(amount) as amount from unnest(
+    ${held.map(({ projectNo }) => projectNo)}::int[], ${held.map(({ subject }) => subject.type)}::text[],
     ${held.map(({ subject }) => subject.id)}::text[], ${held.map(({ ruleNo }) => ruleNo)}::int[],
     ${held.map(({ amount }) => amountText(amount))}::numeric[]
-  ) as h (project_no, subject_type, subject_id, rule_no, amount)`;
+  ) as h (project_no, subject_type, subject_id, rule_no, amount) group by 1, 2, 3, 4)`;

@@ -1,0 +1,165 @@
+import type { BudgetLease, ErrorDetail } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import {
+  type Amount,
+  amountText,
+  type KeyedRequest,
+  type RequestKeys,
+  type WalletHolds,
+} from '../ledger/index.js';
+import type { CompiledRoute } from './book/route-book.js';
+import type { CompiledRule } from './book/rule.js';
+import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
+import { hasRoomFor, type Standing } from './standing.js';
+
+/** A lease that is asked for. */
+export interface GrantRequest extends KeyedRequest {
+  readonly do: 'grant';
+  readonly input: LeaseInput;
+  /** Of which it is to be reserved. */
+  readonly rules: readonly CompiledRule[];
+}
+
+/** A lease that is to end. */
+export interface CloseRequest {
+  readonly do: 'close';
+  readonly id: string;
+}
+
+/** What requests for leases of one subject are decided by. The transaction that has read it has locked it. */
+export interface LeaseGround {
+  readonly project: ProjectRef;
+  readonly route: CompiledRoute | undefined;
+  /** The `Idempotency-Key`s. */
+  readonly keys: RequestKeys<BudgetLease>;
+  /** Of every rule that a lease may be reserved of, by `ruleNo`. */
+  readonly standings: ReadonlyMap<number, Standing>;
+  readonly wallets: WalletHolds;
+  /** Those that are to be closed, by id. */
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly clock: Clock;
+}
+
+/** Decides requests for leases of one subject, each by what those before it have left. What it decides is still to be written. */
+export class LeaseDecisions {
+  readonly granted: Lease[] = [];
+  /** As they were until now. */
+  readonly closed = new Map<string, Lease>();
+  /** What the decisions have added to what is reserved, by `ruleNo`. */
+  readonly #added = new Map<number, Amount>();
+  readonly nowS: number;
+
+  constructor(private readonly ground: LeaseGround) {
+    this.nowS = unixSeconds(ground.clock);
+  }
+
+  /** @throws ApiError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
+  answer(request: GrantRequest | CloseRequest): BudgetLease {
+    if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
+    const { keys } = this.ground;
+    const earlier = keys.answerTo(request);
+    if (earlier !== undefined) return earlier;
+    const answer = toBudgetLease(this.#grant(request), this.nowS);
+    keys.keep(request, answer);
+    return answer;
+  }
+
+  /** Reserves of all rules and the wallet, or of none. */
+  #grant({ input, rules }: GrantRequest): Lease {
+    const ruleNos = rules.map(({ ruleNo }) => ruleNo);
+    refuseFull(
+      ruleNos.map((ruleNo) => this.#standingOf(ruleNo)),
+      input.amount,
+    );
+    const holdsWallet = this.#reserveOfWallet(input);
+    const lease = this.#newLease(input, ruleNos, holdsWallet);
+    this.#add(lease, lease.held);
+    this.granted.push(lease);
+    return lease;
+  }
+
+  /** Gives back what the lease still holds; one that has ended stays as it is. */
+  #close({ id }: CloseRequest): Lease {
+    const lease = this.ground.leases.get(id);
+    if (lease === undefined) throw new ApiError('not_found');
+    if (lease.status !== 'active') return lease;
+    if (!this.closed.has(id)) {
+      this.closed.set(id, lease);
+      this.#add(lease, -lease.held);
+      giveBackToWallets(this.ground.wallets, lease);
+    }
+    return ended(lease, this.nowS);
+  }
+
+  #standingOf(ruleNo: number): Standing {
+    const standing = this.ground.standings.get(ruleNo);
+    if (standing === undefined) throw new Error(`rule ${ruleNo} was not read`);
+    return { ...standing, reserved: standing.reserved + (this.#added.get(ruleNo) ?? 0n) };
+  }
+
+  #add({ ruleNos }: Lease, amount: Amount): void {
+    for (const ruleNo of ruleNos) this.#added.set(ruleNo, (this.#added.get(ruleNo) ?? 0n) + amount);
+  }
+
+  /** Whether the wallet holds the amount now: a postpaid one needs not. */
+  #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
+    const { project, route, wallets } = this.ground;
+    if (route === undefined) return false;
+    const { tenantId, projectId } = project;
+    const outcome = wallets.reserve({ tenantId, projectId, accountId: route.accountId, currency }, amount);
+    if (outcome === 'insufficient_funds') throw new ApiError('insufficient_funds');
+    return outcome === 'held';
+  }
+
+  #newLease(
+    { subject, amount, currency, metric, ttlSeconds }: LeaseInput,
+    ruleNos: readonly number[],
+    holdsWallet: boolean,
+  ): Lease {
+    const { project, route, clock } = this.ground;
+    return {
+      id: newId('bl', clock),
+      tenantId: project.tenantId,
+      projectId: project.projectId,
+      subject,
+      accountId: route?.accountId ?? null,
+      currency,
+      metric,
+      amount,
+      used: 0n,
+      held: amount,
+      ruleNos,
+      holdsWallet,
+      status: 'active',
+      expiresAt: this.nowS + ttlSeconds,
+      createdAt: this.nowS,
+      closedAt: null,
+    };
+  }
+}
+
+/** Gives back what a lease, as it is before its end, holds of its wallet. */
+export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
+  const wallet = walletOf(lease);
+  if (wallet !== undefined) wallets.release({ ...wallet, amount: lease.held });
+}
+
+/**
+ * Refunds make no room for leases: what is reserved stays within the limit by itself, because a lease outlives the window.
+ *
+ * @throws ApiError `limit_exceeded`, naming the limits without room
+ */
+export function refuseFull(standings: readonly Standing[], asked: Amount): void {
+  const full = standings.filter(
+    (standing) => !hasRoomFor({ ...standing, used: standing.used > 0n ? standing.used : 0n }, asked),
+  );
+  if (full.length === 0) return;
+  throw new ApiError('limit_exceeded', { details: full.map(detailOf) });
+}
+
+function detailOf({ rule, used, reserved, limit }: Standing): ErrorDetail {
+  const message = `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${rule.currency}`;
+  return { path: rule.id, message };
+}
