@@ -1,0 +1,64 @@
+import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
+import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import { registerAnalysisRoutes } from '../analysis/index.js';
+import { createBoards, registerBoardRoutes } from './index.js';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** A node with boards, and with analysis over no usage at all. */
+export interface TestBoards extends TestApi {
+  /** Of the project's analysis, without a slash at the end. */
+  readonly url: string;
+  /** Sends a request below `url`, which must be answered with this status. */
+  must(
+    status: number,
+    method: Method,
+    path: string,
+    body?: object | string,
+  ): Promise<ReturnType<Answer['json']>>;
+  makeBoard(body?: object): Promise<Board>;
+  makeChart(boardId: string, body?: object): Promise<Chart>;
+  /** A board with its charts, as the list shows it. */
+  shown(boardId: string): Promise<BoardWithCharts>;
+  /** Actions and changes of one resource in the audit log, oldest first. */
+  audited(resourceId: string): Promise<(readonly [action: string, change: unknown])[]>;
+}
+
+/** The least that a chart needs. */
+export const CHART = { title: 'Tokens', chart_type: 'area', metrics: ['llm.input_tokens'] } as const;
+
+export async function createTestBoards(): Promise<TestBoards> {
+  const api = await createTestApi((app, { postgres, clock }) => {
+    registerBoardRoutes(app, createBoards({ postgres, clock }));
+    registerAnalysisRoutes(app, { clickhouse: { query: async () => [] }, clock });
+  });
+  const url = `/v1/projects/${api.projectId}/analysis`;
+  const must: TestBoards['must'] = async (status, method, path, body) => {
+    const answer = await api.call(method, url + path, body);
+    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.text === '' ? undefined : answer.json();
+  };
+  const list = async (): Promise<BoardWithCharts[]> => (await must(200, 'GET', '/boards')).boards;
+  return {
+    ...api,
+    url,
+    must,
+    makeBoard: (body = {}) => must(201, 'POST', '/boards', { name: 'Usage', ...body }),
+    makeChart: (boardId, body = {}) =>
+      must(201, 'POST', `/boards/${boardId}/charts`, { ...CHART, board_id: boardId, ...body }),
+    shown: async (boardId) => {
+      const found = (await list()).find(({ board }) => board.report_id === boardId);
+      if (found === undefined) throw new Error(`no board ${boardId} is listed`);
+      return found;
+    },
+    audited: async (resourceId) => {
+      const rows = await api.postgres.db
+        .selectFrom('audit_log')
+        .select(['action', 'change'])
+        .where('resource_id', '=', resourceId)
+        .orderBy('id')
+        .execute();
+      return rows.map(({ action, change }) => [action, change] as const);
+    },
+  };
+}
