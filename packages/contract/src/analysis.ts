@@ -7,7 +7,7 @@ import {
   IDENTIFIER_CHARS_MAX,
 } from './limits.js';
 
-/** The measures of a charge item that can be summed, in the order they are answered. */
+/** The measures of a charge item that can be summed. */
 export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
 export type Measure = (typeof MEASURES)[number];
 
@@ -67,7 +67,12 @@ export const AnalysisQuery = Type.Object(
       maxItems: ANALYSIS_METRICS_MAX,
     }),
     measures: Type.Optional(
-      Type.Array(MeasureSchema, { minItems: 1, maxItems: MEASURES.length, description: 'Default: all.' }),
+      Type.Array(MeasureSchema, {
+        minItems: 1,
+        maxItems: MEASURES.length,
+        description:
+          'Answered in this order; the first ranks groups where `limit` bounds them. Default: item_count, quantity, amount.',
+      }),
     ),
     time_range: AnalysisTimeRange,
     timezone: Type.Optional(
@@ -98,7 +103,14 @@ export const AnalysisQuery = Type.Object(
     subject_type: Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX })),
     subject_id: Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX })),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: ANALYSIS_ROWS_MAX, default: ANALYSIS_ROWS_MAX }),
+      Type.Integer({
+        minimum: 1,
+        maximum: ANALYSIS_ROWS_MAX,
+        description:
+          'With dimensions in `group_by`: how many groups of each metric, unit and currency are answered by themselves, those ' +
+          'with the most of the first measure over the whole range; all others are summed in rows with `other: true`. ' +
+          `Without: how many rows are answered. Either way at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
+      }),
     ),
   },
   closed,
@@ -113,8 +125,13 @@ export const AnalysisRow = Type.Object(
     unit: Nullable(Type.String()),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
     group: mapOf(Nullable(Type.String()), {
-      description: 'Value per grouped dimension; null where an event lacks it.',
+      description: 'Value per grouped dimension; null where an event lacks it, and in rows of other groups.',
     }),
+    other: Type.Optional(
+      Type.Boolean({
+        description: 'Only where `limit` bounds groups: whether the row sums all groups past it.',
+      }),
+    ),
     item_count: Type.Optional(Count),
     quantity: Type.Optional(Sum),
     amount: Type.Optional(Sum),
@@ -131,7 +148,7 @@ export const AnalysisResult = Type.Object(
     measures: Type.Array(MeasureSchema),
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
     rows: Type.Array(AnalysisRow, { description: 'By bucket, metric, unit, currency and group.' }),
-    truncated: Type.Boolean({ description: 'More rows exist than `limit`.' }),
+    truncated: Type.Boolean({ description: 'More rows exist than were answered.' }),
   },
   closed,
 );

@@ -13,18 +13,19 @@ const row: AnalysisRow = {
   amount: '-0.01',
 };
 
-function csvOf(rows: AnalysisRow[], overrides: Partial<AnalysisResult> = {}): string {
-  return toCsv({
+function csvOf(rows: AnalysisRow[], overrides: Partial<AnalysisResult> = {}, marksOther = false): string {
+  const result = {
     bucket_size: '1h',
     timezone: 'UTC',
     from: 0,
     to: 1,
-    measures: ['item_count', 'quantity', 'amount'],
+    measures: ['item_count', 'quantity', 'amount'] as const,
     group_by: ['bucket', 'model'],
     rows,
     truncated: false,
     ...overrides,
-  });
+  };
+  return toCsv({ ...result, measures: [...result.measures] }, marksOther);
 }
 
 it('writes a header and a line per row, numbers as they are', () => {
@@ -46,6 +47,19 @@ it('leaves a null empty, and quotes an empty text', () => {
   const [, first, second] = csvOf(rows).split('\r\n');
   expect(first).toBe(',llm.tokens,,,,2,12.5,-0.01');
   expect(second).toBe('1750000000,llm.tokens,token,USD,"",2,12.5,-0.01');
+});
+
+it('tells rows of other groups from those without the dimension', () => {
+  const rows = [
+    { ...row, group: { model: null }, other: false },
+    { ...row, group: { model: null }, other: true },
+  ];
+  expect(csvOf(rows, {}, true).split('\r\n')).toEqual([
+    'bucket,metric,unit,currency,group.model,other,item_count,quantity,amount',
+    '1750000000,llm.tokens,token,USD,,false,2,12.5,-0.01',
+    '1750000000,llm.tokens,token,USD,,true,2,12.5,-0.01',
+    '',
+  ]);
 });
 
 it.each([

@@ -8,9 +8,10 @@ const FORMULA_START = /^[=+\-@\t\r]/;
 /**
  * The rows as CSV (RFC 4180) with a header line; the columns of groups are named `group.<dimension>`. Numbers are plain.
  * A null is an empty cell, an empty text `""`. Text that a spreadsheet would take for a formula gets an apostrophe in
- * front, because dimension values come from whoever caused the usage.
+ * front, because dimension values come from whoever caused the usage. `marksOther` adds the column `other`, which tells
+ * rows of all other groups from those of events without the dimension.
  */
-export function toCsv({ rows, group_by, measures }: AnalysisResult): string {
+export function toCsv({ rows, group_by, measures }: AnalysisResult, marksOther: boolean): string {
   const dimensions = group_by.slice(1);
   const header = [
     'bucket',
@@ -18,20 +19,27 @@ export function toCsv({ rows, group_by, measures }: AnalysisResult): string {
     'unit',
     'currency',
     ...dimensions.map((name) => `group.${name}`),
+    ...(marksOther ? ['other'] : []),
     ...measures,
   ];
   const lines = [header.map(textCell).join(',')];
-  for (const row of rows) lines.push(lineOf(row, dimensions, measures));
+  for (const row of rows) lines.push(lineOf(row, dimensions, measures, marksOther));
   return lines.join(LINE_END) + LINE_END;
 }
 
-function lineOf(row: AnalysisRow, dimensions: readonly string[], measures: readonly Measure[]): string {
+function lineOf(
+  row: AnalysisRow,
+  dimensions: readonly string[],
+  measures: readonly Measure[],
+  marksOther: boolean,
+): string {
   const cells = [
     row.bucket === null ? '' : String(row.bucket),
     textCell(row.metric),
     textCell(row.unit),
     textCell(row.currency),
     ...dimensions.map((name) => textCell(row.group[name] ?? null)),
+    ...(marksOther ? [String(row.other ?? false)] : []),
     ...measures.map((measure) => String(row[measure] ?? '')),
   ];
   return cells.join(',');

@@ -20,11 +20,11 @@ describe('normalizeQuery', () => {
     expect(normalized()).toMatchObject({ from: NOW_S + 1 - HOUR_S, to: NOW_S + 1, timezone: 'UTC' });
   });
 
-  it('answers the measures in one order, all of them by default', () => {
+  it('answers each measure once, in the order asked for, all of them by default', () => {
     expect(normalized().measures).toEqual(['item_count', 'quantity', 'amount']);
     expect(normalized({ measures: ['amount', 'item_count', 'amount'] }).measures).toEqual([
-      'item_count',
       'amount',
+      'item_count',
     ]);
   });
 
@@ -35,6 +35,16 @@ describe('normalizeQuery', () => {
       'model',
       'region',
     ]);
+  });
+
+  it('bounds groups by the limit where there are dimensions, and rows where there are none', () => {
+    expect(normalized({ limit: 3 })).toMatchObject({ groupsMax: undefined, rowsMax: 3 });
+    expect(normalized({ limit: 3, group_by: ['bucket'] })).toMatchObject({
+      groupsMax: undefined,
+      rowsMax: 3,
+    });
+    expect(normalized({ limit: 3, group_by: ['model'] })).toMatchObject({ groupsMax: 3, rowsMax: 50_000 });
+    expect(normalized({ group_by: ['model'] })).toMatchObject({ groupsMax: undefined, rowsMax: 50_000 });
   });
 
   it('turns the subject into filters', () => {

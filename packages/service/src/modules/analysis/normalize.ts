@@ -23,7 +23,9 @@ export interface NormalizedQuery {
   /** Grouped names beside the bucket. */
   readonly dimensions: readonly string[];
   readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
-  readonly limit: number;
+  /** How many groups of each metric, unit and currency stand for themselves; undefined: all. */
+  readonly groupsMax: number | undefined;
+  readonly rowsMax: number;
 }
 
 const BUCKET = 'bucket';
@@ -36,18 +38,32 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
   const { from, to } = resolveTimeRange(query.time_range, nowS);
   const timezone = query.timezone ?? 'UTC';
   if (!isTimezone(timezone)) throw invalidRequest('timezone', 'must be a standard IANA timezone');
-  const measures = query.measures ?? MEASURES;
+  const dimensions = groupedDimensions(query.group_by ?? []);
   return {
     metrics: [...new Set(query.metrics)],
-    measures: MEASURES.filter((measure) => measures.includes(measure)),
+    measures: [...new Set(query.measures ?? MEASURES)],
     from,
     to,
     timezone,
     buckets: chooseBuckets(query.bucket_size, from, to, timezone),
-    dimensions: groupedDimensions(query.group_by ?? []),
+    dimensions,
     filters: allFilters(query),
-    limit: query.limit ?? ANALYSIS_ROWS_MAX,
+    ...limitsOf(query.limit, dimensions),
   };
+}
+
+/** With dimensions the limit bounds groups, without it bounds rows. */
+function limitsOf(
+  limit: number | undefined,
+  dimensions: readonly string[],
+): Pick<NormalizedQuery, 'groupsMax' | 'rowsMax'> {
+  if (dimensions.length > 0) return { groupsMax: limit, rowsMax: ANALYSIS_ROWS_MAX };
+  return { groupsMax: undefined, rowsMax: limit ?? ANALYSIS_ROWS_MAX };
+}
+
+/** Whether rows say if they sum other groups. */
+export function marksOther({ limit, group_by = [] }: AnalysisQuery): boolean {
+  return limitsOf(limit, groupedDimensions(group_by)).groupsMax !== undefined;
 }
 
 function groupedDimensions(groupBy: readonly string[]): string[] {

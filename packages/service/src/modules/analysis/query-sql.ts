@@ -15,7 +15,9 @@ export interface PlannedQuery {
   readonly sources: readonly SourcePart[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
-  readonly limit: number;
+  /** How many groups of each metric, unit and currency stand for themselves, the others being summed; undefined: all. */
+  readonly groupsMax: number | undefined;
+  readonly rowsMax: number;
 }
 
 /** A statement whose every value is a bound parameter: names of dimensions too. */
@@ -83,43 +85,74 @@ class Params {
   }
 }
 
-/** Sums per bucket, metric, unit, currency and group, ordered by them; one row more than the limit, if there is one. */
+/** What sums are split by in every query: sums across metrics, units or currencies mean nothing. */
+const KINDS = ['metric', 'unit', 'currency'] as const;
+
+/** Sums per bucket, metric, unit, currency and group, ordered by them; one row more than `rowsMax`, if there is one. */
 export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): Statement {
   const params = new Params();
-  const conditions = [
-    `tenant_id = ${params.add('tenant', 'String', scope.tenantId)}`,
-    `project_id = ${params.add('project', 'String', scope.projectId)}`,
-    ...query.filters.map(([name, filter]) => filterSql(params, name, filter)),
-  ];
-  const metrics = params.add('metrics', 'Array(String)', query.metrics);
-  const groups = query.dimensions.map((name, i) => {
-    const { present, value } = params.dimension(name);
-    return { alias: `group_${i}`, sql: `if(${present}, ${value}, NULL) AS group_${i}` };
-  });
-  const shared = {
-    tables: storageTables(scope),
-    conditions,
-    metrics,
-    measures: query.measures,
-    groups: groups.map(({ sql }) => sql),
-  };
-  const parts = query.sources.map((part) => sourceSql(params, part, shared));
-  const keys = ['metric', 'unit', 'currency', ...groups.map(({ alias }) => alias)];
+  const { dimensions, measures } = query;
   const bucket = bucketSql(params, query.bucketStarts);
-  if (bucket !== undefined) keys.unshift('bucket_start');
+  const marksOther = query.groupsMax !== undefined;
+  const items = itemsSql(params, scope, query);
   const columns = [
     ...(bucket === undefined ? [] : [`${bucket} AS bucket_start`]),
-    'metric',
-    'unit',
-    'currency',
-    ...groups.map(({ alias }) => alias),
-    ...query.measures.map((measure) => `${SUMS[measure]} AS ${measure}`),
+    ...KINDS,
+    ...(marksOther ? ['is_other'] : []),
+    ...dimensions.map((_, i) => `${marksOther ? 'is_other ? NULL : ' : ''}value_${i} AS group_${i}`),
   ];
-  const limit = params.add('limit', 'UInt32', query.limit + 1);
-  const sql = `SELECT ${columns.join(', ')}
-    FROM (${parts.join(' UNION ALL ')})
-    GROUP BY ${keys.join(', ')} ORDER BY ${keys.join(', ')} LIMIT ${limit}`;
+  const keys = [
+    ...(bucket === undefined ? [] : ['bucket_start']),
+    ...KINDS,
+    ...(marksOther ? ['is_other'] : []),
+    ...dimensions.map((_, i) => `group_${i}`),
+  ].join(', ');
+  const sums = measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
+  const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
+  const sql = `SELECT ${[...columns, ...sums].join(', ')} FROM (${markOtherSql(params, items, query)})
+    GROUP BY ${keys} ORDER BY ${keys} LIMIT ${limit}`;
   return { sql, params: params.values };
+}
+
+/** The charge items that the query is about, or sums of them: the union of its sources. */
+function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): string {
+  const shared: SharedSql = {
+    tables: storageTables(scope),
+    conditions: [
+      `tenant_id = ${params.add('tenant', 'String', scope.tenantId)}`,
+      `project_id = ${params.add('project', 'String', scope.projectId)}`,
+      ...query.filters.map(([name, filter]) => filterSql(params, name, filter)),
+    ],
+    metrics: params.add('metrics', 'Array(String)', query.metrics),
+    measures: query.measures,
+    groups: query.dimensions.map((name, i) => {
+      const { present, value } = params.dimension(name);
+      return `if(${present}, ${value}, NULL) AS value_${i}`;
+    }),
+  };
+  return query.sources.map((part) => sourceSql(params, part, shared)).join(' UNION ALL ');
+}
+
+/**
+ * Adds `is_other` where groups are bounded: whether an item is of none of those that have the most of the first measure
+ * over the whole range. Groups with equal sums are taken in the order of their values.
+ */
+function markOtherSql(
+  params: Params,
+  items: string,
+  { dimensions, measures, groupsMax }: PlannedQuery,
+): string {
+  const [rankedBy] = measures;
+  if (groupsMax === undefined || rankedBy === undefined) return items;
+  // IN finds no tuple that holds a NULL.
+  const group = [
+    ...KINDS,
+    ...dimensions.flatMap((_, i) => [`isNull(value_${i})`, `ifNull(value_${i}, '')`]),
+  ].join(', ');
+  return `SELECT *, (${group}) NOT IN (
+      SELECT ${group} FROM (${items}) GROUP BY ${group} ORDER BY ${SUMS[rankedBy]} DESC, ${group}
+      LIMIT ${params.add('groups', 'UInt32', groupsMax)} BY ${KINDS.join(', ')}
+    ) AS is_other FROM (${items})`;
 }
 
 /**

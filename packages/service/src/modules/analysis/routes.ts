@@ -11,6 +11,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { App } from '../../platform/http/index.js';
 import { toCsv } from './csv.js';
 import { usedMetrics } from './metrics-store.js';
+import { marksOther } from './normalize.js';
 import { analyze } from './service.js';
 
 export interface AnalysisDeps {
@@ -33,6 +34,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       summary: 'Query usage',
       description:
         'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
+        'With `limit` and dimensions, those groups that have the most, and one row of all others. ' +
         'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
         'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
@@ -55,7 +57,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       reply.header('content-type', 'text/csv; charset=utf-8');
       reply.header('x-truncated', String(result.truncated));
       reply.header('content-disposition', 'attachment; filename="usage.csv"');
-      return reply.send(toCsv(result));
+      return reply.send(toCsv(result, marksOther(request.body)));
     },
   });
   app.route({

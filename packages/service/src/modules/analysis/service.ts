@@ -28,16 +28,16 @@ export async function analyze(
     to: normalized.to,
     measures: [...normalized.measures],
     group_by: answeredGroupBy(normalized),
-    rows: found.slice(0, normalized.limit),
-    truncated: found.length > normalized.limit,
+    rows: found.slice(0, normalized.rowsMax),
+    truncated: found.length > normalized.rowsMax,
   };
 }
 
 /** Decides where the numbers are read: every source gives the same, the rollups sooner. */
 export function planQuery(query: NormalizedQuery): PlannedQuery {
-  const { metrics, measures, dimensions, filters, limit } = query;
+  const { metrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
   const rawOnly = dimensions.includes(RAW_ONLY) || filters.some(([name]) => name === RAW_ONLY);
   const bucketStarts = query.buckets.starts;
   const sources = planSources(query.from, query.to, bucketStarts, rawOnly);
-  return { metrics, measures, dimensions, filters, sources, bucketStarts, limit };
+  return { metrics, measures, dimensions, filters, sources, bucketStarts, groupsMax, rowsMax };
 }

@@ -18,13 +18,14 @@ export async function analysisRows(
   return rows.map((row) => toRow(row, query));
 }
 
-function toRow(row: StoredRow, { dimensions, measures, bucketStarts }: PlannedQuery): AnalysisRow {
+function toRow(row: StoredRow, { dimensions, measures, bucketStarts, groupsMax }: PlannedQuery): AnalysisRow {
   return {
     bucket: bucketStarts.length === 0 ? null : Number(row.bucket_start),
     metric: String(row.metric),
     unit: textOrNull(row.unit),
     currency: textOrNull(row.currency),
     group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),
+    ...(groupsMax === undefined ? {} : { other: Number(row.is_other) === 1 }),
     ...Object.fromEntries(measures.map((measure) => [measure, sumOf(measure, row[measure])])),
   };
 }
