@@ -29,7 +29,13 @@ import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { Gauge, type Metrics } from '../platform/metrics/index.js';
-import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
+import {
+  PostgresSegmentQueue,
+  type QuotaRecord,
+  type QuotaRefusal,
+  type SegmentRecord,
+} from '../platform/queue/index.js';
+import { startCheckout } from './checkout.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
 import { VERSION } from './version.js';
@@ -100,7 +106,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
     queue,
     publications: ruleSets.publications,
     clock,
-    window: { ageDaysMax: config.eventAgeDaysMax, aheadDaysMax: config.eventAheadDaysMax },
+    admission,
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
   const backtests = new Backtests({ postgres, clickhouse, ruleSets, clock, log });
@@ -133,8 +139,9 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   registerBacktestRoutes(app, { backtests });
   registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));
   registerVerifyRoutes(app, { postgres, clickhouse, log });
+  const stopCheckout = startCheckout(app, { config, postgres, log, entitlements });
   return async () => {
-    await Promise.all([ingest.close(), backtests.close()]);
+    await Promise.all([ingest.close(), backtests.close(), stopCheckout()]);
   };
 }
 
@@ -157,6 +164,12 @@ class NotifyingQueue extends PostgresSegmentQueue {
   override async append(records: readonly SegmentRecord[]): Promise<void> {
     await super.append(records);
     this.onAppended();
+  }
+
+  override async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
+    const refusals = await super.appendWithinQuota(records);
+    if (refusals.length < records.length) this.onAppended();
+    return refusals;
   }
 }
 

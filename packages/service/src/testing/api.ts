@@ -40,10 +40,14 @@ export interface TestApi {
 /** Some moment in 2026. */
 export const TEST_NOW_S = 1_790_000_000;
 
+/** What an application is made over. */
+export interface TestStores {
+  readonly postgres: Postgres;
+  readonly clock: ManualClock;
+}
+
 /** Starts an application with the routes that `register` adds to those of tenancy. */
-export async function createTestApi(
-  register: (app: App, stores: { postgres: Postgres; clock: ManualClock }) => void,
-): Promise<TestApi> {
+export async function createTestApi(register: (app: App, stores: TestStores) => void): Promise<TestApi> {
   const store = await createTestPostgres();
   const { postgres } = store;
   const clock = new ManualClock(TEST_NOW_S * 1000);

@@ -1,8 +1,8 @@
-import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
+import { type EventAdmission, IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { transaction } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
-import { type Answer, createTestApi, TEST_NOW_S, type TestApi } from './api.js';
+import { type Answer, createTestApi, TEST_NOW_S, type TestApi, type TestStores } from './api.js';
 
 /** An application that takes events, and the project's rule sets in every state. */
 export interface TestIngest extends TestApi {
@@ -20,10 +20,17 @@ export interface TestIngest extends TestApi {
 
 export const TEST_WINDOW = { ageDaysMax: 3_650, aheadDaysMax: 30 };
 
+/** Of tenants that may send as much as they like. */
+export const everyEventAdmitted: EventAdmission = {
+  termsOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
+};
+
+type IngestQueue = Pick<PostgresSegmentQueue, 'appendWithinQuota' | 'backlog'>;
+
 /** @param decorate stands between ingest and its queue, e.g. to hold a write back */
 export async function createTestIngest(
-  decorate: (queue: PostgresSegmentQueue) => Pick<PostgresSegmentQueue, 'append' | 'backlog'> = (queue) =>
-    queue,
+  decorate: (queue: PostgresSegmentQueue) => IngestQueue = (queue) => queue,
+  admissionOver: (stores: TestStores) => EventAdmission = () => everyEventAdmitted,
 ): Promise<TestIngest> {
   let ingest: IngestService | undefined;
   const api = await createTestApi((app, stores) => {
@@ -32,7 +39,7 @@ export async function createTestIngest(
       queue: decorate(new PostgresSegmentQueue(stores.postgres)),
       publications: ruleSets.publications,
       clock: stores.clock,
-      window: TEST_WINDOW,
+      admission: admissionOver(stores),
       scheduler: { every: () => () => {} },
     });
     registerRuleSetRoutes(app, ruleSets);

@@ -20,6 +20,14 @@ const OF_KIND = {
   release: 'max_release_projects',
 } as const satisfies Record<ProjectKind, CountedLimit>;
 
+/** What a tenant may send. */
+export interface EventTerms {
+  readonly isEntitled: boolean;
+  readonly window: { readonly ageDaysMax: number; readonly aheadDaysMax: number };
+  readonly monthlyEventLimit: number;
+  readonly endsAt: number | null;
+}
+
 /** Holds tenants to what they may do, where they do it: main hands it to the modules that ask. */
 export class TenantAdmission {
   constructor(private readonly entitlements: Pick<Entitlements, 'current' | 'currentWithin'>) {}
@@ -62,6 +70,12 @@ export class TenantAdmission {
     throw limitReached(entitlement, { path: 'features.budgets', message: 'is off' });
   }
 
+  /** The port of ingest; at once when the tenant's grants were read lately. */
+  termsOf(tenantId: string): EventTerms | Promise<EventTerms> {
+    const entitlement = this.entitlements.current(tenantId);
+    return entitlement instanceof Promise ? entitlement.then(eventTerms) : eventTerms(entitlement);
+  }
+
   /** The entitlement that is in force in `tx`, once it is clear that it has room for so many more. */
   async #admit(
     tx: Tx,
@@ -78,6 +92,15 @@ export class TenantAdmission {
     if (used + added <= most) return entitlement;
     throw limitReached(entitlement, { path: limit, message: `allows ${most}; ${used} used` });
   }
+}
+
+function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventTerms {
+  return {
+    isEntitled: status === 'active' || planId !== 'none',
+    window: { ageDaysMax: -limits.partitionStartDays, aheadDaysMax: limits.partitionEndDays },
+    monthlyEventLimit: limits.monthlyEventLimit,
+    endsAt,
+  };
 }
 
 function limitReached({ planId }: Entitlement, detail: ErrorDetail): ApiError {

@@ -10,7 +10,8 @@ let isStoreAway = false;
 
 beforeAll(async () => {
   api = await createTestIngest((queue) => ({
-    append: (records) => (isStoreAway ? Promise.reject(new Error('away')) : queue.append(records)),
+    appendWithinQuota: (records) =>
+      isStoreAway ? Promise.reject(new Error('away')) : queue.appendWithinQuota(records),
     backlog: () => queue.backlog(),
   }));
   ways = await listenBothWays(api.app);

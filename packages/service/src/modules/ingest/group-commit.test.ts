@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { SegmentRecord } from '../../platform/queue/index.js';
+import type { QuotaRecord, QuotaRefusal, SegmentRecord } from '../../platform/queue/index.js';
 import { waitFor } from '../../testing/index.js';
+import type { EventTerms } from './event-admission.js';
 import { GroupCommit } from './group-commit.js';
 
 /** A queue whose appends end when the test says so. */
 class HeldQueue {
-  readonly segments: (readonly SegmentRecord[])[] = [];
-  private readonly ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  readonly segments: (readonly QuotaRecord[])[] = [];
+  private readonly ends: {
+    resolve: (refusals: readonly QuotaRefusal[]) => void;
+    reject: (error: Error) => void;
+  }[] = [];
 
-  append(records: readonly SegmentRecord[]): Promise<void> {
+  appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     this.segments.push(records);
     return new Promise((resolve, reject) => this.ends.push({ resolve, reject }));
   }
@@ -17,8 +21,8 @@ class HeldQueue {
     await waitFor(() => this.segments.length === count, { what: `append ${count}` });
   }
 
-  release(): void {
-    this.ends.shift()?.resolve();
+  release(refusals: readonly QuotaRefusal[] = []): void {
+    this.ends.shift()?.resolve(refusals);
   }
 
   fail(): void {
@@ -28,13 +32,27 @@ class HeldQueue {
 
 function record(bodyBytes = 10, eventCount = 1): SegmentRecord {
   return {
-    scope: { kind: 'batch', tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, extractorRuleSetId: null },
+    scope: {
+      kind: 'batch',
+      tenantId: 'ten_1',
+      projectId: 'prj_1',
+      projectNo: 1,
+      storage: 'shared',
+      extractorRuleSetId: null,
+    },
     receivedAtMs: 1,
     eventCount,
     ids: Buffer.alloc(eventCount * 16),
     body: Buffer.alloc(bodyBytes),
   };
 }
+
+const TERMS: EventTerms = {
+  isEntitled: true,
+  window: { ageDaysMax: 1, aheadDaysMax: 1 },
+  monthlyEventLimit: 100,
+  endsAt: null,
+};
 
 const outcomeOf = (work: Promise<void>) =>
   work.then(
@@ -47,7 +65,7 @@ describe('GroupCommit', () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
     let answered = false;
-    const first = commit.accept(record()).then(() => {
+    const first = commit.accept(record(), TERMS).then(() => {
       answered = true;
     });
     await queue.appended(1);
@@ -60,9 +78,9 @@ describe('GroupCommit', () => {
   it('puts everything that arrived during a write into the next one', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = commit.accept(record());
+    const first = commit.accept(record(), TERMS);
     await queue.appended(1);
-    const rest = [record(), record(), record()].map((each) => commit.accept(each));
+    const rest = [record(), record(), record()].map((each) => commit.accept(each, TERMS));
     queue.release();
     await first;
     await queue.appended(2);
@@ -75,7 +93,7 @@ describe('GroupCommit', () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue, segmentBytesMax: 1_000 });
     const sizes = [record(600), record(600), record(5_000), record(10, 9_000), record(10, 2_000)];
-    const all = sizes.map((each) => commit.accept(each));
+    const all = sizes.map((each) => commit.accept(each, TERMS));
     for (let n = 1; n <= 5; n += 1) {
       await queue.appended(n);
       queue.release();
@@ -87,9 +105,9 @@ describe('GroupCommit', () => {
   it('refuses all of a failed write, and goes on with the next', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const failed = [commit.accept(record()), commit.accept(record())].map(outcomeOf);
+    const failed = [commit.accept(record(), TERMS), commit.accept(record(), TERMS)].map(outcomeOf);
     await queue.appended(1);
-    const later = commit.accept(record());
+    const later = commit.accept(record(), TERMS);
     queue.fail();
     expect(await Promise.all(failed)).toEqual(['503 store_unavailable', '503 store_unavailable']);
     await queue.appended(2);
@@ -100,8 +118,8 @@ describe('GroupCommit', () => {
   it('bounds what waits in memory, and takes more once it is written', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue, pendingBytesMax: 1_000 });
-    const first = commit.accept(record(900));
-    await expect(commit.accept(record(900))).rejects.toMatchObject({
+    const first = commit.accept(record(900), TERMS);
+    await expect(commit.accept(record(900), TERMS)).rejects.toMatchObject({
       code: 'ingest_backlog_full',
       statusCode: 503,
       retryAfterS: 1,
@@ -109,20 +127,72 @@ describe('GroupCommit', () => {
     await queue.appended(1);
     queue.fail();
     expect(await outcomeOf(first)).toBe('503 store_unavailable');
-    const second = commit.accept(record(5_000));
+    const second = commit.accept(record(5_000), TERMS);
     await queue.appended(2);
     queue.release();
     await second;
   });
 
+  it('refuses what a quota had no room for, and takes the rest of the write', async () => {
+    const queue = new HeldQueue();
+    const commit = new GroupCommit({ queue });
+    const all = [record(10, 1), record(10, 99), record(10, 1)].map((each) =>
+      outcomeOf(commit.accept(each, TERMS)),
+    );
+    await queue.appended(1);
+    expect(queue.segments[0]?.map(({ monthlyEventLimit }) => monthlyEventLimit)).toEqual([100, 100, 100]);
+    queue.release([{ index: 1, used: 50 }]);
+    expect(await Promise.all(all)).toEqual(['durable', '429 event_quota_exceeded', 'durable']);
+  });
+
+  it('does not write what certainly has no room; what may have, it does', async () => {
+    const queue = new HeldQueue();
+    const commit = new GroupCommit({ queue });
+    const first = outcomeOf(commit.accept(record(10, 60), TERMS));
+    await queue.appended(1);
+    queue.release([{ index: 0, used: 50 }]);
+    expect(await first).toBe('429 event_quota_exceeded');
+    await expect(commit.accept(record(10, 51), TERMS)).rejects.toMatchObject({
+      code: 'event_quota_exceeded',
+      details: [{ path: 'monthly_event_limit', message: 'allows 100 in a calendar month; 50 used, 51 sent' }],
+    });
+    const raised = commit.accept(record(10, 51), { ...TERMS, monthlyEventLimit: 101 });
+    await queue.appended(2);
+    const smaller = commit.accept(record(10, 50), TERMS);
+    queue.release();
+    await raised;
+    await queue.appended(3);
+    const aSecondLater = commit.accept({ ...record(10, 51), receivedAtMs: 1_001 }, TERMS);
+    queue.release();
+    await smaller;
+    await queue.appended(4);
+    queue.release();
+    await aSecondLater;
+  });
+
+  it.each<[string, EventTerms['endsAt'], number]>([
+    ['when the month ends', null, 2_678_399.999],
+    ['when the month ends, before the plan does', 3_000_000, 2_678_399.999],
+    ['when the plan ends', 1_000, 999.999],
+    ['when the month ends, of a plan that has just ended', 0, 2_678_399.999],
+  ])('says that it may be sent again %s', async (_when, endsAt, seconds) => {
+    const queue = new HeldQueue();
+    const commit = new GroupCommit({ queue });
+    const refused = commit.accept(record(), { ...TERMS, endsAt });
+    const expected = expect(refused).rejects.toMatchObject({ retryAfterS: Math.ceil(seconds) });
+    await queue.appended(1);
+    queue.release([{ index: 0, used: 100 }]);
+    await expected;
+  });
+
   it('finishes what it has taken when it is closed, and takes no more', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = commit.accept(record());
+    const first = commit.accept(record(), TERMS);
     await queue.appended(1);
-    const second = commit.accept(record());
+    const second = commit.accept(record(), TERMS);
     const closed = commit.close();
-    await expect(commit.accept(record())).rejects.toMatchObject({ code: 'shutting_down' });
+    await expect(commit.accept(record(), TERMS)).rejects.toMatchObject({ code: 'shutting_down' });
     queue.release();
     await queue.appended(2);
     queue.release();

@@ -1,6 +1,13 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { ApiError } from '../../platform/http/index.js';
-import { recordBytes, type SegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
+import {
+  type QuotaRefusal,
+  recordBytes,
+  type SegmentQueue,
+  type SegmentRecord,
+} from '../../platform/queue/index.js';
+import { type EventTerms, quotaExceeded } from './event-admission.js';
+import { SpentQuotas } from './spent-quotas.js';
 
 /** A segment takes requests up to this size, and always at least one. */
 const SEGMENT_BYTES_MAX = 8 * 1_048_576;
@@ -11,13 +18,14 @@ const PENDING_BYTES_MAX = 64 * 1_048_576;
 
 interface Waiter {
   readonly record: SegmentRecord;
+  readonly terms: EventTerms;
   readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: ApiError) => void;
 }
 
 export interface GroupCommitOptions {
-  readonly queue: Pick<SegmentQueue<never>, 'append'>;
+  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
   readonly pendingBytesMax?: number;
   readonly segmentBytesMax?: number;
 }
@@ -27,7 +35,7 @@ export interface GroupCommitOptions {
  * that waits, so a lone request waits for nobody and a crowd shares one commit.
  */
 export class GroupCommit {
-  private readonly queue: Pick<SegmentQueue<never>, 'append'>;
+  private readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
   private readonly pendingBytesMax: number;
   private readonly segmentBytesMax: number;
   private waiting: Waiter[] = [];
@@ -35,6 +43,7 @@ export class GroupCommit {
   private pendingBytes = 0;
   private flushing: Promise<void> | undefined;
   private closed = false;
+  private readonly spentQuotas = new SpentQuotas();
 
   constructor(options: GroupCommitOptions) {
     this.queue = options.queue;
@@ -43,13 +52,16 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves once the record is durable.
+   * Resolves once the record is durable, and counted against the quota of its tenant.
    *
-   * @throws ApiError `ingest_backlog_full` when too much is waiting; `store_unavailable` when the write failed or
+   * @param terms of the record's tenant
+   * @throws ApiError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much is waiting; `store_unavailable` when the write failed or
    *   its outcome is unknown; `shutting_down` once `close` was called.
    */
-  accept(record: SegmentRecord): Promise<void> {
+  accept(record: SegmentRecord, terms: EventTerms): Promise<void> {
     if (this.closed) return Promise.reject(new ApiError('shutting_down'));
+    const used = this.spentQuotas.usedWithoutRoom(record, terms.monthlyEventLimit);
+    if (used !== undefined) return Promise.reject(quotaExceeded(record, terms, used));
     const bytes = recordBytes(record);
     // Alone, a record is always let in: a bound below the largest body must not refuse it for ever.
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > this.pendingBytesMax) {
@@ -57,7 +69,7 @@ export class GroupCommit {
     }
     this.pendingBytes += bytes;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ record, bytes, resolve, reject });
+      this.waiting.push({ record, terms, bytes, resolve, reject });
       this.flushing ??= this.flushAll();
     });
   }
@@ -92,8 +104,11 @@ export class GroupCommit {
   }
 
   private async flush(segment: readonly Waiter[]): Promise<void> {
+    let refusals: readonly QuotaRefusal[];
     try {
-      await this.queue.append(segment.map(({ record }) => record));
+      refusals = await this.queue.appendWithinQuota(
+        segment.map(({ record, terms: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
+      );
     } catch (cause) {
       // Even a broken COMMIT may have succeeded. Saying "not accepted" is safe: what is sent again under its
       // idempotency key is the same event.
@@ -103,6 +118,12 @@ export class GroupCommit {
     } finally {
       for (const { bytes } of segment) this.pendingBytes -= bytes;
     }
+    for (const { index, used } of refusals) {
+      const { record, terms, reject } = segment[index] as Waiter;
+      this.spentQuotas.remember(record, used);
+      reject(quotaExceeded(record, terms, used));
+    }
+    // Of those that were refused already, this changes nothing.
     for (const waiter of segment) waiter.resolve();
   }
 }

@@ -1,2 +1,3 @@
+export type { EventAdmission, EventTerms } from './event-admission.js';
 export { registerIngestRoutes } from './routes.js';
 export { IngestService } from './service.js';

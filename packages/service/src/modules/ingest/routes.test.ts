@@ -121,7 +121,13 @@ describe('single ingest', () => {
     expect((await api.sendSingle(api.event, id)).status).toBe(202);
     await createRuleSets(api).extractors.archive(
       {
-        project: { tenantId: api.tenantId, projectId: api.projectId, projectNo: 1, kind: 'release', storage: 'shared' },
+        project: {
+          tenantId: api.tenantId,
+          projectId: api.projectId,
+          projectNo: 1,
+          kind: 'release',
+          storage: 'shared',
+        },
         principal: { kind: 'service' },
         requestId: 'other-node',
       },

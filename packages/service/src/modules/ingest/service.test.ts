@@ -4,23 +4,31 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import type { ProjectRef } from '../../platform/http/index.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
+import { everyEventAdmitted } from '../../testing/ingest-api.js';
 import { IngestService } from './service.js';
 
 const NOW_S = 1_790_000_000;
-const PROJECT: ProjectRef = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, kind: 'release', storage: 'shared' };
+const PROJECT: ProjectRef = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  kind: 'release',
+  storage: 'shared',
+};
 
 function createIngest() {
   const records: SegmentRecord[] = [];
   const service = new IngestService({
     queue: {
-      append: async (added) => {
-        records.push(...added);
+      appendWithinQuota: async (added) => {
+        records.push(...added.map(({ record }) => record));
+        return [];
       },
       backlog: async () => ({ segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined }),
     },
     publications: { isKnownPublished: () => true, read: async () => new Map() },
     clock: new ManualClock(NOW_S * 1000),
-    window: { ageDaysMax: 3_650, aheadDaysMax: 30 },
+    admission: everyEventAdmitted,
     scheduler: { every: () => () => {} },
   });
   return { service, records };
@@ -102,7 +110,7 @@ describe('IngestService', () => {
     const asked: (readonly string[])[] = [];
     const service = new IngestService({
       queue: {
-        append: async () => {},
+        appendWithinQuota: async () => [],
         backlog: async () => ({ segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined }),
       },
       publications: {
@@ -113,7 +121,7 @@ describe('IngestService', () => {
         },
       },
       clock: new ManualClock(NOW_S * 1000),
-      window: { ageDaysMax: 1, aheadDaysMax: 1 },
+      admission: everyEventAdmitted,
       scheduler: { every: () => () => {} },
     });
     const events = ['ers_a', 'ers_known', 'ers_b', 'ers_a'].map((id, index) => ({
@@ -133,12 +141,12 @@ describe('IngestService', () => {
     let refresh = async () => {};
     const service = new IngestService({
       queue: {
-        append: async () => {},
+        appendWithinQuota: async () => [],
         backlog: async () => ({ segments: 1, events, bytes: 1, oldestReceivedAtMs: 1 }),
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: new ManualClock(NOW_S * 1000),
-      window: { ageDaysMax: 1, aheadDaysMax: 1 },
+      admission: everyEventAdmitted,
       scheduler: {
         every: (_intervalMs, task) => {
           refresh = task;

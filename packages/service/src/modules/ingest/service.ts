@@ -5,15 +5,16 @@ import { ApiError, type ProjectRef } from '../../platform/http/index.js';
 import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
+import type { EventAdmission, EventTerms } from './event-admission.js';
 import { Findings } from './findings.js';
 import { GroupCommit } from './group-commit.js';
-import { EventCheck, type EventWindow } from './validate.js';
+import { EventCheck } from './validate.js';
 
 export interface IngestDeps {
-  readonly queue: Pick<SegmentQueue<never>, 'append' | 'backlog'>;
+  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota' | 'backlog'>;
   readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
   readonly clock: Clock;
-  readonly window: EventWindow;
+  readonly admission: EventAdmission;
   readonly scheduler?: Scheduler;
   readonly backlogEventsMax?: number;
   readonly backlogBytesMax?: number;
@@ -27,7 +28,8 @@ const REFUSALS = {
 
 /**
  * Accepts events: checks them, names them and makes them durable. Nothing else happens before the answer.
- * The checks come in this order: backlog, the events in their order, their rule sets in order of first use.
+ * The checks come in this order: backlog, the tenant's plan, the events in their order, their rule sets in order of first use, and
+ * with the write the tenant's quota.
  */
 export class IngestService {
   private readonly gate: BacklogGate;
@@ -60,8 +62,8 @@ export class IngestService {
     event: IngestEvent,
     rawBody: Buffer,
   ): Promise<string> {
-    this.gate.check();
-    new EventCheck(event, rawBody, this.deps.window, this.deps.clock).single(event);
+    const terms = await this.termsOf(project);
+    new EventCheck(event, rawBody, terms.window, this.deps.clock).single(event);
     const { publications } = this.deps;
     if (!publications.isKnownPublished(project, ruleSetId)) {
       const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
@@ -69,20 +71,20 @@ export class IngestService {
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
-    await this.append('single', project, ruleSetId, [id], rawBody);
+    await this.append('single', project, terms, ruleSetId, [id], rawBody);
     return id;
   }
 
   /** As `acceptSingle`, for all events of a batch or none; the ids are in the order of the events. */
   async acceptBatch(project: ProjectRef, batch: BatchIngest, rawBody: Buffer): Promise<string[]> {
-    this.gate.check();
-    new EventCheck(batch, rawBody, this.deps.window, this.deps.clock).batch(batch);
+    const terms = await this.termsOf(project);
+    new EventCheck(batch, rawBody, terms.window, this.deps.clock).batch(batch);
     const { tenantId, projectId } = project;
     await this.checkRuleSets(project, batch.events);
     const ids = batch.events.map((event) =>
       rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key),
     );
-    await this.append('batch', project, null, ids, rawBody);
+    await this.append('batch', project, terms, null, ids, rawBody);
     return ids;
   }
 
@@ -92,21 +94,30 @@ export class IngestService {
     await this.commit.close();
   }
 
+  /** @throws ApiError `ingest_backlog_full`, `no_entitlement` */
+  private termsOf({ tenantId }: ProjectRef): EventTerms | Promise<EventTerms> {
+    this.gate.check();
+    const terms = this.deps.admission.termsOf(tenantId);
+    return terms instanceof Promise ? terms.then(entitled) : entitled(terms);
+  }
+
   private append(
     kind: SegmentKind,
     project: ProjectRef,
+    terms: EventTerms,
     extractorRuleSetId: string | null,
     ids: readonly string[],
     body: Buffer,
   ): Promise<void> {
-    const { tenantId, projectId, projectNo } = project;
-    return this.commit.accept({
-      scope: { kind, tenantId, projectId, projectNo, extractorRuleSetId },
+    const { tenantId, projectId, projectNo, storage } = project;
+    const record = {
+      scope: { kind, tenantId, projectId, projectNo, storage, extractorRuleSetId },
       receivedAtMs: this.deps.clock.nowMs(),
       eventCount: ids.length,
       ids: Buffer.from(ids.join(''), 'hex'),
       body,
-    });
+    };
+    return this.commit.accept(record, terms);
   }
 
   private async checkRuleSets(project: ProjectRef, events: readonly BatchIngestItem[]): Promise<void> {
@@ -126,6 +137,11 @@ export class IngestService {
     }
     findings.throwIfAny({ inBatch: true });
   }
+}
+
+function entitled(terms: EventTerms): EventTerms {
+  if (!terms.isEntitled) throw new ApiError('no_entitlement');
+  return terms;
 }
 
 /** Each rule set of the batch with the first event that names it. Events of one rule set mostly come in runs. */

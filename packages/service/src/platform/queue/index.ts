@@ -1,3 +1,4 @@
+export type { QuotaRecord, QuotaRefusal } from './event-quota.js';
 export { PostgresSegmentQueue } from './postgres-queue.js';
 export type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
 export {

@@ -17,7 +17,14 @@ const RECEIVED_AT_MS = 1_750_000_000_000;
 
 function record(projectId: string, eventCount: number, receivedAtMs = RECEIVED_AT_MS): SegmentRecord {
   return {
-    scope: { kind: 'batch', tenantId: 'ten_1', projectId, projectNo: 1, extractorRuleSetId: null },
+    scope: {
+      kind: 'batch',
+      tenantId: 'ten_1',
+      projectId,
+      projectNo: 1,
+      storage: 'shared',
+      extractorRuleSetId: null,
+    },
     receivedAtMs,
     eventCount,
     ids: Buffer.alloc(eventCount * 16, eventCount),

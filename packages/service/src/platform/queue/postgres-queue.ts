@@ -1,5 +1,13 @@
 import { CompiledQuery, sql } from 'kysely';
 import type { Postgres, Tx } from '../postgres/index.js';
+import {
+  admitInOrder,
+  chargeKey,
+  type QuotaCharge,
+  type QuotaRecord,
+  type QuotaRefusal,
+  quotaCharges,
+} from './event-quota.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
 import { decodeSegment, encodeSegment, SegmentFormatError, type SegmentRecord } from './segment.js';
 
@@ -13,6 +21,21 @@ const CHUNK_ROWS_MAX = 1_024;
 
 const APPEND = `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, bytes)
   values ($1, $2, $3, $4, $5)`;
+
+/** Counts, and appends, in one commit. A row that would pass its limit cannot be stored: then nothing is done. */
+const APPEND_WITHIN_QUOTA = `with counted as (
+  insert into event_quotas (tenant_id, month_start, used, event_limit)
+  select * from unnest($6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
+  on conflict (tenant_id, month_start) do update
+  set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit
+) ${APPEND}`;
+const OVER_QUOTA = 'event_quotas_within_limit';
+
+/** Locks quotas, in the order of their charges, and opens those of a new month. */
+const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
+  select tenant_id, month_start, 0 from unnest($1::text[], $2::bigint[]) as asked (tenant_id, month_start)
+  on conflict (tenant_id, month_start) do update set used = event_quotas.used
+  returning tenant_id, month_start, used`;
 
 interface SegmentSize {
   readonly id: number;
@@ -43,6 +66,36 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       query_timeout: APPEND_TIMEOUT_MS,
     };
     await this.postgres.pool.query(query);
+  }
+
+  async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
+    try {
+      await this.postgres.pool.query({ name: 'append-within-quota', ...appendWithinQuota(records) });
+      return [];
+    } catch (error) {
+      if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
+    }
+    return this.appendAdmitted(records);
+  }
+
+  /** Where the quotas have no room for all, each request is decided by itself, while nobody else adds to them. */
+  private async appendAdmitted(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
+    const charges = quotaCharges(records);
+    const client = await this.postgres.pool.connect();
+    try {
+      await client.query('begin');
+      const values = [charges.map(({ tenantId }) => tenantId), charges.map(({ monthStartS }) => monthStartS)];
+      const lock = { text: LOCK_QUOTAS, values, query_timeout: APPEND_TIMEOUT_MS };
+      const { rows } = await client.query<{ tenant_id: string; month_start: number; used: number }>(lock);
+      const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
+      const { admitted, refusals } = admitInOrder(records, charges, used);
+      if (admitted.length > 0) await client.query(appendWithinQuota(admitted));
+      await client.query('commit');
+      return refusals;
+    } finally {
+      // What is still in its transaction, because something failed, does not get back into the pool.
+      client.release();
+    }
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
@@ -79,6 +132,20 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     const { segments, events, bytes, oldest } = row;
     return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
   }
+}
+
+function appendWithinQuota(records: readonly QuotaRecord[]) {
+  const values = [...rowOf(records.map(({ record }) => record)), ...columnsOf(quotaCharges(records))];
+  return { text: APPEND_WITHIN_QUOTA, values, query_timeout: APPEND_TIMEOUT_MS };
+}
+
+function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
+  return [
+    charges.map(({ tenantId }) => tenantId),
+    charges.map(({ monthStartS }) => monthStartS),
+    charges.map(({ eventCount }) => eventCount),
+    charges.map(({ eventLimit }) => eventLimit),
+  ];
 }
 
 /** The values of APPEND. */

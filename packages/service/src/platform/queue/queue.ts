@@ -1,3 +1,4 @@
+import type { QuotaRecord, QuotaRefusal } from './event-quota.js';
 import type { SegmentFormatError, SegmentRecord } from './segment.js';
 
 /** A segment that a transaction has taken off the queue. */
@@ -24,6 +25,11 @@ export interface Backlog {
 export interface SegmentQueue<Tx> {
   /** Durable once it resolves; after a rejection the outcome is unknown. */
   append(records: readonly SegmentRecord[]): Promise<void>;
+  /**
+   * As `append`, of what clients send: counts their events against the quotas of their tenants in the same commit, and leaves
+   * out, whole, what a quota has no room for. That is what it answers.
+   */
+  appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]>;
   /**
    * Takes whole segments, oldest first, until they hold `eventsMax` events or none is left that nobody
    * else holds; at least one if there is any. They leave the queue when `tx` commits and are back when it

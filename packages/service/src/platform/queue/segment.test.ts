@@ -15,6 +15,7 @@ const scopes: fc.Arbitrary<SegmentScope> = fc.record({
   tenantId: fc.string({ unit: 'binary', maxLength: 12 }),
   projectId: fc.string({ unit: 'binary', maxLength: 12 }),
   projectNo: fc.integer({ min: 1 }),
+  storage: fc.constantFrom('shared', 'dedicated'),
   extractorRuleSetId: fc.option(fc.string({ unit: 'binary', maxLength: 12 })),
 });
 
@@ -39,6 +40,7 @@ const sample: SegmentRecord = {
     tenantId: 'ten_1',
     projectId: 'prj_1',
     projectNo: 7,
+    storage: 'shared',
     extractorRuleSetId: null,
   },
   receivedAtMs: 1_700_000_000_123,

@@ -18,6 +18,8 @@ export interface SegmentScope {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
+  /** Where the project's usage is kept; projects never change. */
+  readonly storage: 'shared' | 'dedicated';
   /** The rule set of a single event; null where the events name their own. */
   readonly extractorRuleSetId: string | null;
 }
@@ -34,12 +36,12 @@ export interface SegmentRecord {
 
 /** A request to rate stored events of a project anew; `ids` are 32 hex digits each. */
 export function reprocessRecord(
-  { tenantId, projectId, projectNo }: Pick<SegmentScope, 'tenantId' | 'projectId' | 'projectNo'>,
+  { tenantId, projectId, projectNo, storage }: Omit<SegmentScope, 'kind' | 'extractorRuleSetId'>,
   ids: readonly string[],
   receivedAtMs: number,
 ): SegmentRecord {
   return {
-    scope: { kind: 'reprocess', tenantId, projectId, projectNo, extractorRuleSetId: null },
+    scope: { kind: 'reprocess', tenantId, projectId, projectNo, storage, extractorRuleSetId: null },
     receivedAtMs,
     eventCount: ids.length,
     ids: Buffer.from(ids.join(''), 'hex'),
@@ -149,6 +151,7 @@ function encodeHeader(records: readonly SegmentRecord[]): { header: Buffer; scop
       tenant_id: scope.tenantId,
       project_id: scope.projectId,
       project_no: scope.projectNo,
+      storage: scope.storage,
       extractor_rule_set_id: scope.extractorRuleSetId,
     });
     const known = numbers.get(text);
@@ -173,13 +176,14 @@ function decodeScopes(header: string): SegmentScope[] {
 
 function decodeScope(value: unknown): SegmentScope {
   const scope = (value ?? {}) as Record<string, unknown>;
-  const { kind, tenant_id, project_id, project_no, extractor_rule_set_id } = scope;
+  const { kind, tenant_id, project_id, project_no, storage, extractor_rule_set_id } = scope;
   if (
     typeof kind !== 'string' ||
     !KINDS.has(kind) ||
     typeof tenant_id !== 'string' ||
     typeof project_id !== 'string' ||
     !Number.isSafeInteger(project_no) ||
+    (storage !== 'shared' && storage !== 'dedicated') ||
     (extractor_rule_set_id !== null && typeof extractor_rule_set_id !== 'string')
   ) {
     throw new SegmentFormatError('a scope is malformed');
@@ -189,6 +193,7 @@ function decodeScope(value: unknown): SegmentScope {
     tenantId: tenant_id,
     projectId: project_id,
     projectNo: project_no as number,
+    storage,
     extractorRuleSetId: extractor_rule_set_id,
   };
 }

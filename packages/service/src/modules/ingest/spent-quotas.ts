@@ -1,0 +1,44 @@
+import { utcMonthAt } from '../../kernel/period.js';
+import type { SegmentRecord } from '../../platform/queue/index.js';
+
+/** After this time a quota is looked at again, should it have been counted anew. */
+const REMEMBERED_MS = 1_000;
+const TENANTS_MAX = 10_000;
+
+interface Spent {
+  readonly monthEndS: number;
+  readonly used: number;
+  readonly atMs: number;
+}
+
+/**
+ * What tenants had used when their quota refused something. It can only have become more, so what did not fit then is refused
+ * without a write: those who are over their quota cost the others nothing.
+ */
+export class SpentQuotas {
+  readonly #tenants = new Map<string, Spent>();
+
+  remember({ scope: { tenantId }, receivedAtMs }: SegmentRecord, used: number): void {
+    this.#tenants.delete(tenantId);
+    const monthEndS = utcMonthAt(receivedAtMs / 1_000).endS;
+    this.#tenants.set(tenantId, { monthEndS, used, atMs: receivedAtMs });
+    if (this.#tenants.size <= TENANTS_MAX) return;
+    const oldest = this.#tenants.keys().next().value;
+    if (oldest !== undefined) this.#tenants.delete(oldest);
+  }
+
+  /** What the tenant had used, if that alone leaves no room for the record. */
+  usedWithoutRoom(record: SegmentRecord, monthlyEventLimit: number): number | undefined {
+    if (monthlyEventLimit < 0) return undefined;
+    const { tenantId } = record.scope;
+    const spent = this.#tenants.get(tenantId);
+    if (spent === undefined) return undefined;
+    const ageMs = record.receivedAtMs - spent.atMs;
+    const isSameMonth = record.receivedAtMs < spent.monthEndS * 1_000;
+    if (isSameMonth && ageMs >= 0 && ageMs < REMEMBERED_MS) {
+      return spent.used + record.eventCount > monthlyEventLimit ? spent.used : undefined;
+    }
+    this.#tenants.delete(tenantId);
+    return undefined;
+  }
+}
