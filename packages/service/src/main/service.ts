@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
@@ -12,6 +11,7 @@ import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
+import { ownUrl } from './own-url.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
@@ -96,10 +96,7 @@ async function listen(app: App, { host, port }: Config): Promise<string> {
   } catch (error) {
     throw listenError(error as Error, host, port);
   }
-  const { address, family, port: bound } = app.server.address() as AddressInfo;
-  const isAny = address === '0.0.0.0' || address === '::';
-  const shown = isAny ? 'localhost' : family === 'IPv6' ? `[${address}]` : address;
-  return `http://${shown}:${bound}`;
+  return ownUrl(app, 'people');
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): StartError {

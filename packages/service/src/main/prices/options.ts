@@ -1,5 +1,6 @@
 import { CURRENCY_PATTERN, DIMENSION_NAME_PATTERN } from '@tollgate/contract';
-import { type Config, readApiKey, readServiceUrl } from '../../config.js';
+import type { Config } from '../../config.js';
+import { readApiKey, readServiceUrl } from '../../config-values.js';
 import { StartError } from '../start-error.js';
 
 /** Options of `tollgate prices import`, for `parseArgs`. */

@@ -1,0 +1,47 @@
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import type { Entitlements } from '../modules/catalog/index.js';
+import { createCheckout } from '../modules/checkout/index.js';
+import type { App } from '../platform/http/index.js';
+import type { Logger } from '../platform/log/index.js';
+import type { Postgres } from '../platform/postgres/index.js';
+import { ownUrl } from './own-url.js';
+
+export interface CheckoutParts {
+  readonly config: Config;
+  readonly postgres: Postgres;
+  readonly log: Logger;
+  readonly entitlements: Entitlements;
+}
+
+/** Registers the routes of checkout; once the application listens, its jobs run. Answers how to end them. */
+export function startCheckout(
+  app: App,
+  { config, postgres, log, entitlements }: CheckoutParts,
+): () => Promise<void> {
+  const checkout = createCheckout({
+    postgres,
+    clock: systemClock,
+    log,
+    payments: {
+      provider: config.paymentProvider,
+      stripeApiKey: config.stripeApiKey,
+      webhookSecrets: config.paymentWebhookSecrets ?? [],
+      successUrl: config.checkoutSuccessUrl,
+      cancelUrl: config.checkoutCancelUrl,
+    },
+    selfUrl: () => ownUrl(app, 'itself'),
+    publicUrl: () => config.publicUrl ?? ownUrl(app, 'people'),
+    initializeQuota: (tenantId) => entitlements.initializeQuota(tenantId),
+  });
+  checkout.registerRoutes(app);
+  const abort = new AbortController();
+  let running: Promise<void> | undefined;
+  app.addHook('onListen', async () => {
+    running = checkout.run(abort.signal);
+  });
+  return async () => {
+    abort.abort();
+    await running;
+  };
+}

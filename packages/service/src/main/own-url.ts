@@ -1,0 +1,19 @@
+import type { AddressInfo } from 'node:net';
+import type { App } from '../platform/http/index.js';
+
+/** Who asks where the service answers: people on this machine, or the process itself. */
+export type Asker = 'people' | 'itself';
+
+const ANY_ADDRESS: Readonly<Record<string, Record<Asker, string>>> = {
+  '0.0.0.0': { people: 'localhost', itself: '127.0.0.1' },
+  '::': { people: 'localhost', itself: '[::1]' },
+};
+
+/** Where the application listens. @throws Error while it does not */
+export function ownUrl(app: App, asker: Asker): string {
+  const bound = app.server.address() as AddressInfo | null;
+  if (bound === null) throw new Error('The service does not listen yet.');
+  const { address, family, port } = bound;
+  const host = ANY_ADDRESS[address]?.[asker] ?? (family === 'IPv6' ? `[${address}]` : address);
+  return `http://${host}:${port}`;
+}

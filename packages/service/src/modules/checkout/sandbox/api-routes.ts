@@ -1,0 +1,87 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Type } from 'typebox';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { App } from '../../../platform/http/index.js';
+import { SANDBOX_PREFIX } from './http-client.js';
+import type { SandboxSession } from './session.js';
+import { type Form, readForm } from './session-request.js';
+import type { SandboxSessions } from './sessions.js';
+import { StripeShapedError } from './stripe-error.js';
+import { sessionObject } from './stripe-objects.js';
+
+const SESSIONS_URL = `${SANDBOX_PREFIX}/v1/checkout/sessions`;
+const FORM_BYTES_MAX = 65_536;
+const IDEMPOTENCY_KEY_CHARS_MAX = 255;
+
+export interface SandboxApiDeps {
+  readonly sessions: SandboxSessions;
+  readonly clock: Clock;
+  /** What alone opens these routes. */
+  readonly apiKey: string;
+  /** Address of a session's page. */
+  readonly pageUrl: (sessionId: string) => string;
+}
+
+/** The part of Stripe's API that a checkout needs, for Stripe's own library. Forms in, JSON out, errors in Stripe's shape. */
+export function registerSandboxApiRoutes(app: App, deps: SandboxApiDeps): void {
+  void app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },
+      async (_request: unknown, bytes: Buffer) => readForm(bytes),
+    );
+    scope.addHook('onRequest', async ({ headers }) => checkKey(headers.authorization, deps.apiKey));
+    scope.setErrorHandler((error, _request, reply) => {
+      if (!(error instanceof StripeShapedError)) throw error;
+      return reply.code(error.status).send(error.toBody());
+    });
+    registerSessions(scope as App, deps);
+  });
+}
+
+function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps): void {
+  const config = { access: { kind: 'public' } } as const;
+  const answer = (session: SandboxSession) => sessionObject(session, pageUrl(session.id), unixSeconds(clock));
+  app.route({
+    method: 'POST',
+    url: SESSIONS_URL,
+    config,
+    bodyLimit: FORM_BYTES_MAX,
+    schema: { hide: true, body: Type.Unsafe<Form>({}) },
+    handler: async ({ body, headers }) => {
+      const key = headers['idempotency-key']?.toString() ?? randomUUID();
+      if (key.length > IDEMPOTENCY_KEY_CHARS_MAX) {
+        throw new StripeShapedError(
+          400,
+          'idempotency_error',
+          'Idempotency keys have at most 255 characters.',
+        );
+      }
+      return answer(await sessions.create(body ?? new Map(), key));
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: `${SESSIONS_URL}/:session_id`,
+    config,
+    schema: { hide: true, params: Type.Object({ session_id: Type.String() }) },
+    handler: async ({ params }) => {
+      const session = await sessions.find(params.session_id);
+      if (session !== undefined) return answer(session);
+      throw new StripeShapedError(404, 'invalid_request_error', 'No such checkout.session', {
+        code: 'resource_missing',
+        param: 'session',
+      });
+    },
+  });
+}
+
+/** Compares digests, which are of one length: the time that it takes tells nothing of the key. */
+function checkKey(authorization: string | undefined, apiKey: string): void {
+  if (timingSafeEqual(digest(authorization ?? ''), digest(`Bearer ${apiKey}`))) return;
+  throw new StripeShapedError(401, 'invalid_request_error', 'Invalid API Key provided.');
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,101 @@
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import { retryPauseMs, Wakeup } from '../../../platform/wakeup.js';
+import { signatureHeader } from '../signature.js';
+import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbox-store.js';
+
+const POLL_MS = 1_000;
+const ANSWER_MS_MAX = 10_000;
+/** Past the longest attempt: an event whose process was killed is then delivered by another. */
+const LEASE_MS = 30_000;
+const EVENTS_AT_ONCE_MAX = 10;
+const PAUSE_FIRST_MS = 1_000;
+const PAUSE_LAST_MS = 3_600_000;
+/** As long as Stripe tries. */
+const TRY_MS_MAX = 3 * 24 * 3_600_000;
+
+export interface DeliveriesDeps {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly clock: Clock;
+  readonly log: { warn(details: object, message: string): void };
+  /** Where events go. */
+  readonly webhookUrl: () => string;
+  readonly webhookSecret: string;
+}
+
+/** Delivers the sandbox's events, each again until it was received. Any number of processes share the work. */
+export class SandboxDeliveries {
+  readonly #wakeup = new Wakeup();
+
+  constructor(private readonly deps: DeliveriesDeps) {}
+
+  /** Says that there is an event. */
+  notify(): void {
+    this.#wakeup.notify();
+  }
+
+  /** Delivers what is due until `signal` aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const delivered = await this.deliverDue();
+        failures = 0;
+        if (delivered < EVENTS_AT_ONCE_MAX) await this.#wakeup.wait(POLL_MS, signal);
+      } catch (error) {
+        this.deps.log.warn({ err: error }, 'sandbox events could not be read');
+        await this.#wakeup.wait(retryPauseMs(++failures), signal);
+      }
+    }
+  }
+
+  /** Tries every event once that is due, up to some; answers how many it tried. */
+  async deliverDue(): Promise<number> {
+    const { postgres, clock } = this.deps;
+    const nowMs = clock.nowMs();
+    const events = await claimEvents(postgres.db, nowMs, nowMs + LEASE_MS, EVENTS_AT_ONCE_MAX);
+    await Promise.all(events.map((event) => this.#deliver(event)));
+    return events.length;
+  }
+
+  async #deliver(event: DueEvent): Promise<void> {
+    const { postgres, clock, log } = this.deps;
+    const problem = await this.#post(event);
+    if (problem === undefined) return deleteEvent(postgres.db, event.id);
+    const nowMs = clock.nowMs();
+    const details = { eventId: event.id, attempts: event.attempts, problem };
+    if (nowMs - event.createdAtMs > TRY_MS_MAX) {
+      log.warn(details, 'a sandbox event is given up');
+      return deleteEvent(postgres.db, event.id);
+    }
+    log.warn(details, 'a sandbox event was not received');
+    return postponeEvent(postgres.db, event.id, nowMs + pauseMs(event.attempts));
+  }
+
+  /** Why the event was not received; undefined when it was. */
+  async #post({ body }: DueEvent): Promise<string | undefined> {
+    const bytes = Buffer.from(body);
+    const { webhookUrl, webhookSecret, clock } = this.deps;
+    try {
+      const answer = await fetch(webhookUrl(), {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'stripe-signature': signatureHeader(bytes, webhookSecret, unixSeconds(clock)),
+        },
+        body: bytes,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      });
+      const text = await answer.text();
+      return answer.ok ? undefined : `${answer.status} ${text.slice(0, 500)}`;
+    } catch (error) {
+      return String(error);
+    }
+  }
+}
+
+/** How long to wait after the n-th attempt, counted from 1. */
+function pauseMs(attempts: number): number {
+  return Math.min(PAUSE_FIRST_MS * 2 ** Math.min(attempts - 1, 20), PAUSE_LAST_MS);
+}
