@@ -560,6 +560,7 @@ create table usage_batches (
   item_count integer not null,
   byte_count bigint not null,
   project_ids text[] not null,
+  dedicated_to integer,
   spool_file text,
   bytes bytea,
   insert_group bigint,
@@ -569,7 +570,7 @@ create table usage_batches (
   constraint usage_batches_pkey PRIMARY KEY (id)
 );
 alter table usage_batches alter column bytes set storage external;
-CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, id);
+CREATE INDEX usage_batches_by_group ON public.usage_batches USING btree (insert_group, dedicated_to, id);
 
 create table usage_event_ids (
   project_no integer not null,

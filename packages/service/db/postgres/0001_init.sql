@@ -176,6 +176,8 @@ create table usage_batches (
   -- Of the rows: what the worker may leave to the projector is bounded.
   byte_count bigint not null,
   project_ids text[] not null,
+  -- The number of the project whose own tables take the rows; null: the tables that projects share.
+  dedicated_to integer,
   -- RowBinary rows of usage_events: a file of the spool folder, or the bytes themselves.
   spool_file text,
   bytes bytea,
@@ -186,4 +188,4 @@ create table usage_batches (
   check ((spool_file is null) <> (bytes is null))
 );
 alter table usage_batches alter column bytes set storage external;
-create index usage_batches_by_group on usage_batches (insert_group, id);
+create index usage_batches_by_group on usage_batches (insert_group, dedicated_to, id);

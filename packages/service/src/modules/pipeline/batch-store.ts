@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { ReprocessRequest } from './intake.js';
+import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
-import type { EventTotal, IngestTotal, TouchedProject, UsageTotal } from './totals.js';
+import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
 import type { TouchedSpan } from './touched.js';
 
 /** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
@@ -187,14 +188,11 @@ async function addIngestTotals(tx: Tx, totals: readonly IngestTotal[]): Promise<
   `.execute(tx);
 }
 
-/** A batch on its way to ClickHouse. */
-export interface NewUsageBatch {
+/** Rows on their way to ClickHouse. */
+export interface NewUsageBatch extends Omit<BatchSection, 'rows'> {
   readonly createdAtMs: number;
   readonly oldestReceivedAtMs: number;
-  readonly eventCount: number;
-  readonly itemCount: number;
   readonly byteCount: number;
-  readonly projects: readonly TouchedProject[];
   readonly location: BatchLocation;
 }
 
@@ -202,10 +200,11 @@ export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<vo
   const { location, projects } = batch;
   await sql`
     insert into usage_batches (created_at_ms, oldest_received_at_ms, event_count, item_count, byte_count, project_ids,
-      touched, spool_file, bytes)
+      touched, dedicated_to, spool_file, bytes)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
       ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
-      ${projects.map(({ touched }) => multirangeOf(touched))}::int8multirange[], ${location.spoolFile}, ${location.bytes})
+      ${projects.map(({ touched }) => multirangeOf(touched))}::int8multirange[], ${batch.dedicatedTo},
+      ${location.spoolFile}, ${location.bytes})
   `.execute(tx);
 }
 

@@ -116,10 +116,11 @@ async function ratePlan(
 /** The failed events to rate anew, as events of one more attempt. */
 async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<EventGroup[]> {
   const taken = await takeFailedEvents(tx, reprocess);
-  return Array.from(taken, ([{ projectNo, idHex }, stored]) => ({
+  return Array.from(taken, ([{ projectNo, storage, idHex }, stored]) => ({
     tenantId: stored.tenantId,
     projectId: stored.projectId,
     projectNo,
+    storage,
     receivedAtMs: stored.receivedAtMs,
     attempt: Math.min(stored.attempt + 1, ATTEMPT_MAX),
     ids: Buffer.from(idHex, 'hex'),
@@ -132,22 +133,17 @@ async function storeRows(
   tx: Tx,
   { spool, clock }: BatchDeps,
   { oldestReceivedAtMs }: Intake,
-  { writer, eventCount, totals, projects }: BatchPlan,
+  { sections }: BatchPlan,
   stages: StageClock<BatchStage>,
 ): Promise<void> {
-  if (eventCount === 0) return;
+  if (sections.length === 0) return;
   await holdSpool(tx);
-  const location = await spool.put(writer.bytes());
+  const locations = await spool.put(sections.map(({ rows }) => rows));
   stages.end('spool');
-  const { itemCount } = totals;
-  const createdAtMs = clock.nowMs();
-  await insertUsageBatch(tx, {
-    createdAtMs,
-    oldestReceivedAtMs,
-    eventCount,
-    itemCount,
-    byteCount: writer.length,
-    projects,
-    location,
-  });
+  const times = { createdAtMs: clock.nowMs(), oldestReceivedAtMs };
+  for (const [index, { rows, ...section }] of sections.entries()) {
+    const location = locations[index];
+    if (location === undefined) throw new Error(`the spool has no place for section ${index}`);
+    await insertUsageBatch(tx, { ...times, ...section, byteCount: rows.length, location });
+  }
 }

@@ -6,6 +6,7 @@ export interface EventGroup {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
+  readonly storage: 'shared' | 'dedicated';
   readonly receivedAtMs: number;
   /** 0 at first; above, the event is rated anew in place of its failed row. */
   readonly attempt: number;

@@ -8,6 +8,7 @@ export interface ReprocessRequest {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
+  readonly storage: 'shared' | 'dedicated';
   readonly idHex: string;
 }
 
@@ -51,10 +52,10 @@ class IntakeReader implements Intake {
 
   #addEvents(record: SegmentRecord, kind: 'single' | 'batch'): void {
     const { scope, ids, eventCount, receivedAtMs } = record;
-    const { tenantId, projectId, projectNo } = scope;
+    const { tenantId, projectId, projectNo, storage } = scope;
     const body = new EventBody(record.body, kind, eventCount, scope.extractorRuleSetId);
     const events: AcceptedEvent[] = [];
-    const group = { tenantId, projectId, projectNo, receivedAtMs, attempt: 0, ids, body, events };
+    const group = { tenantId, projectId, projectNo, storage, receivedAtMs, attempt: 0, ids, body, events };
     this.groups.push(group);
     const seen = this.#eventIds.of(projectNo);
     for (const [index, idHex] of hexIds(ids).entries()) {
@@ -64,10 +65,10 @@ class IntakeReader implements Intake {
   }
 
   #addReprocess({ scope, ids }: SegmentRecord): void {
-    const { tenantId, projectId, projectNo } = scope;
+    const { tenantId, projectId, projectNo, storage } = scope;
     const seen = this.#reprocessIds.of(projectNo);
     for (const idHex of hexIds(ids)) {
-      if (isNew(seen, idHex)) this.reprocess.push({ tenantId, projectId, projectNo, idHex });
+      if (isNew(seen, idHex)) this.reprocess.push({ tenantId, projectId, projectNo, storage, idHex });
       else this.repeatedReprocess++;
     }
   }

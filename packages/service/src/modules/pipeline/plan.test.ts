@@ -27,6 +27,7 @@ function groupOf(count: number): EventGroup {
     tenantId: 'ten_1',
     projectId: 'prj_1',
     projectNo: 1,
+    storage: 'shared',
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
     ids: Buffer.from(hexIds.join(''), 'hex'),

@@ -16,19 +16,18 @@ import {
   readEnvelope,
   rowOf,
 } from './rating.js';
-import { BatchTotals, type TouchedProject } from './totals.js';
+import { type BatchSection, BatchSections } from './sections.js';
+import { BatchTotals } from './totals.js';
 
 /** After so many events they are posted and encoded. */
 const SLICE_EVENTS = 1_000;
 
 /** All that a batch will write. */
 export interface BatchPlan {
-  /** Holds the rows of `usage_events`, encoded. */
-  readonly writer: RowBinaryWriter;
-  readonly eventCount: number;
+  /** The rows of `usage_events`, encoded; none when there are no rows. */
+  readonly sections: readonly BatchSection[];
   readonly totals: BatchTotals;
   readonly failures: readonly FailedEvent[];
-  readonly projects: readonly TouchedProject[];
   readonly counts: BatchCounts;
 }
 
@@ -67,6 +66,7 @@ interface RatedGroup {
 class Planner {
   readonly #totals = new BatchTotals();
   readonly #posted = new PostedTotals();
+  readonly #sections = new BatchSections();
   readonly #failures: FailedEvent[] = [];
   /** Routes and leases are looked up for several groups at once: a group is often a single event. */
   #slice: RatedGroup[] = [];
@@ -130,6 +130,7 @@ class Planner {
   #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
     const { posting, processedAtMs, writer, onDefect } = this.input;
     const planned = isProcessed(rated) ? posting.plan(group, rated) : undefined;
+    const start = writer.length;
     const row = encodeOrFail(
       writer,
       event,
@@ -137,6 +138,9 @@ class Planner {
       onDefect,
     );
     if (planned !== undefined && row.status === 'processed') posting.add(group, rated, planned);
+    if (group.storage === 'dedicated') {
+      this.#sections.addOwn(group, start, writer.length, row.items.length);
+    }
     const isAgain = group.attempt > 0;
     this.#totals.addRow(row, isAgain);
     this.#posted.addRow(row);
@@ -161,11 +165,9 @@ class Planner {
     assertCounted(counts);
     this.#posted.assertEqual(this.input.posting.debits());
     return {
-      writer,
-      eventCount: processed + failed + reprocessed,
+      sections: this.#sections.of(writer, processed + failed + reprocessed, this.#totals),
       totals: this.#totals,
       failures: this.#failures,
-      projects: this.#totals.projects(),
       counts,
     };
   }

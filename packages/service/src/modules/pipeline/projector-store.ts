@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { BatchLocation } from './spool.js';
+import type { RowStorage } from './storage-turns.js';
 
 /** Names the advisory lock that the one active projector holds. */
 const PROJECTOR_LOCK = 'tollgate-projector';
@@ -17,6 +18,7 @@ export interface WaitingBatch {
   readonly spoolFile: string | null;
   /** Bytes in the database; 0 for a batch in a file. */
   readonly columnBytes: number;
+  readonly dedicatedTo: RowStorage;
 }
 
 export interface GroupedBatch {
@@ -28,6 +30,7 @@ export interface GroupedBatch {
 /** Batches that go to ClickHouse as one block, in the order of their ids. */
 export interface ProjectionGroup {
   readonly group: number;
+  readonly dedicatedTo: RowStorage;
   /** By which ClickHouse knows a repeated insert. */
   readonly token: string;
   readonly batches: readonly GroupedBatch[];
@@ -73,8 +76,9 @@ export class ProjectorSession {
       bytes: Buffer | null;
       insert_group: number;
       insert_token: string;
+      dedicated_to: RowStorage;
     }>(
-      `select id, event_count, spool_file, bytes, insert_group, insert_token from usage_batches
+      `select id, event_count, spool_file, bytes, insert_group, insert_token, dedicated_to from usage_batches
       where insert_group = (select min(insert_group) from usage_batches where insert_group <> all($1::bigint[]))
       order by id`,
       [heldBack],
@@ -86,16 +90,20 @@ export class ProjectorSession {
       eventCount: event_count,
       location: { spoolFile: spool_file, bytes },
     }));
-    return { group: first.insert_group, token: first.insert_token, batches };
+    return { group: first.insert_group, dedicatedTo: first.dedicated_to, token: first.insert_token, batches };
   }
 
-  /** The oldest batches that are in no group yet. */
-  async waitingBatches(limit: number): Promise<WaitingBatch[]> {
+  /** The oldest batches of each storage that are in no group yet. */
+  async waitingBatches(limitPerStorage: number): Promise<WaitingBatch[]> {
     const { rows } = await this.client.query<WaitingBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
-        coalesce(octet_length(bytes), 0) as "columnBytes"
-      from usage_batches where insert_group is null order by id limit $1`,
-      [limit],
+        coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo"
+      from (
+        select *, row_number() over (partition by dedicated_to order by id) as place
+        from usage_batches where insert_group is null
+      ) waiting
+      where place <= $1 order by id`,
+      [limitPerStorage],
     );
     return rows;
   }

@@ -2,17 +2,19 @@ import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse, RowBinaryData } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
+import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { type ProjectionGroup, ProjectorSession, type WaitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
+import { StorageTurns } from './storage-turns.js';
 
 /** One block of ClickHouse holds at most so much, beyond a first batch of any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
 /**
  * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged: smaller groups than this
- * follow each other no sooner than this, from start to start. An event so waits for one interval and one insert at most, which
+ * of one storage follow each other no sooner than this, from start to start. An event so waits for one interval and one insert at most, which
  * leaves half of the second in which it should be queryable to the stages before. The number is well above what comes in an
  * interval under half of the full load: were it below, each group after the interval would be followed at once by a small one
  * of what came meanwhile. A backlog fills larger groups, and is not held up.
@@ -26,6 +28,8 @@ const IDLE_POLL_MS = 200;
 const STANDBY_POLL_MS = 1_000;
 /** A group with a damaged file is tried again after so long; the others go on meanwhile. */
 const CORRUPT_RETRY_MS = 60_000;
+/** A group that could not be inserted into the tables of one project is tried again after so long. */
+const FAILED_RETRY_MS = 5_000;
 
 export interface ProjectorDeps {
   readonly postgres: Postgres;
@@ -51,7 +55,10 @@ export function createProjector(deps: ProjectorDeps): Projector {
 
 class GroupProjector implements Projector {
   readonly #wakeup = new Wakeup();
-  /** Groups with a damaged file, and when to try them again. */
+  readonly #turns = new StorageTurns();
+  /** What is, or was last, being projected. */
+  #inHand: ProjectionGroup | undefined;
+  /** Groups that cannot be projected now, and when to try them again. */
   readonly #heldBack = new Map<number, number>();
 
   constructor(private readonly deps: ProjectorDeps) {}
@@ -63,6 +70,7 @@ class GroupProjector implements Projector {
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
+      this.#inHand = undefined;
       try {
         const session = await ProjectorSession.open(this.deps.postgres);
         if (session === undefined) {
@@ -74,6 +82,7 @@ class GroupProjector implements Projector {
         });
       } catch (error) {
         this.deps.observer.groupFailed(error);
+        this.#setAside();
         await pause(retryPauseMs(++failures), signal);
       }
     }
@@ -85,9 +94,9 @@ class GroupProjector implements Projector {
     try {
       let events = 0;
       for (;;) {
-        const projected = await this.#projectNext(session);
-        if (projected === 0) return events;
-        events += projected;
+        const outcome = await this.#projectNext(session, Number.POSITIVE_INFINITY);
+        if (outcome.kind !== 'projected') return events;
+        events += outcome.events;
       }
     } finally {
       session.close();
@@ -97,49 +106,68 @@ class GroupProjector implements Projector {
   async #work(session: ProjectorSession, signal: AbortSignal, onSuccess: () => void): Promise<void> {
     try {
       while (!signal.aborted) {
-        const started = performance.now();
-        const projected = await this.#projectNext(session);
+        const outcome = await this.#projectNext(session, performance.now());
         onSuccess();
-        if (projected === 0) await this.#wakeup.wait(IDLE_POLL_MS, signal);
-        else if (projected < PACED_GROUP_EVENTS) {
-          await pause(GROUP_INTERVAL_MS - (performance.now() - started), signal);
-        }
+        if (outcome.kind === 'idle') await this.#wakeup.wait(IDLE_POLL_MS, signal);
+        else if (outcome.kind === 'paced') await pause(outcome.waitMs, signal);
       }
     } finally {
       session.close();
     }
   }
 
-  /** Projects one group and answers its events, 0 when nothing waits. */
-  async #projectNext(session: ProjectorSession): Promise<number> {
+  /** Projects the next group of a storage that need not wait at `nowMs`. */
+  async #projectNext(session: ProjectorSession, nowMs: number): Promise<Outcome> {
     const started = performance.now();
     const stages = new StageClock<ProjectionStage>((stage, ms) => this.deps.observer.stage(stage, ms));
     for (;;) {
-      const group = await this.#nextGroup(session);
-      if (group === undefined) return 0;
+      const found = await this.#nextGroup(session, nowMs);
+      if ('kind' in found) return found;
+      this.#inHand = found;
       stages.end('group');
       try {
-        const events = await this.#project(session, group, stages);
+        const events = await this.#project(session, found, stages);
+        if (events < PACED_GROUP_EVENTS) this.#turns.pause(found.dedicatedTo, started + GROUP_INTERVAL_MS);
         this.deps.observer.group(events, performance.now() - started);
-        return events;
+        return { kind: 'projected', events };
       } catch (error) {
         if (!(error instanceof SpoolCorruptError)) throw error;
-        this.#heldBack.set(group.group, this.deps.clock.nowMs() + CORRUPT_RETRY_MS);
+        this.#holdBack(found, CORRUPT_RETRY_MS);
         this.deps.observer.spoolCorrupt(error);
       }
     }
   }
 
-  async #nextGroup(session: ProjectorSession): Promise<ProjectionGroup | undefined> {
-    const nowMs = this.deps.clock.nowMs();
-    for (const [group, retryAtMs] of this.#heldBack) if (retryAtMs <= nowMs) this.#heldBack.delete(group);
+  async #nextGroup(
+    session: ProjectorSession,
+    nowMs: number,
+  ): Promise<ProjectionGroup | Exclude<Outcome, { kind: 'projected' }>> {
+    const clockMs = this.deps.clock.nowMs();
+    for (const [group, retryAtMs] of this.#heldBack) if (retryAtMs <= clockMs) this.#heldBack.delete(group);
     const heldBack = [...this.#heldBack.keys()];
     const begun = await session.begunGroup(heldBack);
     if (begun !== undefined) return begun;
-    const ids = chooseGroup(await session.waitingBatches(WAITING_BATCHES_MAX));
-    if (ids === undefined) return undefined;
-    await session.formGroup(ids);
-    return session.begunGroup(heldBack);
+    const waiting = await session.waitingBatches(WAITING_BATCHES_MAX);
+    if (waiting.length === 0) return { kind: 'idle' };
+    const storages = [...new Set(waiting.map(({ dedicatedTo }) => dedicatedTo))];
+    const turn = this.#turns.next(storages, nowMs);
+    if (turn === undefined) return { kind: 'paced', waitMs: this.#turns.waitMs(storages, nowMs) };
+    await session.formGroup(chooseGroup(waiting.filter(({ dedicatedTo }) => dedicatedTo === turn.storage)));
+    const formed = await session.begunGroup(heldBack);
+    if (formed === undefined) throw new Error('a group that was formed is gone');
+    return formed;
+  }
+
+  /** Lets the others go on when what failed has tables of its own: the fault may be theirs. */
+  #setAside(): void {
+    const failed = this.#inHand;
+    if (failed === undefined || failed.dedicatedTo === null) return;
+    this.#holdBack(failed, FAILED_RETRY_MS);
+    this.#turns.pause(failed.dedicatedTo, performance.now() + FAILED_RETRY_MS);
+  }
+
+  #holdBack({ group }: ProjectionGroup, forMs: number): void {
+    this.#heldBack.set(group, this.deps.clock.nowMs() + forMs);
   }
 
   async #project(
@@ -151,7 +179,7 @@ class GroupProjector implements Projector {
     const events = group.batches.reduce((sum, { eventCount }) => sum + eventCount, 0);
     const rows = await this.#rowsOf(group);
     stages.end('read');
-    await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, rows, events, group.token);
+    await clickhouse.insertRows(tableOf(group), USAGE_EVENT_COLUMNS, rows, events, group.token);
     stages.end('insert');
     await session.endGroup(group, this.deps.clock.nowMs());
     stages.end('delete');
@@ -173,10 +201,22 @@ class GroupProjector implements Projector {
   }
 }
 
+/** What became of an attempt to project a group. */
+type Outcome =
+  | { readonly kind: 'projected'; readonly events: number }
+  /** Everything that waits is to be projected later. */
+  | { readonly kind: 'paced'; readonly waitMs: number }
+  | { readonly kind: 'idle' };
+
+function tableOf({ dedicatedTo }: ProjectionGroup): string {
+  if (dedicatedTo === null) return SHARED_TABLES.events;
+  return storageTables({ storage: 'dedicated', projectNo: dedicatedTo }).events;
+}
+
 /** The longest run of batches, oldest first, that fits one group. */
-function chooseGroup(waiting: readonly WaitingBatch[]): [number, ...number[]] | undefined {
+function chooseGroup(waiting: readonly WaitingBatch[]): [number, ...number[]] {
   const [first, ...others] = waiting;
-  if (first === undefined) return undefined;
+  if (first === undefined) throw new Error('a storage whose turn it is has nothing waiting');
   const ids: [number, ...number[]] = [first.id];
   let events = first.eventCount;
   let bytes = sizeOf(first);

@@ -15,6 +15,7 @@ function inputOf(fields: object): RatingInput | undefined {
     tenantId: 'ten_1',
     projectId: 'prj_1',
     projectNo: 1,
+    storage: 'shared',
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
     ids: Buffer.from(idHex, 'hex'),

@@ -11,8 +11,8 @@ export interface BatchLocation {
 
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
-  /** Durable once the transaction that records the location has committed. */
-  put(rows: Buffer): Promise<BatchLocation>;
+  /** A location for each; durable once the transaction that records them has committed. */
+  put(sections: readonly Buffer[]): Promise<BatchLocation[]>;
   /**
    * The rows as they were put.
    * @throws SpoolCorruptError
@@ -47,10 +47,10 @@ const FILE_NAME = /^[0-9a-f-]{36}\.(\d+)\.([0-9a-f]{8})\.rowbinary$/;
 export async function createFileSpool(folder: string): Promise<Spool> {
   await mkdir(folder, { recursive: true });
   return {
-    async put(rows) {
-      const spoolFile = `${randomUUID()}.${rows.length}.${checksum(rows)}.rowbinary`;
-      await writeDurably(folder, spoolFile, rows);
-      return { spoolFile, bytes: null };
+    async put(sections) {
+      const locations = await Promise.all(sections.map((rows) => writeFile(folder, rows)));
+      await syncFolder(folder);
+      return locations;
     },
     async read({ spoolFile }) {
       if (spoolFile === null) throw new Error('the batch is not in a file');
@@ -70,7 +70,7 @@ export async function createFileSpool(folder: string): Promise<Spool> {
 /** The rows ride in the database itself: for a database on another machine. */
 export function createColumnSpool(): Spool {
   return {
-    put: async (rows) => ({ spoolFile: null, bytes: rows }),
+    put: async (sections) => sections.map((bytes) => ({ spoolFile: null, bytes })),
     async read({ bytes }) {
       if (bytes === null) throw new Error('the batch is not in the database');
       return bytes;
@@ -87,14 +87,19 @@ export function spoolFileBytes(spoolFile: string): number {
 }
 
 /** Both the bytes and the folder's entry must be on disk before a row points at them. */
-async function writeDurably(folder: string, name: string, bytes: Buffer): Promise<void> {
-  const file = await open(join(folder, name), 'wx', 0o600);
+async function writeFile(folder: string, rows: Buffer): Promise<BatchLocation> {
+  const spoolFile = `${randomUUID()}.${rows.length}.${checksum(rows)}.rowbinary`;
+  const file = await open(join(folder, spoolFile), 'wx', 0o600);
   try {
-    await file.writeFile(bytes);
+    await file.writeFile(rows);
     await file.sync();
   } finally {
     await file.close();
   }
+  return { spoolFile, bytes: null };
+}
+
+async function syncFolder(folder: string): Promise<void> {
   const directory = await open(folder, 'r');
   try {
     await directory.sync();

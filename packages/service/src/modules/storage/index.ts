@@ -1,2 +1,2 @@
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
-export { type StorageScope, type StorageTables, storageTables } from './tables.js';
+export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

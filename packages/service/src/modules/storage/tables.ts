@@ -9,7 +9,7 @@ export interface StorageTables {
   readonly rollup: string;
 }
 
-const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
+export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
 /** Where the project's usage is: tables that many projects share, or its own, which differ from those in nothing but their name. */
 export function storageTables({

@@ -173,7 +173,14 @@ describe('GET …/usage/ingest-status', () => {
     receivedAtMs: number,
     project = projectId,
   ) => ({
-    scope: { kind, tenantId: api.tenantId, projectId: project, projectNo, extractorRuleSetId: null },
+    scope: {
+      kind,
+      tenantId: api.tenantId,
+      projectId: project,
+      projectNo,
+      storage: 'shared' as const,
+      extractorRuleSetId: null,
+    },
     receivedAtMs,
     eventCount,
     ids: Buffer.alloc(eventCount * 16),

@@ -474,6 +474,7 @@ export interface UsageBatchesTable {
   item_count: number;
   byte_count: number;
   project_ids: string[];
+  dedicated_to: number | null;
   spool_file: string | null;
   bytes: Buffer | null;
   insert_group: number | null;
