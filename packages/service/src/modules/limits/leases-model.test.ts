@@ -1,9 +1,12 @@
+import type { BudgetLease } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProjectRef } from '../../platform/http/index.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { usageItem } from '../../testing/index.js';
 import { createWorkerCatalog } from './book/index.js';
+import type { Outcome } from './groups.js';
+import { answerLeaseRequests, type LeaseRequest } from './lease-group.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
 import { BatchPosting, type RatedUsage } from './posting/index.js';
 import {
@@ -14,13 +17,28 @@ import {
   setWallet,
   type TestLimits,
 } from './realtime.testing.js';
+import { SubjectLimits } from './subject-limits.js';
 
 const RUNS = 30;
 const UNIT = 10n ** 18n;
+const TOGETHER_TTL_S = HOUR_S;
+
+/** One of the requests that come at once. */
+type Asked =
+  | {
+      readonly do: 'grant';
+      readonly amount: number;
+      readonly metric: string | null;
+      /** The `Idempotency-Key`, of few. */
+      readonly key: number | null;
+    }
+  /** Of a lease that is, or was, or never was. */
+  | { readonly do: 'close'; readonly which: number };
 
 type Step =
   | { readonly do: 'lease'; readonly amount: number; readonly metric: string | null; readonly ttl: number }
   | { readonly do: 'close'; readonly which: number }
+  | { readonly do: 'together'; readonly asked: readonly Asked[] }
   | {
       readonly do: 'use';
       readonly which: number;
@@ -30,8 +48,29 @@ type Step =
     }
   | { readonly do: 'wait'; readonly seconds: number; readonly sweeps: boolean };
 
+type LeaseStep = Extract<Step, { do: 'lease' }>;
+
 const metric = fc.constantFrom('m.a', 'm.b', 'other');
+const asked: fc.Arbitrary<Asked> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('grant' as const),
+      amount: fc.integer({ min: 1, max: 9 }),
+      metric: fc.option(metric),
+      key: fc.option(fc.nat(2)),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), which: fc.nat(20) }) },
+);
 const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('together' as const),
+      asked: fc.array(asked, { minLength: 2, maxLength: 8 }),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -64,6 +103,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 let api: TestLimits;
 let project: ProjectRef;
+let limits: SubjectLimits;
 let runs = 0;
 
 beforeAll(async () => {
@@ -73,6 +113,8 @@ beforeAll(async () => {
   ]);
   const { tenantId, projectId } = api;
   project = { tenantId, projectId, projectNo: rows[0]?.no as number, kind: 'release', storage: 'shared' };
+  const { postgres, clock } = api;
+  limits = new SubjectLimits({ postgres, clock, catalog: createWorkerCatalog() });
 });
 afterAll(() => api.close());
 
@@ -91,6 +133,8 @@ class Run {
   readonly oracle = new Oracle();
   readonly subject: { readonly type: 'user'; readonly id: string };
   readonly ruleNos: number[] = [];
+  /** By key, what was granted with it. */
+  readonly keys = new Map<number, { readonly asked: Extract<Asked, { do: 'grant' }>; readonly id: string }>();
 
   constructor(name: string) {
     this.subject = { type: 'user', id: name };
@@ -123,6 +167,8 @@ class Run {
           remaining_amount: '0',
         });
         return;
+      case 'together':
+        return this.#together(one.asked);
       case 'use':
         oracle.use(lease, one.amount, one.metric, nowS, nowS - one.lateS);
         await post({
@@ -141,7 +187,7 @@ class Run {
     }
   }
 
-  async #lease({ amount, metric: metricName, ttl }: Extract<Step, { do: 'lease' }>): Promise<void> {
+  async #lease({ amount, metric: metricName, ttl }: LeaseStep): Promise<void> {
     const { oracle, nowS, subject } = this;
     const expected = oracle.grants(amount, metricName, nowS);
     const input = {
@@ -155,19 +201,56 @@ class Run {
       .create(project, input, undefined)
       .catch((error: { code: string }) => error.code);
     expect(typeof outcome === 'string' ? outcome : 201).toBe(expected);
-    if (typeof outcome === 'string') return;
+    if (typeof outcome !== 'string') this.#granted(outcome.id, { amount, metric: metricName, ttl });
+  }
+
+  #granted(id: string, { amount: held, metric: metricName, ttl }: Omit<LeaseStep, 'do'>): void {
+    const { oracle, nowS } = this;
     const rules = oracle.rulesFor(metricName);
-    oracle.leases.push({
-      id: outcome.id,
-      metric: metricName,
-      expiresAt: nowS + ttl,
-      rules,
-      status: 'active',
-      held: amount,
-      used: 0,
-    });
+    const expiresAt = nowS + ttl;
+    oracle.leases.push({ id, metric: metricName, expiresAt, rules, status: 'active', held, used: 0 });
     for (const rule of rules)
       expect(oracle.reservedOf(rule) + oracle.usedOf(rule, nowS)).toBeLessThanOrEqual(rule.limit);
+  }
+
+  /** As those who arrive at the same time: each is answered as if it had come after those before it. */
+  async #together(all: readonly Asked[]): Promise<void> {
+    const { subject, oracle } = this;
+    const known = oracle.leases.map(({ id }) => id);
+    const requests = all.map((one): LeaseRequest => {
+      if (one.do === 'close') return { do: 'close', id: known[one.which] ?? 'bl_unknown' };
+      const amount = BigInt(one.amount) * UNIT;
+      const input = { subject, amount, currency: 'USD', metric: one.metric, ttlSeconds: TOGETHER_TTL_S };
+      const key = one.key === null ? undefined : `${subject.id} ${one.key}`;
+      return { do: 'grant', input, key, asked: [one.amount, one.metric] };
+    });
+    const outcomes = await answerLeaseRequests({ ...api, limits }, project, subject, requests);
+    expect(outcomes).toHaveLength(all.length);
+    for (const [at, one] of all.entries()) {
+      const outcome = outcomes[at] as Outcome<BudgetLease>;
+      const expected = one.do === 'close' ? this.#expectClosed(known[one.which]) : this.#expectGrant(one);
+      expect('error' in outcome ? outcome.error : outcome.answer).toMatchObject(expected);
+      if (one.do === 'close' || 'error' in outcome || 'id' in expected) continue;
+      this.#granted(outcome.answer.id, { ...one, ttl: TOGETHER_TTL_S });
+      if (one.key !== null) this.keys.set(one.key, { asked: one, id: outcome.answer.id });
+    }
+  }
+
+  #expectClosed(id: string | undefined): object {
+    const lease = this.oracle.leases.find((one) => one.id === id);
+    if (lease === undefined) return { code: 'not_found' };
+    this.oracle.end(lease, this.nowS);
+    return { id, status: lease.status, remaining_amount: '0' };
+  }
+
+  #expectGrant({ amount, metric: metricName, key }: Extract<Asked, { do: 'grant' }>): object {
+    const earlier = key === null ? undefined : this.keys.get(key);
+    if (earlier !== undefined) {
+      const isSame = earlier.asked.amount === amount && earlier.asked.metric === metricName;
+      return isSame ? { id: earlier.id } : { code: 'idempotency_key_conflict' };
+    }
+    const expected = this.oracle.grants(amount, metricName, this.nowS);
+    return expected === 201 ? { amount: String(amount), status: 'active' } : { code: expected };
   }
 
   async compare(): Promise<void> {
