@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { transaction } from '../postgres/index.js';
+import { admitInOrder, chargeKey, type QuotaRecord, quotaCharges } from './event-quota.js';
+import { PostgresSegmentQueue } from './postgres-queue.js';
+
+const JUNE_S = Date.UTC(2026, 5, 1) / 1_000;
+const JULY_S = Date.UTC(2026, 6, 1) / 1_000;
+
+let store: TestPostgres;
+let queue: PostgresSegmentQueue;
+beforeAll(async () => {
+  store = await createTestPostgres();
+  queue = new PostgresSegmentQueue(store.postgres);
+});
+afterEach(() => store.postgres.pool.query('truncate segments, event_quotas'));
+afterAll(() => store.drop());
+
+interface Asked {
+  readonly tenantId?: string;
+  readonly limit?: number;
+  readonly receivedAtMs?: number;
+}
+
+function asked(
+  eventCount: number,
+  { tenantId = 'ten_1', limit = -1, receivedAtMs = JUNE_S * 1_000 }: Asked = {},
+): QuotaRecord {
+  const record = {
+    scope: {
+      kind: 'batch' as const,
+      tenantId,
+      projectId: `prj_of_${tenantId}`,
+      projectNo: 1,
+      storage: 'shared' as const,
+      extractorRuleSetId: null,
+    },
+    receivedAtMs,
+    eventCount,
+    ids: Buffer.alloc(eventCount * 16),
+    body: Buffer.from('{}'),
+  };
+  return { record, monthlyEventLimit: limit };
+}
+
+async function usedBy(tenantId: string, monthStartS = JUNE_S): Promise<number | undefined> {
+  const { rows } = await store.postgres.pool.query(
+    'select used from event_quotas where tenant_id = $1 and month_start = $2',
+    [tenantId, monthStartS],
+  );
+  return rows[0]?.used;
+}
+
+/** Events that were queued, of all tenants. */
+async function queued(): Promise<number> {
+  const { rows } = await store.postgres.pool.query(
+    'select coalesce(sum(event_count), 0)::bigint as events from segments',
+  );
+  return rows[0].events;
+}
+
+describe('appending within quotas', () => {
+  it('counts what it appends, retries too, with a limit or without', async () => {
+    const limited = { tenantId: 'ten_2', limit: 10 };
+    const records = [asked(3), asked(2, limited), asked(1), asked(4, limited)];
+    expect(await queue.appendWithinQuota(records)).toEqual([]);
+    expect(await queue.appendWithinQuota([asked(4, limited)])).toEqual([]);
+    expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([4, 10, 14]);
+    const { rows } = await store.postgres.pool.query('select count(*) as n from segments');
+    expect(rows[0].n).toBe(2);
+  });
+
+  it('leaves out, whole, what has no room, and counts nothing of it; the others go on', async () => {
+    const limit = 10;
+    const records = [
+      asked(6, { limit }),
+      asked(5, { limit }),
+      asked(7, { tenantId: 'ten_2' }),
+      asked(4, { limit }),
+      asked(1, { limit }),
+    ];
+    expect(await queue.appendWithinQuota(records)).toEqual([
+      { index: 1, used: 6 },
+      { index: 4, used: 10 },
+    ]);
+    expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([10, 7, 17]);
+    const segments = await transaction(store.postgres, (tx) => queue.claim(tx, 100));
+    expect(segments[0]?.records).toEqual([0, 2, 3].map((index) => records[index]?.record));
+  });
+
+  it('appends nothing when there is room for nothing', async () => {
+    expect(await queue.appendWithinQuota([asked(1, { limit: 0 })])).toEqual([{ index: 0, used: 0 }]);
+    expect([await usedBy('ten_1'), await queued()]).toEqual([0, 0]);
+  });
+
+  it('begins anew with the calendar month of the arrival, within one write too', async () => {
+    const limit = 3;
+    const last = { limit, receivedAtMs: JULY_S * 1_000 - 1 };
+    const first = { limit, receivedAtMs: JULY_S * 1_000 };
+    await queue.appendWithinQuota([asked(2, last)]);
+    expect(await queue.appendWithinQuota([asked(1, last), asked(1, last), asked(3, first)])).toEqual([
+      { index: 1, used: 3 },
+    ]);
+    expect([await usedBy('ten_1', JUNE_S), await usedBy('ten_1', JULY_S)]).toEqual([3, 3]);
+  });
+
+  it('refuses all under a limit below what was used, and takes more once it is raised', async () => {
+    await queue.appendWithinQuota([asked(100)]);
+    expect(await queue.appendWithinQuota([asked(1, { limit: 50 })])).toEqual([{ index: 0, used: 100 }]);
+    expect(await queue.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([]);
+    expect(await queue.appendWithinQuota([asked(1, { limit: 101 })])).toEqual([{ index: 0, used: 101 }]);
+    expect(await queue.appendWithinQuota([asked(1)])).toEqual([]);
+    expect(await usedBy('ten_1')).toBe(102);
+  });
+
+  it('gives away exactly what there is, however many ask at once', async () => {
+    const limit = 50;
+    const tenants = ['ten_1', 'ten_2', 'ten_3'];
+    const writes = Array.from({ length: 60 }, (_, n) => {
+      // In every order: writes that lock one after the other never wait in a circle.
+      const order = n % 2 === 0 ? tenants : [...tenants].reverse();
+      return queue.appendWithinQuota(order.map((tenantId) => asked(1 + (n % 3), { tenantId, limit })));
+    });
+    const refusals = (await Promise.all(writes)).map((refused) => new Set(refused.map(({ index }) => index)));
+    for (const [place, tenantId] of tenants.entries()) {
+      const admitted = refusals.reduce((sum, refused, n) => {
+        const index = n % 2 === 0 ? place : tenants.length - 1 - place;
+        return sum + (refused.has(index) ? 0 : 1 + (n % 3));
+      }, 0);
+      expect(admitted).toBe(50);
+      expect(await usedBy(tenantId)).toBe(50);
+    }
+    expect(await queued()).toBe(150);
+  });
+
+  it('counts nothing when the write fails', async () => {
+    await store.postgres.pool.query('alter table segments add constraint broken check (event_count < 5)');
+    try {
+      await expect(queue.appendWithinQuota([asked(5)])).rejects.toThrow('broken');
+      const over = [asked(5, { limit: 5 }), asked(1, { limit: 5 })];
+      await expect(queue.appendWithinQuota(over)).rejects.toThrow('broken');
+    } finally {
+      await store.postgres.pool.query('alter table segments drop constraint broken');
+    }
+    expect([await usedBy('ten_1'), await queued()]).toEqual([undefined, 0]);
+    expect(await queue.appendWithinQuota([asked(5)])).toEqual([]);
+  });
+});
+
+describe('deciding in order', () => {
+  const records = fc.array(
+    fc
+      .record({
+        tenantId: fc.constantFrom('a', 'b'),
+        eventCount: fc.integer({ min: 1, max: 9 }),
+        isJuly: fc.boolean(),
+      })
+      .map(({ tenantId, eventCount, isJuly }) =>
+        asked(eventCount, {
+          tenantId,
+          limit: tenantId === 'a' ? 12 : -1,
+          receivedAtMs: (isJuly ? JULY_S : JUNE_S) * 1_000,
+        }),
+      ),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  it('admits each request exactly if it fits behind those admitted before it', () => {
+    fc.assert(
+      fc.property(records, fc.integer({ min: 0, max: 15 }), (all, before) => {
+        const key = chargeKey('a', JUNE_S);
+        const { admitted, refusals } = admitInOrder(all, quotaCharges(all), new Map([[key, before]]));
+        const refused = new Map(refusals.map(({ index, used }) => [index, used]));
+        const used = new Map([[key, before]]);
+        const expected = all.filter(({ record, monthlyEventLimit }, index) => {
+          const month = record.receivedAtMs === JULY_S * 1_000 ? JULY_S : JUNE_S;
+          const own = chargeKey(record.scope.tenantId, month);
+          const sum = (used.get(own) ?? 0) + record.eventCount;
+          const fits = monthlyEventLimit < 0 || sum <= monthlyEventLimit;
+          expect(refused.get(index)).toBe(fits ? undefined : (used.get(own) ?? 0));
+          if (fits) used.set(own, sum);
+          return fits;
+        });
+        expect(admitted).toEqual(expected);
+      }),
+    );
+  });
+
+  it('adds up by tenant and month, in the order of their keys', () => {
+    fc.assert(
+      fc.property(records, (all) => {
+        const charges = quotaCharges(all);
+        const keys = charges.map(({ tenantId, monthStartS }) => chargeKey(tenantId, monthStartS));
+        expect(new Set(keys).size).toBe(keys.length);
+        expect(keys).toEqual([...keys].sort());
+        expect(charges.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(
+          all.reduce((sum, { record }) => sum + record.eventCount, 0),
+        );
+      }),
+    );
+  });
+});
