@@ -78,3 +78,5 @@ export const BudgetLeaseList = Type.Object({ budget_leases: Type.Array(BudgetLea
 
 export type CreateLeaseBody = Static<typeof CreateLeaseBody>;
 export type BudgetLease = Static<typeof BudgetLease>;
+export type BudgetLeaseListQuery = Static<typeof BudgetLeaseListQuery>;
+export type BudgetLeaseList = Static<typeof BudgetLeaseList>;

@@ -102,6 +102,7 @@ export const WebhookEndpointPage = Type.Object(
   { webhook_endpoints: Type.Array(WebhookEndpoint, { description: 'Newest first.' }), ...pageFields },
   closed,
 );
+export type WebhookEndpointPage = Static<typeof WebhookEndpointPage>;
 
 export const WebhookDelivery = Type.Object(
   {
@@ -128,11 +129,13 @@ export const WebhookDeliveryListQuery = Type.Object(
   },
   closed,
 );
+export type WebhookDeliveryListQuery = Static<typeof WebhookDeliveryListQuery>;
 
 export const WebhookDeliveryPage = Type.Object(
   { deliveries: Type.Array(WebhookDelivery, { description: 'Newest message first.' }), ...pageFields },
   closed,
 );
+export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage>;
 
 /** What is posted to an endpoint. */
 export interface WebhookPayload {

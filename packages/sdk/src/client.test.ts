@@ -15,58 +15,62 @@ async function clientOf(answer: (request: Received) => Answer | 'destroy' | 'sil
 
 describe('requests', () => {
   const calls: [string, string, (project: ProjectClient) => Promise<unknown>][] = [
-    ['POST /extractor-rule-sets', '{"name":"a"}', (p) => p.createRuleSet({ name: 'a' })],
-    ['GET /extractor-rule-sets?limit=5&status=draft', '', (p) => p.ruleSets({ limit: 5, status: 'draft' })],
-    ['GET /extractor-rule-sets/ers_1?version=2', '', (p) => p.ruleSet('ers_1', 2)],
-    ['GET /extractor-rule-sets/ers_1', '', (p) => p.ruleSet('ers_1')],
+    ['POST /extractor-rule-sets', '{"name":"a"}', (p) => p.extractorRuleSets.create({ name: 'a' })],
+    [
+      'GET /extractor-rule-sets?limit=5&status=draft',
+      '',
+      (p) => p.extractorRuleSets.list({ limit: 5, status: 'draft' }),
+    ],
+    ['GET /extractor-rule-sets/ers_1?version=2', '', (p) => p.extractorRuleSets.get('ers_1', 2)],
+    ['GET /extractor-rule-sets/ers_1', '', (p) => p.extractorRuleSets.get('ers_1')],
     [
       'GET /extractor-rule-sets/ers_1/versions?offset=20',
       '',
-      (p) => p.ruleSetVersions('ers_1', { offset: 20 }),
+      (p) => p.extractorRuleSets.versions('ers_1', { offset: 20 }),
     ],
-    ['PUT /extractor-rule-sets/ers_1', '{}', (p) => p.updateRuleSet('ers_1', {})],
-    ['POST /extractor-rule-sets/ers_1/publish', '', (p) => p.publishRuleSet('ers_1')],
-    ['POST /extractor-rule-sets/ers_1/archive', '', (p) => p.archiveRuleSet('ers_1')],
+    ['PUT /extractor-rule-sets/ers_1', '{}', (p) => p.extractorRuleSets.update('ers_1', {})],
+    ['POST /extractor-rule-sets/ers_1/publish', '', (p) => p.extractorRuleSets.publish('ers_1')],
+    ['POST /extractor-rule-sets/ers_1/archive', '', (p) => p.extractorRuleSets.archive('ers_1')],
     [
       'POST /pricing-rule-sets',
       '{"extractor_rule_set_id":"ers_1"}',
-      (p) => p.createPricingRuleSet({ extractor_rule_set_id: 'ers_1' }),
+      (p) => p.pricingRuleSets.create({ extractor_rule_set_id: 'ers_1' }),
     ],
     [
       'GET /pricing-rule-sets?extractor_rule_set_id=ers_1&limit=5',
       '',
-      (p) => p.pricingRuleSets({ extractor_rule_set_id: 'ers_1', limit: 5 }),
+      (p) => p.pricingRuleSets.list({ extractor_rule_set_id: 'ers_1', limit: 5 }),
     ],
-    ['GET /pricing-rule-sets/prs_1?version=2', '', (p) => p.pricingRuleSet('prs_1', 2)],
+    ['GET /pricing-rule-sets/prs_1?version=2', '', (p) => p.pricingRuleSets.get('prs_1', 2)],
     [
       'GET /pricing-rule-sets/prs_1/versions?offset=20',
       '',
-      (p) => p.pricingRuleSetVersions('prs_1', { offset: 20 }),
+      (p) => p.pricingRuleSets.versions('prs_1', { offset: 20 }),
     ],
     [
       'PUT /pricing-rule-sets/prs_1',
       '{"extractor_rule_set_id":"ers_1"}',
-      (p) => p.updatePricingRuleSet('prs_1', { extractor_rule_set_id: 'ers_1' }),
+      (p) => p.pricingRuleSets.update('prs_1', { extractor_rule_set_id: 'ers_1' }),
     ],
-    ['POST /pricing-rule-sets/prs_1/publish', '', (p) => p.publishPricingRuleSet('prs_1')],
-    ['POST /pricing-rule-sets/prs_1/archive', '', (p) => p.archivePricingRuleSet('prs_1')],
+    ['POST /pricing-rule-sets/prs_1/publish', '', (p) => p.pricingRuleSets.publish('prs_1')],
+    ['POST /pricing-rule-sets/prs_1/archive', '', (p) => p.pricingRuleSets.archive('prs_1')],
     [
       'POST /extractor-rule-sets/ers_1/events/ingest',
       '{"source":"a","occurred_at":1,"raw_json":{}}',
       (p) => p.ingest('ers_1', { source: 'a', occurred_at: 1, raw_json: {} }),
     ],
     ['POST /events/batch-ingest', '{"events":[]}', (p) => p.batchIngest({ events: [] })],
-    ['GET /usage/events?subject_id=a+%26%3F', '', (p) => p.usageEvents({ subject_id: 'a &?' })],
-    ['GET /usage/events/evt_1', '', (p) => p.usageEvent('evt_1')],
-    ['GET /usage/events/..%2F..%2Fx', '', (p) => p.usageEvent('../../x')],
-    ['POST /usage/events/evt_1/reprocess', '', (p) => p.reprocessEvent('evt_1')],
-    ['POST /usage/events/reprocess', '{"from":1,"to":2}', (p) => p.reprocessEvents({ from: 1, to: 2 })],
-    ['GET /usage/ingest-status', '', (p) => p.ingestStatus()],
-    ['GET /usage/metrics', '', (p) => p.metrics()],
+    ['GET /usage/events?subject_id=a+%26%3F', '', (p) => p.usage.events({ subject_id: 'a &?' })],
+    ['GET /usage/events/evt_1', '', (p) => p.usage.event('evt_1')],
+    ['GET /usage/events/..%2F..%2Fx', '', (p) => p.usage.event('../../x')],
+    ['POST /usage/events/evt_1/reprocess', '', (p) => p.usage.reprocessEvent('evt_1')],
+    ['POST /usage/events/reprocess', '{"from":1,"to":2}', (p) => p.usage.reprocessEvents({ from: 1, to: 2 })],
+    ['GET /usage/ingest-status', '', (p) => p.usage.ingestStatus()],
+    ['GET /usage/metrics', '', (p) => p.analysis.metrics()],
     [
       'POST /analysis/query',
       '{"metrics":["a"],"time_range":{"last_seconds":60}}',
-      (p) => p.analyse({ metrics: ['a'], time_range: { last_seconds: 60 } }),
+      (p) => p.analysis.query({ metrics: ['a'], time_range: { last_seconds: 60 } }),
     ],
   ];
 
@@ -95,7 +99,7 @@ describe('requests', () => {
     };
     const { project } = await clientOf(({ url }) => ({ status: 200, body: pages[url] }));
     const events: unknown[] = [];
-    for await (const event of project.allUsageEvents({ status: 'failed' })) events.push(event);
+    for await (const event of project.usage.allEvents({ status: 'failed' })) events.push(event);
     expect(events).toEqual([1, 2, 3]);
   });
 });
@@ -108,7 +112,7 @@ describe('failures', () => {
       headers: { 'x-request-id': 'req_1' },
       body: { error: 'The request is not valid.', code: 'invalid_request', details },
     }));
-    const error = await project.createRuleSet({}).catch((caught: unknown) => caught);
+    const error = await project.extractorRuleSets.create({}).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 400, code: 'invalid_request', details, requestId: 'req_1' });
     expect(error).toMatchObject({ message: 'The request is not valid.', isTransient: false });

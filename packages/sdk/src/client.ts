@@ -1,12 +1,6 @@
 import type { Me, Project } from '@tollgate/contract';
 import { ProjectClient } from './project-client.js';
-import { type ClientOptions, path, Transport } from './transport.js';
-
-/** Which part of a list: `limit` entries (at most 100) after the first `offset`. */
-export interface PageOptions {
-  readonly limit?: number;
-  readonly offset?: number;
-}
+import { type ClientOptions, type PageOptions, path, Transport } from './transport.js';
 
 export interface ProjectPage {
   readonly projects: readonly Project[];

@@ -12,10 +12,18 @@ export interface ClientOptions {
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Which part of a list: `limit` entries (at most 100) after the first `offset`. */
+export interface PageOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
 export interface RequestOptions {
   readonly query?: QueryValues;
   /** JSON text of the body. */
   readonly body?: string;
+  /** `Idempotency-Key`: the same key with the same request is done once and answered alike. */
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +57,11 @@ export class Transport {
     });
   }
 
-  #send(method: string, path: string, { query, body, signal }: RequestOptions): Promise<Response> {
+  #send(
+    method: string,
+    path: string,
+    { query, body, idempotencyKey, signal }: RequestOptions,
+  ): Promise<Response> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const init: RequestInit = {
       method,
@@ -57,6 +69,7 @@ export class Transport {
         authorization: this.#authorization,
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body }),
       // The key must not follow a redirect to another host.

@@ -1,5 +1,7 @@
+import type { CreateUsageLimitPlanBody } from '@tollgate/contract';
+
 /** What a customer of the sample company may use: what it is told at half, and what it cannot pass. */
-export const SAMPLE_PLAN = {
+export const SAMPLE_PLAN: CreateUsageLimitPlanBody = {
   name: 'starter',
   title: 'Starter',
   description: '25 USD a month, and a look at customers who use ten million tokens a day.',
@@ -26,7 +28,7 @@ export const SAMPLE_PLAN = {
       action: 'notify',
     },
   ],
-} as const;
+};
 
 /** Every customer has the plan, with windows of its own. */
 export const SAMPLE_ROUTE = { subject_type: 'customer', subject_id: '*' } as const;

@@ -1,6 +1,6 @@
 import type { ExtractorConfig, PricingConfig, PricingRule } from '@tollgate/contract';
 
-const METRICS = ['llm.input_tokens', 'llm.cached_input_tokens', 'llm.output_tokens'] as const;
+export const SAMPLE_METRICS = ['llm.input_tokens', 'llm.cached_input_tokens', 'llm.output_tokens'] as const;
 
 /** USD per token of each metric, as published price lists state it. */
 const PRICES = {
@@ -17,7 +17,7 @@ const OTHER_PRIORITY = 100;
 /** The models that the sample traffic calls. */
 export const SAMPLE_MODELS = Object.keys(PRICES) as readonly (keyof typeof PRICES)[];
 
-function tokens(name: string, metric: (typeof METRICS)[number], path: string) {
+function tokens(name: string, metric: (typeof SAMPLE_METRICS)[number], path: string) {
   return { name, metric, path, type: 'number' as const, unit: 'token' };
 }
 
@@ -36,7 +36,7 @@ export const SAMPLE_EXTRACTOR: ExtractorConfig = {
 };
 
 function rulesOf(model: (typeof SAMPLE_MODELS)[number]): PricingRule[] {
-  return METRICS.map((metric, column) => ({
+  return SAMPLE_METRICS.map((metric, column) => ({
     name: `${model} ${metric}`,
     metric,
     match_expr: `dimensions.model == "${model}"`,
@@ -49,7 +49,7 @@ export const SAMPLE_PRICES: PricingConfig = {
   currency: 'USD',
   rules: [
     ...SAMPLE_MODELS.flatMap(rulesOf),
-    ...METRICS.map((metric) => ({
+    ...SAMPLE_METRICS.map((metric) => ({
       name: `other ${metric}`,
       priority: OTHER_PRIORITY,
       metric,

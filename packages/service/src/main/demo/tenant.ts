@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CreatedApiKey, ExtractorRuleSet, Project, Tenant, UsageLimitPlan } from '@tollgate/contract';
-import { TollgateClient } from '@tollgate/sdk';
+import type { CreatedApiKey, Project, Tenant } from '@tollgate/contract';
+import { type ProjectClient, TollgateClient } from '@tollgate/sdk';
+import { SAMPLE_BOARD, SAMPLE_CHARTS } from './sample-board.js';
 import { SAMPLE_PLAN, SAMPLE_ROUTE } from './sample-limits.js';
 import { SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
 
@@ -40,42 +41,57 @@ function readState(file: string): DemoTenant | undefined {
 }
 
 async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTenant> {
-  const post = async <Created>(path: string, body?: object): Promise<Created> => {
+  const post = async <Created>(path: string, body: object): Promise<Created> => {
     const response = await fetch(url + path, {
       method: 'POST',
-      headers: {
-        authorization: `Bearer ${serviceKey}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${serviceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as Created;
   };
   const tenant = await post<Tenant>('/admin/v1/tenants', { name: 'Sample AI company' });
   const admin = `/admin/v1/tenants/${tenant.id}`;
-  const project = await post<Project>(`${admin}/projects`, { name: 'LLM gateway', kind: 'development' });
+  const { id: projectId } = await post<Project>(`${admin}/projects`, {
+    name: 'LLM gateway',
+    kind: 'development',
+  });
   const { key } = await post<CreatedApiKey>(`${admin}/api-keys`, {
     name: 'Demo',
     permissions: ['tenant:admin'],
   });
-  const client = new TollgateClient({ baseUrl: url, apiKey: key }).project(project.id);
-  const ruleSet: ExtractorRuleSet = await client.createRuleSet({
+  const project = new TollgateClient({ baseUrl: url, apiKey: key }).project(projectId);
+  const ruleSetId = await publishRules(project);
+  await limitCustomers(project);
+  await drawUsage(project);
+  return { tenantId: tenant.id, projectId, ruleSetId, key };
+}
+
+/** Answers the id of the extractor rule set. */
+async function publishRules({ extractorRuleSets, pricingRuleSets }: ProjectClient): Promise<string> {
+  const ruleSet = await extractorRuleSets.create({
     name: 'LLM calls',
     effective_from: 0,
     ...SAMPLE_EXTRACTOR,
   });
-  const prices = await client.createPricingRuleSet({
+  const prices = await pricingRuleSets.create({
     extractor_rule_set_id: ruleSet.id,
     name: 'Model prices',
     effective_from: 0,
     ...SAMPLE_PRICES,
   });
-  await client.publishPricingRuleSet(prices.id);
-  await client.publishRuleSet(ruleSet.id);
-  const inProject = `/v1/projects/${project.id}`;
-  const plan = await post<UsageLimitPlan>(`${inProject}/usage-limit-plans`, SAMPLE_PLAN);
-  await post(`${inProject}/usage-limit-plans/${plan.id}/publish`);
-  await post(`${inProject}/subject-routes`, { ...SAMPLE_ROUTE, usage_limit_plan_id: plan.id });
-  return { tenantId: tenant.id, projectId: project.id, ruleSetId: ruleSet.id, key };
+  await pricingRuleSets.publish(prices.id);
+  await extractorRuleSets.publish(ruleSet.id);
+  return ruleSet.id;
+}
+
+async function limitCustomers({ usageLimitPlans, subjectRoutes }: ProjectClient): Promise<void> {
+  const plan = await usageLimitPlans.create(SAMPLE_PLAN);
+  await usageLimitPlans.publish(plan.id);
+  await subjectRoutes.create({ ...SAMPLE_ROUTE, usage_limit_plan_id: plan.id });
+}
+
+async function drawUsage({ boards }: ProjectClient): Promise<void> {
+  const board = await boards.create(SAMPLE_BOARD);
+  for (const chart of SAMPLE_CHARTS) await boards.createChart({ ...chart, board_id: board.report_id });
 }

@@ -91,7 +91,7 @@ async function send(
     return;
   }
   const published = await answered(`The draft of ${what} was not published`, () =>
-    project.publishPricingRuleSet(saved.id),
+    project.pricingRuleSets.publish(saved.id),
   );
   console.log(`Published it: it prices events that occur from ${published.effective_from} on.`);
 }
@@ -103,12 +103,12 @@ async function save(
   rules: readonly PricingRule[],
 ): Promise<PricingRuleSet> {
   if (destination.kind === 'create') {
-    return project.createPricingRuleSet(inputOf(destination.extractorRuleSetId, fields, rules));
+    return project.pricingRuleSets.create(inputOf(destination.extractorRuleSetId, fields, rules));
   }
   const { pricingRuleSetId } = destination;
-  const known = await project.pricingRuleSet(pricingRuleSetId);
+  const known = await project.pricingRuleSets.get(pricingRuleSetId);
   const extractorRuleSetId = destination.extractorRuleSetId ?? known.extractor_rule_set_id;
-  return project.updatePricingRuleSet(pricingRuleSetId, inputOf(extractorRuleSetId, fields, rules, known));
+  return project.pricingRuleSets.update(pricingRuleSetId, inputOf(extractorRuleSetId, fields, rules, known));
 }
 
 /** @throws StartError that begins with what did not happen */

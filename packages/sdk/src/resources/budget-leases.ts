@@ -1,0 +1,34 @@
+import type { BudgetLease, BudgetLeaseList, BudgetLeaseListQuery, CreateLeaseBody } from '@tollgate/contract';
+import type { ProjectTransport } from '../project-transport.js';
+import { path } from '../transport.js';
+
+/** Amounts that are held for a subject's work. Events name theirs in `x-usage-control.budget_lease_id`. */
+export class BudgetLeases {
+  readonly #transport: ProjectTransport;
+
+  constructor(transport: ProjectTransport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError: `limit_exceeded`,
+   * `insufficient_funds`. Sent again with the same key, it is the same lease.
+   */
+  create(lease: CreateLeaseBody, options: { readonly idempotencyKey?: string } = {}): Promise<BudgetLease> {
+    return this.#transport.post('/budget-leases', lease, options);
+  }
+
+  /** Gives back what it still holds: close it once the events of the work are rated. One that has ended stays as it is. */
+  close(leaseId: string): Promise<BudgetLease> {
+    return this.#transport.post(path`/budget-leases/${leaseId}/close`);
+  }
+
+  get(leaseId: string): Promise<BudgetLease> {
+    return this.#transport.get(path`/budget-leases/${leaseId}`);
+  }
+
+  /** Those of a subject, newest first. */
+  list(query: BudgetLeaseListQuery): Promise<BudgetLeaseList> {
+    return this.#transport.get('/budget-leases', query);
+  }
+}

@@ -1,0 +1,26 @@
+import type {
+  RealtimeLimits as LimitsOfSubject,
+  RealtimeCheck,
+  RealtimeCheckBody,
+  RealtimeLimitsQuery,
+} from '@tollgate/contract';
+import type { ProjectTransport } from '../project-transport.js';
+
+/** Where the limits of a subject stand. */
+export class RealtimeLimits {
+  readonly #transport: ProjectTransport;
+
+  constructor(transport: ProjectTransport) {
+    this.#transport = transport;
+  }
+
+  /** Every limit of the subject as it stands now. */
+  snapshot(subject: RealtimeLimitsQuery): Promise<LimitsOfSubject> {
+    return this.#transport.get('/subject/realtime/limits', subject);
+  }
+
+  /** Whether the usage would be allowed. Holds nothing: of two at once that are allowed, one may find the room taken. */
+  check(usage: RealtimeCheckBody): Promise<RealtimeCheck> {
+    return this.#transport.post('/subject/realtime/check', usage);
+  }
+}

@@ -1,0 +1,53 @@
+import type {
+  IngestStatus,
+  ReprocessRequest,
+  ReprocessResponse,
+  UsageEvent,
+  UsageEventDetail,
+  UsageEventList,
+  UsageEventsQuery,
+} from '@tollgate/contract';
+import type { ProjectTransport } from '../project-transport.js';
+import { path } from '../transport.js';
+import { everyEntry } from './pages.js';
+
+/** What became of the events that were sent. */
+export class Usage {
+  readonly #transport: ProjectTransport;
+
+  constructor(transport: ProjectTransport) {
+    this.#transport = transport;
+  }
+
+  /** One page of rated and failed events, newest first. */
+  events(query: UsageEventsQuery = {}): Promise<UsageEventList> {
+    return this.#transport.get('/usage/events', query);
+  }
+
+  /** Every event that matches, page after page, newest first. */
+  allEvents(query: Omit<UsageEventsQuery, 'cursor'> = {}): AsyncGenerator<UsageEvent, void> {
+    return everyEntry(
+      (cursor) => this.events({ ...query, ...cursor }),
+      (page) => page.events,
+    );
+  }
+
+  /** One event with what was sent and how each number came about. */
+  event(rawEventId: string): Promise<UsageEventDetail> {
+    return this.#transport.get(path`/usage/events/${rawEventId}`);
+  }
+
+  /** Rates a failed event again, by the rules as they are now. */
+  reprocessEvent(rawEventId: string): Promise<ReprocessResponse> {
+    return this.#transport.post(path`/usage/events/${rawEventId}/reprocess`);
+  }
+
+  /** Rates the failed events of a time range again. */
+  reprocessEvents(request: ReprocessRequest): Promise<ReprocessResponse> {
+    return this.#transport.post('/usage/events/reprocess', request);
+  }
+
+  ingestStatus(): Promise<IngestStatus> {
+    return this.#transport.get('/usage/ingest-status');
+  }
+}

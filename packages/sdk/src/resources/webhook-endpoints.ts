@@ -1,0 +1,61 @@
+import type {
+  WebhookDelivery,
+  WebhookDeliveryListQuery,
+  WebhookDeliveryPage,
+  WebhookEndpoint,
+  WebhookEndpointInput,
+  WebhookEndpointPage,
+  WebhookEndpointWithSecret,
+} from '@tollgate/contract';
+import type { ProjectTransport } from '../project-transport.js';
+import { type PageOptions, path } from '../transport.js';
+
+/** Who is told what happens. `verifyWebhook` checks what arrives there. */
+export class WebhookEndpoints {
+  readonly #transport: ProjectTransport;
+
+  constructor(transport: ProjectTransport) {
+    this.#transport = transport;
+  }
+
+  /** The answer shows the secret, once. */
+  create(endpoint: WebhookEndpointInput): Promise<WebhookEndpointWithSecret> {
+    return this.#transport.post('/webhook-endpoints', endpoint);
+  }
+
+  list(page: PageOptions = {}): Promise<WebhookEndpointPage> {
+    return this.#transport.get('/webhook-endpoints', page);
+  }
+
+  get(endpointId: string): Promise<WebhookEndpoint> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}`);
+  }
+
+  /** Replaces all but the secret, and enables the endpoint again. */
+  update(endpointId: string, endpoint: WebhookEndpointInput): Promise<WebhookEndpoint> {
+    return this.#transport.put(path`/webhook-endpoints/${endpointId}`, endpoint);
+  }
+
+  delete(endpointId: string): Promise<void> {
+    return this.#transport.delete(path`/webhook-endpoints/${endpointId}`);
+  }
+
+  /** The answer shows the new secret, once; the one before signs for another day, too. */
+  rotateSecret(endpointId: string): Promise<WebhookEndpointWithSecret> {
+    return this.#transport.post(path`/webhook-endpoints/${endpointId}/rotate-secret`);
+  }
+
+  /** Sends a message of the type `webhook.test`. */
+  test(endpointId: string): Promise<WebhookDelivery> {
+    return this.#transport.post(path`/webhook-endpoints/${endpointId}/test`);
+  }
+
+  /** Newest message first. */
+  deliveries(endpointId: string, query: WebhookDeliveryListQuery = {}): Promise<WebhookDeliveryPage> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries`, query);
+  }
+
+  redeliver(endpointId: string, messageId: string): Promise<WebhookDelivery> {
+    return this.#transport.post(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}/redeliver`);
+  }
+}

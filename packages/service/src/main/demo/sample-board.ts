@@ -1,0 +1,41 @@
+import type { ChartInput, CreateBoardBody } from '@tollgate/contract';
+import { SAMPLE_METRICS } from './sample-rules.js';
+
+export const SAMPLE_BOARD: CreateBoardBody = {
+  name: 'LLM usage',
+  description: 'What the sample company’s models are asked, and what that costs.',
+  default_time_range_seconds: 86_400,
+};
+
+const metrics = [...SAMPLE_METRICS];
+/** Every call has exactly one charge item of this metric: counting those counts calls. */
+const ONE_PER_CALL = ['llm.output_tokens'];
+
+/** In their order on the board. */
+export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
+  {
+    title: 'Cost by model',
+    description: 'Stacked: the height is the cost of all.',
+    chart_type: 'area',
+    size: 'full',
+    group_by: ['model'],
+    measures: ['amount'],
+    metrics,
+  },
+  {
+    title: 'Tokens by kind',
+    description: 'Fresh and cached input, and output.',
+    chart_type: 'area',
+    measures: ['quantity'],
+    metrics,
+  },
+  {
+    title: 'Requests by model',
+    chart_type: 'bar',
+    group_by: ['model'],
+    measures: ['item_count'],
+    metrics: ONE_PER_CALL,
+  },
+  { title: 'Cost in total', chart_type: 'line', measures: ['amount'], metrics },
+  { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], metrics },
+];
