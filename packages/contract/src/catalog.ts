@@ -24,9 +24,8 @@ const allowanceFields = {
   monthly_event_limit: limit('Events that are accepted in a calendar month (UTC), retries included.'),
   retention_days: Type.Integer({
     minimum: UNLIMITED,
-    not: { const: 0 },
     maximum: CATALOG_DAYS_MAX,
-    description: 'Days that usage is kept. -1 for ever.',
+    description: 'Days that usage is kept; not 0. -1 for ever.',
   }),
   max_development_projects: limit('Projects of kind `development`.'),
   max_release_projects: limit('Projects of kind `release`.'),
@@ -89,6 +88,18 @@ export const CatalogFile = Type.Object(
 );
 export type CatalogFile = Static<typeof CatalogFile>;
 export type CatalogOffer = CatalogFile['plans'][number];
+
+export const AppliedCatalog = Type.Object(
+  {
+    changed: Type.Array(
+      Type.Object({ id: Type.String(), revision: Type.Integer({ description: 'The new one.' }) }, closed),
+      { description: 'Plans that are new or differ from their newest revision.' },
+    ),
+    unchanged: Type.Array(Type.String(), { description: 'Ids of the other plans of the file.' }),
+  },
+  closed,
+);
+export type AppliedCatalog = Static<typeof AppliedCatalog>;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

@@ -5,6 +5,7 @@ import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
+import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
 import { demo } from './demo/demo.js';
 import { migrate } from './migrate.js';
@@ -22,6 +23,7 @@ const USAGE = `tollgate ${VERSION}: meter usage, rate it, control its limits
   tollgate demo [--reset]                         run it with a sample tenant and live sample traffic
   tollgate migrate                                bring both stores to this version's schema
   tollgate verify                                 recount PostgreSQL and ClickHouse against each other
+  tollgate catalog apply FILE                     add a revision of every plan that is new or changed
   tollgate prices import FILE                     make a pricing rule set of a table of model prices
       --project ID --extractor-rule-set ID          bound to these extractors; or, of an existing one,
       --project ID --update ID                      the next version
@@ -58,6 +60,8 @@ async function run(args: readonly string[]): Promise<number> {
       return migrate(config);
     case 'verify':
       return verify(config);
+    case 'catalog apply':
+      return applyCatalogFile(config, invocation.argument);
     case 'prices import':
       return importPrices(readPricesImport(invocation.argument, invocation.values, config));
   }

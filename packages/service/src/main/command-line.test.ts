@@ -21,6 +21,7 @@ it.each([
     'prices import p.json --models a --models b,c --publish',
     { command: 'prices import', argument: 'p.json', values: { models: ['a', 'b,c'], publish: true } },
   ],
+  ['catalog apply plans.json', { command: 'catalog apply', argument: 'plans.json', values: {} }],
   [
     'prices --dry-run import p.json',
     { command: 'prices import', argument: 'p.json', values: { 'dry-run': true } },
@@ -37,6 +38,7 @@ describe('refuses', () => {
     ['constructor', 'There is no command "constructor"; see tollgate --help.'],
     ['verify now', 'tollgate verify takes no argument "now".'],
     ['prices import a b', 'tollgate prices import takes no argument "b".'],
+    ['catalog apply', 'tollgate catalog apply needs FILE.'],
     ['prices import', 'tollgate prices import needs FILE.'],
     ['serve --reset', 'tollgate serve has no option --reset.'],
     ['prices import a --roles api', 'tollgate prices import has no option --roles.'],

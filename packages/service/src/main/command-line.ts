@@ -22,6 +22,7 @@ const COMMANDS = {
   demo: { options: ['reset'] },
   migrate: { options: [] },
   verify: { options: [] },
+  'catalog apply': { options: [], argument: 'FILE' },
   'prices import': { options: Object.keys(PRICES_IMPORT_OPTIONS), argument: 'FILE' },
 } satisfies Record<string, CommandForm>;
 

@@ -1,4 +1,5 @@
 export { TenantAdmission } from './admission.js';
+export { applyCatalog } from './apply.js';
 export {
   BASELINE_PLANS,
   type Baseline,

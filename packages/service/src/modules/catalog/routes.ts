@@ -1,10 +1,19 @@
-import { CatalogPlanList, Entitlement, ErrorBodySchema, TenantParams } from '@tollgate/contract';
+import {
+  AppliedCatalog,
+  CatalogFile,
+  CatalogPlanList,
+  Entitlement,
+  ErrorBodySchema,
+  TenantParams,
+} from '@tollgate/contract';
 import { ApiError, type App } from '../../platform/http/index.js';
 import type { TenancyService } from '../tenancy/index.js';
+import { type ApplyDeps, applyCatalog } from './apply.js';
 import { entitlementOverview, type OverviewDeps } from './overview.js';
 import { newestPlans } from './plan-store.js';
 
-export interface CatalogRouteDeps extends OverviewDeps {
+export interface CatalogRouteDeps extends OverviewDeps, ApplyDeps {
+  readonly postgres: ApplyDeps['postgres'];
   readonly tenants: Pick<TenancyService, 'getTenant'>;
 }
 
@@ -12,6 +21,11 @@ const tags = ['Plans'];
 
 /** The catalog, and what tenants have of it. */
 export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
+  registerPlanRoutes(app, deps);
+  registerEntitlementRoutes(app, deps);
+}
+
+function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/plans',
@@ -27,6 +41,25 @@ export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
     handler: async () => ({ plans: await newestPlans(deps.postgres.db) }),
   });
 
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/catalog/apply',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags,
+      summary: 'Change the plans',
+      description:
+        'Adds a revision of every plan that is new or differs from its newest revision; other plans stay as they are. ' +
+        '`tollgate catalog apply` does the same.',
+      operationId: 'applyCatalog',
+      body: CatalogFile,
+      response: { 200: AppliedCatalog },
+    },
+    handler: ({ body }) => applyCatalog(deps, body),
+  });
+}
+
+function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/entitlement',

@@ -1,10 +1,12 @@
 export { createApp } from './app.js';
 export { type ChangeContext, contextOf } from './change-context.js';
+export { embeddedJson, placedAt, type ReadEmbeddedJson } from './embedded-json.js';
 export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { type Page, pageOf } from './page.js';
 export { Readiness } from './readiness.js';
 export { closeGracefully } from './shutdown.js';
+export { Slots } from './slots.js';
 export { firstUnusableText, isUsableText } from './text.js';
 export {
   type Access,
@@ -17,4 +19,6 @@ export {
   principalPermissions,
   principalPermits,
   principalSees,
+  type SessionAuthenticator,
 } from './types.js';
+export { checkAsBody } from './validation.js';

@@ -26,11 +26,15 @@ const queryFindings = new Ajv({ ...STRICT, allErrors: true, useDefaults: true })
 /** Compiles a route's schemas: bodies and parameters as they are, query strings after reading numbers and booleans. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'querystring' || httpPart === 'headers') return queryValidator(schema);
+  return bodyValidator(schema, httpPart === 'body');
+};
+
+function bodyValidator(schema: object, isBody = true) {
   const validate = firstFinding.compile(schema);
   let complete: ValidateFunction | undefined;
-  return (data: unknown) => {
+  return (data: unknown): true | { error: ApiError } => {
     if (validate(data)) return true;
-    if (httpPart === 'body' && (data === undefined || data === null)) {
+    if (isBody && (data === undefined || data === null)) {
       return { error: new ApiError('invalid_request', { message: 'A JSON body is required.' }) };
     }
     if (!hasMoreValuesThan(data, COMPLETE_LIST_VALUES_MAX)) {
@@ -40,7 +44,17 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
     }
     return { error: invalid(validate.errors ?? [], data) };
   };
-};
+}
+
+/**
+ * Checks what did not come with a request as the body of one.
+ *
+ * @throws ApiError `invalid_request`
+ */
+export function checkAsBody(schema: object, data: unknown): void {
+  const outcome = bodyValidator(schema)(data);
+  if (outcome !== true) throw outcome.error;
+}
 
 /** Says whether bodies fit a schema, by the same check as its route's, without telling why not. */
 export function bodyCheck(schema: object): (body: unknown) => boolean {
