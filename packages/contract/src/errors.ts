@@ -87,6 +87,7 @@ export const ERRORS = {
     status: 409,
     message: 'The webhook endpoint is disabled; a PUT enables it again.',
   },
+  concurrency_limit_reached: { status: 429, message: 'The key has as many of these open as it may have.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },

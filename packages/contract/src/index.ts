@@ -10,6 +10,7 @@ export * from './ingest.js';
 export * from './ledger.js';
 export * from './limit-rule.js';
 export * from './limits.js';
+export * from './live.js';
 export * from './permissions.js';
 export * from './pricing-rule-set.js';
 export * from './realtime-limits.js';

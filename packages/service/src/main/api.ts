@@ -38,6 +38,7 @@ import {
 import { startCheckout } from './checkout.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
+import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
 
 export interface ApiParts {
@@ -134,6 +135,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
     pricingVersions: ruleSets.pricings,
   });
   registerAnalysisRoutes(app, { clickhouse, clock });
+  const stopStreams = startStreams(app, stores, parts);
   registerBoardRoutes(app, createBoards({ postgres, clock }));
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });
@@ -141,7 +143,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   registerVerifyRoutes(app, { postgres, clickhouse, log });
   const stopCheckout = startCheckout(app, { config, postgres, log, entitlements });
   return async () => {
-    await Promise.all([ingest.close(), backtests.close(), stopCheckout()]);
+    await Promise.all([ingest.close(), backtests.close(), stopCheckout(), stopStreams()]);
   };
 }
 

@@ -2,3 +2,5 @@ export { usedMetrics } from './metrics-store.js';
 export { answeredGroupBy, normalizeQuery } from './normalize.js';
 export { registerAnalysisRoutes } from './routes.js';
 export { analyze } from './service.js';
+export { LiveStreams } from './stream/live-streams.js';
+export { registerStreamRoutes } from './stream/routes.js';

@@ -12,6 +12,7 @@ import {
   createTestPostgres,
   idHexOf,
   reprocessRecord,
+  TEST_DAY,
   type TestClickHouse,
   type TestPostgres,
   type TestProject,
@@ -248,7 +249,7 @@ describe('projector', () => {
     expect(await projections()).toEqual([]);
     killAfter = undefined;
     await projector().drain();
-    const minute = 1_750_000_020 - 60;
+    const minute = TEST_DAY * 86_400;
     const told = (atMs: number) => ({
       project_id: project.projectId,
       spans: `{[${minute},${minute + 60})}`,

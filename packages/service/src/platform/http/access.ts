@@ -81,6 +81,14 @@ export function accessHook(access: Access, ports: AccessPorts) {
   };
 }
 
+/** Whether who sent a request would still be let in. */
+export function recheck(ports: AccessPorts) {
+  return async (request: FastifyRequest): Promise<boolean> => {
+    const access = request.routeOptions.config.access;
+    return (await check(access, ports, request)) === undefined;
+  };
+}
+
 /**
  * The project, if a caller is let into it and nothing needs to be looked up to say so. Otherwise undefined: the
  * access hook then finds out, and says, what is wrong.

@@ -9,7 +9,7 @@ import {
 } from 'fastify';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
-import { type AccessPorts, accessHook, accessOf, decorateAccess } from './access.js';
+import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ApiError } from './errors.js';
@@ -57,6 +57,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const routes = new RouteTable(app);
   app.decorate('routeTable', routes);
   decorateAccess(app);
+  app.decorate('isStillAllowed', recheck(options));
   installBodyParser(app);
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
   app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
@@ -139,7 +140,8 @@ function guardRoutes(app: App, options: AppOptions, { readiness, budget, lane }:
       route.preValidation = [refuseFields, ...[route.preValidation ?? []].flat()];
     }
     const observe = observer.ofRoute(String(route.method), route.url);
-    route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
+    if (route.config?.isLong !== true)
+      route.onResponse = [observingHook(observe), ...[route.onResponse ?? []].flat()];
     if (route.config?.express !== undefined) lane.add(route, observe);
   });
   const observeUnrouted = observingHook(observer.ofRoute('any', 'none'));
@@ -160,5 +162,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every registered route. */
     routeTable: RouteTable;
+    /** Asks anew, for an answer that goes on for long: is the key still valid, and still permitted what the route needs? */
+    isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }
 }

@@ -98,6 +98,8 @@ declare module 'fastify' {
      * Default: such strings are a 400.
      */
     arbitraryText?: boolean;
+    /** The answer lasts as long as the client wants: its duration is not measured, and not told as slow. */
+    isLong?: boolean;
   }
 
   interface FastifyRequest {

@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox';
+import { AnalysisRow } from './analysis.js';
+import { closed, Nullable } from './common.js';
+
+/** Bounds of a stream: queries it follows, and streams that one key has open at once. */
+export const STREAM_QUERIES_MAX = 16;
+export const STREAMS_PER_KEY_MAX = 10;
+/** Rows of one query that an event holds; when more have changed, the query is to be asked anew. */
+export const STREAM_ROWS_MAX = 2_000;
+const QUERY_CHARS_MAX = 8_192;
+
+export const StreamQueryString = Type.Object(
+  {
+    query: Type.Array(Type.String({ minLength: 1, maxLength: QUERY_CHARS_MAX }), {
+      minItems: 1,
+      maxItems: STREAM_QUERIES_MAX,
+      description:
+        'An analysis query as JSON, the body of `POST …/analysis/query`. Repeat it for more queries.',
+    }),
+  },
+  closed,
+);
+
+const QueryIndex = Type.Integer({ minimum: 0, description: 'Which `query` of the URL, counted from 0.' });
+
+/** Data of the event `buckets`. */
+export const StreamBuckets = Type.Object(
+  {
+    query: QueryIndex,
+    bucket_size: Type.String({ description: 'As an analysis query answers it.' }),
+    from: Type.Integer({
+      description: 'Where the range of the query begins by now; buckets that end before are gone.',
+    }),
+    to: Type.Integer(),
+    buckets: Type.Array(Nullable(Type.Integer()), {
+      description:
+        'Starts of the buckets that may have changed; null for totals. Their rows are all in `rows`: one that you hold and ' +
+        'that is not there is gone.',
+    }),
+    rows: Type.Array(AnalysisRow),
+  },
+  closed,
+);
+
+/** Data of the event `reset`. */
+export const StreamReset = Type.Object(
+  { query: Nullable({ ...QueryIndex, description: 'Which query to ask anew; null for all.' }) },
+  closed,
+);
+
+export type StreamQueryString = Static<typeof StreamQueryString>;
+export type StreamBuckets = Static<typeof StreamBuckets>;
+export type StreamReset = Static<typeof StreamReset>;

@@ -1,0 +1,22 @@
+import { systemClock } from '../kernel/clock.js';
+import { LiveStreams, registerStreamRoutes } from '../modules/analysis/index.js';
+import type { App } from '../platform/http/index.js';
+import type { Logger } from '../platform/log/index.js';
+import type { Metrics } from '../platform/metrics/index.js';
+import type { Stores } from './stores.js';
+
+/** Streams of analysis queries; what is answered ends looking for changes. */
+export function startStreams(
+  app: App,
+  { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+): () => Promise<void> {
+  const streams = new LiveStreams({ postgres, clickhouse, clock: systemClock, log });
+  registerStreamRoutes(app, { streams, clock: systemClock, metrics });
+  const abort = new AbortController();
+  const running = streams.run(abort.signal);
+  return async () => {
+    abort.abort();
+    await running;
+  };
+}

@@ -1,0 +1,43 @@
+import { type AnalysisQuery, STREAM_ROWS_MAX, type StreamBuckets } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { ClickHouse } from '../../../platform/clickhouse/index.js';
+import { normalizeQuery } from '../normalize.js';
+import { analyze } from '../service.js';
+import type { TimeSpan } from '../source.js';
+import { touchedBuckets } from './touched-buckets.js';
+
+/** Whose usage; no query goes without it. */
+export type StreamScope = Parameters<typeof analyze>[2];
+
+/** What is told of one query: new rows, nothing, or that there are too many of them to tell. */
+export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'too-many';
+
+export interface ChangedRowsDeps {
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clock: Clock;
+}
+
+/** The rows of all buckets of a query that may have changed, as the query itself would answer them now. */
+export async function changedRows(
+  { clickhouse, clock }: ChangedRowsDeps,
+  scope: StreamScope,
+  query: AnalysisQuery,
+  spans: readonly TimeSpan[],
+): Promise<ChangedRows> {
+  const normalized = normalizeQuery(query, unixSeconds(clock));
+  const runs = touchedBuckets(query, normalized, spans);
+  if (runs.length === 0) return 'nothing';
+  const bucketSize = normalized.buckets.text;
+  const rows: StreamBuckets['rows'] = [];
+  for (const { from, to } of runs) {
+    // The size is named, and a part of the range has fewer buckets: they are cut as those of the whole range are.
+    const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
+    const answer = await analyze(clickhouse, clock, scope, part);
+    // A query whose own limit leaves out rows does so whoever asks.
+    if (answer.truncated && query.limit === undefined) return 'too-many';
+    if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'too-many';
+    rows.push(...answer.rows);
+  }
+  const { from, to } = normalized;
+  return { bucket_size: bucketSize, from, to, buckets: runs.flatMap(({ starts }) => starts), rows };
+}

@@ -1,0 +1,38 @@
+/**
+ * Lets so much work run at once, and of each owner one piece: what one has waiting holds nobody else up for longer than
+ * the piece that runs.
+ */
+export class FairTurns {
+  /** Owners take turns in the order in which they came to wait. */
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  readonly #busy = new Set<string>();
+
+  constructor(private readonly runningMax: number) {}
+
+  /** Runs `work` when it is its turn; answers or throws as that does. */
+  run<T>(owner: string, work: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const waiting = this.#waiting.get(owner) ?? [];
+      waiting.push(() => work().then(resolve, reject));
+      this.#waiting.set(owner, waiting);
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    for (const [owner, waiting] of this.#waiting) {
+      if (this.#busy.size >= this.runningMax) return;
+      if (this.#busy.has(owner)) continue;
+      const work = waiting.shift();
+      this.#waiting.delete(owner);
+      if (work === undefined) continue;
+      // At the end of the line again.
+      if (waiting.length > 0) this.#waiting.set(owner, waiting);
+      this.#busy.add(owner);
+      void work().finally(() => {
+        this.#busy.delete(owner);
+        this.#begin();
+      });
+    }
+  }
+}

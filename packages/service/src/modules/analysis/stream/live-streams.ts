@@ -1,0 +1,238 @@
+import type { AnalysisQuery, StreamReset } from '@tollgate/contract';
+import { ApiError } from '../../../platform/http/index.js';
+import type { Logger } from '../../../platform/log/index.js';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import { repeat, retryPauseMs } from '../../../platform/wakeup.js';
+import type { TimeSpan } from '../source.js';
+import { type ChangedRows, type ChangedRowsDeps, changedRows, type StreamScope } from './changed-rows.js';
+import { FairTurns } from './fair-turns.js';
+import { eventFrame, heartbeatFrame } from './frames.js';
+import { changesSince, isWithin, positionRange } from './projection-store.js';
+
+/** How often it is looked for changes, and so how often a bucket is told at most. */
+const TICK_MS = 1_000;
+const HEARTBEAT_MS = 15_000;
+/** A client that takes nothing for so long is let go; it can resume. */
+const BEHIND_MS_MAX = 30_000;
+/** What one client is sent in one tick; queries past it are to be asked anew. */
+const TICK_CHARS_MAX = 1_048_576;
+/** Queries that run at once for all streams of the process. */
+const QUERIES_RUNNING_MAX = 2;
+
+/** The connection to who follows. */
+export interface StreamClient {
+  /** What was written before has not gone out yet. */
+  readonly isBehind: boolean;
+  write(text: string): void;
+  end(): void;
+  /** Whether the client's key still may read the project. */
+  isAllowed(): Promise<boolean>;
+}
+
+export interface LiveStreamsDeps extends ChangedRowsDeps {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** What is followed. */
+export interface Subscription {
+  readonly scope: StreamScope;
+  readonly queries: readonly AnalysisQuery[];
+  /** From where on; undefined: from now on. */
+  readonly since: number | undefined;
+}
+
+interface Stream {
+  readonly client: StreamClient;
+  readonly scope: StreamScope;
+  readonly queries: readonly { readonly text: string; readonly query: AnalysisQuery }[];
+  /** All changes up to here were told. */
+  position: number;
+  isBusy: boolean;
+  failures: number;
+  retryAtMs: number;
+  writtenAtMs: number;
+  behindSinceMs: number | undefined;
+}
+
+/** Tells those who follow analysis queries which buckets have changed. */
+export class LiveStreams {
+  readonly #streams = new Set<Stream>();
+  readonly #turns = new FairTurns(QUERIES_RUNNING_MAX);
+  /** Answers on their way, by what is asked: many clients of one board ask the same. */
+  readonly #answers = new Map<string, Promise<ChangedRows>>();
+  readonly #underWay = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(private readonly deps: LiveStreamsDeps) {}
+
+  /**
+   * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it can be done.
+   * @throws ApiError `shutting_down`
+   */
+  async open(
+    { scope, queries, since }: Subscription,
+    gone: AbortSignal,
+    connect: () => StreamClient,
+  ): Promise<void> {
+    const known = await positionRange(this.deps.postgres.db);
+    if (this.#isClosed) throw new ApiError('shutting_down');
+    if (gone.aborted) return;
+    const isResumable = since === undefined || isWithin(known, since);
+    const position = isResumable ? (since ?? known.last) : known.last;
+    const client = connect();
+    const stream: Stream = {
+      client,
+      scope,
+      queries: queries.map((query) => ({ text: JSON.stringify(query), query })),
+      position,
+      isBusy: false,
+      failures: 0,
+      retryAtMs: 0,
+      writtenAtMs: 0,
+      behindSinceMs: undefined,
+    };
+    this.#write(stream, isResumable ? eventFrame('ready', '{}', position) : resetFrame(null, position));
+    this.#streams.add(stream);
+    gone.addEventListener('abort', () => this.#streams.delete(stream), { once: true });
+  }
+
+  /** Looks for changes again and again until `signal` aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return repeat(() => this.tick(), signal, {
+      pollMs: TICK_MS,
+      onFailure: (err) => this.deps.log.warn({ err }, 'streams could not be told what changed'),
+    });
+  }
+
+  /** Looks for changes once and begins to tell them; a stream that is still being told something waits for the next time. */
+  async tick(): Promise<void> {
+    await this.#dismiss();
+    const nowMs = this.deps.clock.nowMs();
+    const streams = [...this.#streams].filter((stream) => this.#isReady(stream, nowMs));
+    if (streams.length === 0) return;
+    const watches = streams.map(({ scope: { projectId }, position }) => ({ projectId, since: position }));
+    const { last, spans } = await changesSince(this.deps.postgres.db, watches);
+    for (const [index, stream] of streams.entries()) {
+      const changed = spans[index];
+      if (changed === undefined) {
+        stream.position = last;
+        this.#write(stream, resetFrame(null, last));
+      } else if (changed.length > 0) this.#begin(stream, changed, last);
+      else {
+        stream.position = last;
+        if (nowMs - stream.writtenAtMs >= HEARTBEAT_MS) this.#write(stream, heartbeatFrame(last));
+      }
+    }
+  }
+
+  /** Resolves when everything is told that the last tick has found. */
+  async told(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  /** Ends all streams; none can be opened any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stream of this.#streams) this.#end(stream);
+  }
+
+  /** Lets go whose key is void by now, and who takes nothing. */
+  async #dismiss(): Promise<void> {
+    const nowMs = this.deps.clock.nowMs();
+    await Promise.all(
+      [...this.#streams].map(async (stream) => {
+        const { client } = stream;
+        if (!client.isBehind) stream.behindSinceMs = undefined;
+        else stream.behindSinceMs ??= nowMs;
+        const isStuck = nowMs - (stream.behindSinceMs ?? nowMs) >= BEHIND_MS_MAX;
+        if (isStuck || !(await client.isAllowed())) this.#end(stream);
+      }),
+    );
+  }
+
+  /** What changes meanwhile is told later, all at once. */
+  #isReady({ isBusy, client, retryAtMs }: Stream, nowMs: number): boolean {
+    return !isBusy && !client.isBehind && retryAtMs <= nowMs;
+  }
+
+  #begin(stream: Stream, spans: readonly TimeSpan[], position: number): void {
+    stream.isBusy = true;
+    const telling = this.#tell(stream, spans, position).finally(() => {
+      stream.isBusy = false;
+      this.#underWay.delete(telling);
+    });
+    this.#underWay.add(telling);
+  }
+
+  async #tell(stream: Stream, spans: readonly TimeSpan[], position: number): Promise<void> {
+    try {
+      const answers = await Promise.all(
+        stream.queries.map(({ text, query }) => this.#answer(stream.scope, text, query, { spans, position })),
+      );
+      if (!this.#streams.has(stream)) return;
+      this.#send(stream, answers, position);
+      stream.position = position;
+      stream.failures = 0;
+    } catch (err) {
+      // What was not told is told with what changes until then.
+      stream.retryAtMs = this.deps.clock.nowMs() + retryPauseMs(++stream.failures);
+      this.deps.log.warn(
+        { err, projectId: stream.scope.projectId },
+        'a stream could not be told what changed',
+      );
+    }
+  }
+
+  #send(stream: Stream, answers: readonly ChangedRows[], position: number): void {
+    const frames: [name: string, data: string][] = [];
+    let chars = 0;
+    for (const [query, answer] of answers.entries()) {
+      if (answer === 'nothing') continue;
+      const data = answer === 'too-many' ? '' : JSON.stringify({ query, ...answer });
+      const fits = data !== '' && chars + data.length <= TICK_CHARS_MAX;
+      chars += fits ? data.length : 0;
+      frames.push(fits ? ['buckets', data] : ['reset', resetData(query)]);
+    }
+    // The position comes with the last: a connection that breaks between two events resumes before the first.
+    const texts = frames.map(([name, data], index) =>
+      eventFrame(name, data, index === frames.length - 1 ? position : undefined),
+    );
+    if (texts.length > 0) this.#write(stream, texts.join(''));
+  }
+
+  #answer(
+    scope: StreamScope,
+    text: string,
+    query: AnalysisQuery,
+    changes: { readonly spans: readonly TimeSpan[]; readonly position: number },
+  ): Promise<ChangedRows> {
+    // With the position: an answer that was begun before it may lack what came since.
+    const key = JSON.stringify([scope.projectId, text, changes]);
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
+    const answer = this.#turns
+      .run(scope.projectId, () => changedRows(this.deps, scope, query, changes.spans))
+      .finally(() => this.#answers.delete(key));
+    this.#answers.set(key, answer);
+    return answer;
+  }
+
+  #write(stream: Stream, text: string): void {
+    stream.writtenAtMs = this.deps.clock.nowMs();
+    stream.client.write(text);
+  }
+
+  #end(stream: Stream): void {
+    this.#streams.delete(stream);
+    stream.client.end();
+  }
+}
+
+function resetFrame(query: number | null, position: number): string {
+  return eventFrame('reset', resetData(query), position);
+}
+
+function resetData(query: number | null): string {
+  return JSON.stringify({ query } satisfies StreamReset);
+}

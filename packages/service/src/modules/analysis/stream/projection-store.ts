@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import type { TimeSpan } from '../source.js';
+
+/** Which positions are known; both 0 before the first. */
+export interface PositionRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** From where on somebody follows a project. */
+export interface Watch {
+  readonly projectId: string;
+  /** Everything up to here is known already. */
+  readonly since: number;
+}
+
+/** What happened since then. */
+export interface Changes {
+  /** Everything up to here is told with it. */
+  readonly last: number;
+  /** Per watch, in their order: when the charge items happened that are new in ClickHouse; undefined when too much was forgotten. */
+  readonly spans: readonly (readonly TimeSpan[] | undefined)[];
+}
+
+export async function positionRange(db: Postgres['db']): Promise<PositionRange> {
+  const { rows } = await sql<PositionRange>`
+    select coalesce(min(position), 0) as first, coalesce(max(position), 0) as last from projections
+  `.execute(db);
+  return rows[0] ?? { first: 0, last: 0 };
+}
+
+/** Whether nothing that was told after `since` is forgotten. */
+export function isWithin({ first, last }: PositionRange, since: number): boolean {
+  return since >= first - 1 && since <= last;
+}
+
+/** One statement for all that is watched, hence one snapshot: nothing lies between what it answers and `last`. */
+export async function changesSince(db: Postgres['db'], watches: readonly Watch[]): Promise<Changes> {
+  const { rows } = await sql<{ first: number; last: number; spans: string | null }>`
+    select known.first, known.last, changed.spans::text as spans
+    from (
+      select coalesce(min(position), 0) as first, coalesce(max(position), 0) as last from projections
+    ) known
+    cross join unnest(${watches.map(({ projectId }) => projectId)}::text[], ${watches.map(({ since }) => since)}::bigint[])
+      with ordinality as watch (project_id, since, place)
+    left join lateral (
+      select range_agg(projection.spans) as spans from projections projection
+      where projection.position > watch.since and projection.project_id = watch.project_id
+    ) changed on true
+    order by watch.place
+  `.execute(db);
+  const last = rows[0]?.last ?? 0;
+  const spans = rows.map((row, index) => {
+    const isKnown = isWithin(row, watches[index]?.since ?? 0);
+    return isKnown ? parseMultirange(row.spans) : undefined;
+  });
+  return { last, spans };
+}
+
+/** `{[60,120),[300,360)}` as PostgreSQL writes it. */
+function parseMultirange(text: string | null): TimeSpan[] {
+  const ranges = text?.matchAll(/\[(\d+),(\d+)\)/g) ?? [];
+  return Array.from(ranges, ([, from, to]) => ({ from: Number(from), to: Number(to) }));
+}

@@ -1,0 +1,142 @@
+import {
+  AnalysisQuery,
+  closed,
+  ErrorBodySchema,
+  STREAM_ROWS_MAX,
+  STREAMS_PER_KEY_MAX,
+  StreamQueryString,
+} from '@tollgate/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import {
+  ApiError,
+  type App,
+  embeddedJson,
+  invalidRequest,
+  placedAt,
+  Slots,
+} from '../../../platform/http/index.js';
+import { Gauge, type Metrics } from '../../../platform/metrics/index.js';
+import { normalizeQuery } from '../normalize.js';
+import { parsePosition } from './frames.js';
+import type { LiveStreams, StreamClient } from './live-streams.js';
+
+export interface StreamRouteDeps {
+  readonly streams: Pick<LiveStreams, 'open' | 'close'>;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** Streams of all keys in one process. */
+const STREAMS_MAX = 200;
+/** So much may wait to go out before a client counts as behind. */
+const WAITING_BYTES_MAX = 65_536;
+
+const Params = Type.Object({ project_id: Type.String() }, closed);
+const readQuery = embeddedJson(AnalysisQuery);
+
+/** Analysis queries that are followed as usage comes in. */
+export function registerStreamRoutes(app: App, { streams, clock, metrics }: StreamRouteDeps): void {
+  const slots = new Slots({ what: 'streams', perKeyMax: STREAMS_PER_KEY_MAX, totalMax: STREAMS_MAX });
+  measureStreams(metrics, slots);
+  app.addHook('preClose', async () => streams.close());
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/analysis/stream',
+    exposeHeadRoute: false,
+    config: { access: { kind: 'project', permission: 'analytics:read' }, isLong: true },
+    schema: {
+      tags: ['Analysis'],
+      summary: 'Follow queries',
+      description:
+        'Server-sent events, at most one per query and second: `ready` when it begins, `buckets` with all rows of those buckets of ' +
+        `a query that may have changed (\`StreamBuckets\`), \`reset\` when queries must be asked anew: after too long a ` +
+        `pause, or when more than ${STREAM_ROWS_MAX} rows changed. Query after \`ready\`, then put each \`buckets\` in the place of ` +
+        'what you hold. `Last-Event-ID` resumes within ten minutes. ' +
+        `A key may have ${STREAMS_PER_KEY_MAX} streams at once.`,
+      operationId: 'followQueries',
+      params: Params,
+      querystring: StreamQueryString,
+      response: {
+        200: {
+          description: 'Events, until the client leaves, its key is void, or the service ends.',
+          content: { 'text/event-stream': { schema: Type.String() } },
+        },
+        429: ErrorBodySchema,
+      },
+    },
+    handler: async (request, reply) => {
+      const queries = request.query.query.map((text, index) => queryOf(text, `query[${index}]`, clock));
+      const since = sinceOf(request.headers['last-event-id']);
+      // Who has left already would never be noticed to leave.
+      if (reply.raw.destroyed) return reply.hijack();
+      const gone = new AbortController();
+      const release = slots.take(request.principal);
+      reply.raw.once('close', () => {
+        release();
+        gone.abort();
+      });
+      const isAllowed = () => app.isStillAllowed(request);
+      await streams.open({ scope: request.project, queries, since }, gone.signal, () =>
+        connect(reply, isAllowed),
+      );
+    },
+  });
+}
+
+/** Checked here wholly, so that nothing is left to refuse once the stream has begun. */
+function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
+  const query = readQuery(text, path);
+  try {
+    normalizeQuery(query, unixSeconds(clock));
+  } catch (error) {
+    throw error instanceof ApiError ? placedAt(path, error) : error;
+  }
+  return query;
+}
+
+function sinceOf(lastEventId: FastifyRequest['headers'][string]): number | undefined {
+  if (lastEventId === undefined || lastEventId === '') return undefined;
+  const position = parsePosition(String(lastEventId));
+  if (position === undefined)
+    throw invalidRequest('Last-Event-ID', 'must be the id of an event of this stream');
+  return position;
+}
+
+function connect(reply: FastifyReply, isAllowed: () => Promise<boolean>): StreamClient {
+  reply.hijack();
+  const { raw } = reply;
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) raw.setHeader(name, value);
+  }
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    // Proxies that gather answers would hold events back.
+    'x-accel-buffering': 'no',
+  });
+  return {
+    get isBehind() {
+      return raw.writableLength > WAITING_BYTES_MAX;
+    },
+    write: (text) => void raw.write(text),
+    end: () => {
+      raw.end();
+      // Whoever takes nothing does not take the end either.
+      if (raw.writableLength > WAITING_BYTES_MAX) raw.destroy();
+    },
+    isAllowed,
+  };
+}
+
+function measureStreams(metrics: Metrics, slots: Slots): void {
+  new Gauge({
+    name: 'tollgate_analysis_streams',
+    help: 'Open streams of analysis queries.',
+    registers: [metrics],
+    collect() {
+      this.set(slots.taken);
+    },
+  });
+}

@@ -1,0 +1,255 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AnalysisQuery, AnalysisResult, StreamBuckets } from '@tollgate/contract';
+import type { ClickHouse } from '../../../platform/clickhouse/index.js';
+import { createLog } from '../../../platform/log/index.js';
+import { createMetrics, type Metrics } from '../../../platform/metrics/index.js';
+import { PostgresSegmentQueue } from '../../../platform/queue/index.js';
+import { createTestApi, type TestApi } from '../../../testing/api.js';
+import {
+  batchRecord,
+  createTestClickHouse,
+  type TestClickHouse,
+  type TestProject,
+  testEvent,
+  testRules,
+} from '../../../testing/index.js';
+import { createWorkerCatalog } from '../../limits/index.js';
+import {
+  createColumnSpool,
+  createPipelineWorker,
+  createProjector,
+  type PipelineWorker,
+} from '../../pipeline/index.js';
+import { registerAnalysisRoutes } from '../index.js';
+import { LiveStreams } from './live-streams.js';
+import { registerStreamRoutes } from './routes.js';
+
+/** One event as a client receives it. */
+export interface ReceivedEvent {
+  readonly name: string;
+  /** Undefined where the event brings none. */
+  readonly id: number | undefined;
+  readonly data: ReturnType<typeof JSON.parse>;
+}
+
+export interface StreamRequest {
+  readonly queries: readonly (AnalysisQuery | string)[];
+  readonly key?: string;
+  readonly lastEventId?: number | string;
+}
+
+/** ClickHouse as streams ask it: counted, and held up or failed by tests. */
+class WatchedClickHouse {
+  asked = 0;
+  /** Waited for by each query. */
+  gate = async (): Promise<void> => {};
+
+  constructor(private readonly clickhouse: Pick<ClickHouse, 'query'>) {}
+
+  query: ClickHouse['query'] = async (sql, params, options) => {
+    this.asked += 1;
+    await this.gate();
+    return this.clickhouse.query(sql, params, options);
+  };
+}
+
+/** Streams over a socket, beside a worker and a projector that are run by hand. */
+export class StreamFixture {
+  #keys = 0;
+
+  private constructor(
+    readonly api: TestApi,
+    readonly store: TestClickHouse,
+    readonly project: TestProject,
+    readonly streams: LiveStreams,
+    readonly metrics: Metrics,
+    readonly clickhouse: WatchedClickHouse,
+    private readonly pipeline: Pipeline,
+  ) {}
+
+  static async open(): Promise<StreamFixture> {
+    const store = await createTestClickHouse();
+    const clickhouse = new WatchedClickHouse(store.clickhouse);
+    const metrics = createMetrics();
+    let streams: LiveStreams | undefined;
+    const api = await createTestApi((app, { postgres, clock }) => {
+      streams = new LiveStreams({ postgres, clickhouse, clock, log: createLog({ level: 'silent' }) });
+      registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock });
+      registerStreamRoutes(app, { streams, clock, metrics });
+    });
+    if (streams === undefined) throw new Error('no routes were registered');
+    const project = await projectOf(api);
+    await api.app.listen({ port: 0, host: '127.0.0.1' });
+    return new StreamFixture(api, store, project, streams, metrics, clickhouse, pipelineOf(api, store));
+  }
+
+  async close(): Promise<void> {
+    await this.api.close();
+    await this.store.drop();
+  }
+
+  get nowS(): number {
+    return this.api.clock.nowMs() / 1000;
+  }
+
+  /** Events that happened at these times are accepted, rated and projected; each costs 2 USD for one token. */
+  async use(...times: number[]): Promise<void> {
+    const events = times.map((occurredAt) =>
+      testEvent(`k${this.#keys++}`, {
+        occurred_at: occurredAt,
+        subject_type: 'user',
+        subject_id: `u${occurredAt % 3}`,
+      }),
+    );
+    await new PostgresSegmentQueue(this.api.postgres).append([batchRecord(this.project, events)]);
+    await this.pipeline.worker.drain();
+    await this.pipeline.projector.drain();
+  }
+
+  /** Looks for changes, and waits until they are sent. */
+  async tick(): Promise<void> {
+    await this.streams.tick();
+    await this.streams.told();
+  }
+
+  async follow({ queries, key = this.api.serviceKey, lastEventId }: StreamRequest): Promise<EventClient> {
+    const texts = queries.map((query) => (typeof query === 'string' ? query : JSON.stringify(query)));
+    const search = new URLSearchParams(texts.map((text): [string, string] => ['query', text]));
+    const { port } = this.api.app.server.address() as AddressInfo;
+    const sent = request({
+      port,
+      path: `/v1/projects/${this.api.projectId}/analysis/stream?${search}`,
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) }),
+      },
+    });
+    return EventClient.open(sent);
+  }
+
+  /** What an analysis query answers now. */
+  async ask(query: AnalysisQuery): Promise<AnalysisResult> {
+    const url = `/v1/projects/${this.api.projectId}/analysis/query`;
+    return (await this.api.call('POST', url, query)).json();
+  }
+}
+
+async function projectOf({ tenantId, projectId, postgres }: TestApi): Promise<TestProject> {
+  const { rows } = await postgres.pool.query('select no, storage from projects where id = $1', [projectId]);
+  return { tenantId, projectId, projectNo: rows[0].no, storage: rows[0].storage };
+}
+
+interface Pipeline {
+  readonly worker: PipelineWorker;
+  readonly projector: ReturnType<typeof createProjector>;
+}
+
+function pipelineOf({ postgres, clock }: TestApi, { clickhouse }: TestClickHouse): Pipeline {
+  const observer = {
+    stage: () => {},
+    batch: () => {},
+    group: () => {},
+    batchFailed: () => {},
+    groupFailed: () => {},
+    spoolCorrupt: () => {},
+    defect: () => {},
+  };
+  const deps = { postgres, spool: createColumnSpool(), clock, observer };
+  const queue = new PostgresSegmentQueue(postgres);
+  const limits = createWorkerCatalog();
+  return {
+    worker: createPipelineWorker({ ...deps, queue, rules: testRules(), limits, onCommitted: () => {} }),
+    projector: createProjector({ ...deps, clickhouse }),
+  };
+}
+
+/** What a client of server-sent events does, and no more. */
+export class EventClient {
+  readonly events: ReceivedEvent[] = [];
+  /** The text of an answer that is no stream. */
+  body = '';
+  lastEventId: number | undefined;
+  isClosed = false;
+  #waiting: (() => void)[] = [];
+  #read = 0;
+
+  private constructor(
+    private readonly sent: ClientRequest,
+    readonly answer: IncomingMessage,
+  ) {
+    answer.setEncoding('utf8');
+    answer.on('data', (text: string) => this.#take(text));
+    answer.on('close', () => {
+      this.isClosed = true;
+      this.#wake();
+    });
+    answer.on('error', () => {});
+  }
+
+  static open(sent: ClientRequest): Promise<EventClient> {
+    return new Promise((resolve, reject) => {
+      sent.on('response', (answer) => resolve(new EventClient(sent, answer)));
+      sent.on('error', reject);
+      sent.end();
+    });
+  }
+
+  get status(): number {
+    return this.answer.statusCode ?? 0;
+  }
+
+  /** The next event; throws when the connection ends first. */
+  async next(): Promise<ReceivedEvent> {
+    for (;;) {
+      const event = this.events[this.#read];
+      if (event !== undefined) {
+        this.#read += 1;
+        return event;
+      }
+      if (this.isClosed) throw new Error('the stream has ended');
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  async ended(): Promise<void> {
+    while (!this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  leave(): void {
+    this.sent.destroy();
+  }
+
+  #take(text: string): void {
+    this.body += text;
+    for (let end = this.body.indexOf('\n\n'); end >= 0; end = this.body.indexOf('\n\n')) {
+      this.#dispatch(this.body.slice(0, end).split('\n'));
+      this.body = this.body.slice(end + 2);
+    }
+    this.#wake();
+  }
+
+  #dispatch(lines: readonly string[]): void {
+    const field = (name: string) =>
+      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+    const id = field('id') === undefined ? undefined : Number(field('id'));
+    if (id !== undefined) this.lastEventId = id;
+    const data = field('data');
+    if (data !== undefined)
+      this.events.push({ name: field('event') ?? 'message', id, data: JSON.parse(data) });
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+/** Puts the rows of an event in the place of those that are held. */
+export function applied(
+  held: AnalysisResult['rows'],
+  { buckets, rows }: StreamBuckets,
+): AnalysisResult['rows'] {
+  const kept = held.filter(({ bucket }) => !buckets.includes(bucket));
+  return [...kept, ...rows].sort((a, b) => (a.bucket ?? 0) - (b.bucket ?? 0));
+}

@@ -1,0 +1,55 @@
+import type { AnalysisQuery } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import { normalizeQuery } from '../normalize.js';
+import { touchedBuckets } from './touched-buckets.js';
+
+const HOUR_S = 3_600;
+const NOW_S = 1_750_000_000;
+
+function touched(fields: Partial<AnalysisQuery>, ...spans: [from: number, to: number][]) {
+  const query = { metrics: ['a'], time_range: { from: 0, to: 24 * HOUR_S }, bucket_size: '1h', ...fields };
+  return touchedBuckets(
+    query,
+    normalizeQuery(query, NOW_S),
+    spans.map(([from, to]) => ({ from, to })),
+  );
+}
+
+describe('touchedBuckets', () => {
+  it('finds the buckets that a span meets, in runs', () => {
+    expect(touched({}, [HOUR_S - 60, HOUR_S + 60], [5 * HOUR_S, 5 * HOUR_S + 60])).toEqual([
+      { from: 0, to: 2 * HOUR_S, starts: [0, HOUR_S] },
+      { from: 5 * HOUR_S, to: 6 * HOUR_S, starts: [5 * HOUR_S] },
+    ]);
+  });
+
+  it('finds nothing beside the range, and keeps to it', () => {
+    const range = { time_range: { from: 100, to: 5_000 } };
+    expect(touched(range, [0, 100], [5_000, 6_000])).toEqual([]);
+    expect(touched(range, [0, 120])).toEqual([{ from: 100, to: HOUR_S, starts: [0] }]);
+    expect(touched(range, [4_980, 5_040])).toEqual([{ from: HOUR_S, to: 5_000, starts: [HOUR_S] }]);
+  });
+
+  it('takes totals, and queries with a limit, whole', () => {
+    expect(touched({ bucket_size: 'none' }, [0, 60])).toEqual([{ from: 0, to: 24 * HOUR_S, starts: [null] }]);
+    const [whole] = touched({ limit: 5 }, [0, 60]);
+    expect(whole).toMatchObject({ from: 0, to: 24 * HOUR_S });
+    expect(whole?.starts).toHaveLength(24);
+  });
+
+  it('takes many runs as one', () => {
+    const spans = [0, 2, 4, 6, 8].map((n): [number, number] => [(n + 1) * HOUR_S, (n + 1) * HOUR_S + 60]);
+    const runs = touched({}, ...spans);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({ from: HOUR_S, to: 10 * HOUR_S });
+    expect(runs[0]?.starts).toEqual(Array.from({ length: 9 }, (_, n) => (n + 1) * HOUR_S));
+  });
+
+  it('adds the bucket that a sliding range cuts', () => {
+    const sliding = { time_range: { last_seconds: 2 * HOUR_S } };
+    const from = NOW_S + 1 - 2 * HOUR_S;
+    const runs = touched(sliding, [NOW_S - 60, NOW_S]);
+    expect(runs[0]).toMatchObject({ from, starts: [Math.floor(from / HOUR_S) * HOUR_S] });
+    expect(runs.at(-1)?.to).toBe(NOW_S + 1);
+  });
+});

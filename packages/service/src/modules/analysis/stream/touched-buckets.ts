@@ -1,0 +1,52 @@
+import type { AnalysisQuery } from '@tollgate/contract';
+import type { NormalizedQuery } from '../normalize.js';
+import type { TimeSpan } from '../source.js';
+
+/** Buckets that follow each other, and the part of the query's range that they hold. */
+export interface BucketRun extends TimeSpan {
+  /** Null for totals. */
+  readonly starts: readonly (number | null)[];
+}
+
+/** More runs than this are read as one. */
+const RUNS_MAX = 4;
+
+/**
+ * The buckets of a query whose rows may differ after charge items came in at these times; none when all lie outside its range.
+ *
+ * A limit can show other groups, or other rows, anywhere in the range as soon as anything changes, so such a query is read
+ * whole. Of a range that slides with the time, the bucket that it cuts loses what the range has left: it is told too.
+ */
+export function touchedBuckets(
+  query: AnalysisQuery,
+  { from, to, buckets: { starts } }: NormalizedQuery,
+  spans: readonly TimeSpan[],
+): BucketRun[] {
+  const within = spans.filter((span) => span.from < to && span.to > from);
+  if (within.length === 0) return [];
+  if (starts.length === 0) return [{ from, to, starts: [null] }];
+  if (query.limit !== undefined) return [{ from, to, starts }];
+  const slides = query.time_range.last_seconds !== undefined;
+  const runs: { from: number; to: number; starts: number[] }[] = [];
+  let isOpen = false;
+  for (const [index, start] of starts.entries()) {
+    const bucket = { from: Math.max(start, from), to: Math.min(starts[index + 1] ?? to, to) };
+    const isTouched =
+      (slides && start < from) || within.some((span) => span.from < bucket.to && span.to > bucket.from);
+    const run = runs.at(-1);
+    if (isTouched && isOpen && run !== undefined) {
+      run.to = bucket.to;
+      run.starts.push(start);
+    } else if (isTouched) runs.push({ ...bucket, starts: [start] });
+    isOpen = isTouched;
+  }
+  const [first, last] = [runs[0], runs.at(-1)];
+  if (runs.length <= RUNS_MAX || first === undefined || last === undefined) return runs;
+  return [
+    {
+      from: first.from,
+      to: last.to,
+      starts: starts.filter((start) => start >= (first.starts[0] ?? start) && start < last.to),
+    },
+  ];
+}

@@ -1,0 +1,60 @@
+import { ApiError } from './errors.js';
+import type { Principal } from './types.js';
+
+export interface SlotLimits {
+  /** What is counted, in the plural, as the refusal names it. */
+  readonly what: string;
+  /** Of one key; the service key counts as one. */
+  readonly perKeyMax: number;
+  /** Of all keys in this process. */
+  readonly totalMax: number;
+}
+
+/** After so long a client that was refused may try again. */
+const RETRY_AFTER_S = 5;
+
+/** Bounds how many long answers are open at once: of one key, and of all. */
+export class Slots {
+  readonly #byKey = new Map<string, number>();
+  #total = 0;
+
+  constructor(private readonly limits: SlotLimits) {}
+
+  /** How many are taken. */
+  get taken(): number {
+    return this.#total;
+  }
+
+  /**
+   * Takes one; what is returned gives it back, once.
+   * @throws ApiError 429 when the key has as many as it may have, 503 when the process has
+   */
+  take(principal: Principal): () => void {
+    const { what, perKeyMax, totalMax } = this.limits;
+    const key = principal.kind === 'service' ? 'service' : principal.keyId;
+    const ofKey = this.#byKey.get(key) ?? 0;
+    if (ofKey >= perKeyMax) {
+      throw new ApiError('concurrency_limit_reached', {
+        message: `A key may have ${perKeyMax} ${what} at once.`,
+        retryAfterS: RETRY_AFTER_S,
+      });
+    }
+    if (this.#total >= totalMax) {
+      throw new ApiError('server_busy', {
+        message: `The server has as many ${what} as it takes at once. Try again later.`,
+        retryAfterS: RETRY_AFTER_S,
+      });
+    }
+    this.#byKey.set(key, ofKey + 1);
+    this.#total += 1;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#total -= 1;
+      const left = (this.#byKey.get(key) ?? 1) - 1;
+      if (left === 0) this.#byKey.delete(key);
+      else this.#byKey.set(key, left);
+    };
+  }
+}
