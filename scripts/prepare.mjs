@@ -1,7 +1,8 @@
 // What `npm start` and `npm test` share: bring a bare clone to a built state, doing only what is needed.
 // Uses nothing but Node itself, because nothing else may be installed yet.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = [20, 20];
@@ -27,6 +28,45 @@ export function prepare(project) {
     '-b',
     inRepository(project),
   ]);
+  buildConsole();
+}
+
+/** Bundles the console when what it is made from has changed since. */
+export function buildConsole() {
+  const stamp = inRepository('packages/console/dist/web/.made-from');
+  const sources = consoleSources();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
+  const vite = inRepository('node_modules/vite/bin/vite.js');
+  run('the build of the console', [
+    process.execPath,
+    vite,
+    'build',
+    '--logLevel',
+    'warn',
+    inRepository('packages/console'),
+  ]);
+  writeFileSync(stamp, sources);
+}
+
+/** A hash of everything that the console is made from. */
+function consoleSources() {
+  const hash = createHash('sha256');
+  const files = ['packages/console/src', 'packages/contract/src']
+    .flatMap((folder) =>
+      readdirSync(inRepository(folder), { recursive: true }).map((name) => `${folder}/${name}`),
+    )
+    .filter((path) => /\.(ts|tsx|css)$/.test(path) && !/\.test\.tsx?$/.test(path));
+  for (const path of [
+    ...files.sort(),
+    'packages/console/index.html',
+    'packages/console/vite.config.ts',
+    'package-lock.json',
+  ])
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(inRepository(path)))
+      .update('\0');
+  return hash.digest('hex');
 }
 
 export function say(text) {

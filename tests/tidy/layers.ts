@@ -6,7 +6,7 @@ const RANKS: readonly (readonly string[])[] = [
   ['kernel'],
   ['platform'],
   ['tenancy'],
-  ['storage'],
+  ['storage', 'console'],
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
   ['boards', 'ingest', 'pipeline', 'checkout', 'verify'],

@@ -163,6 +163,15 @@ create table charts (
 );
 CREATE INDEX charts_of_board ON public.charts USING btree (project_id, board_id);
 
+create table console_sessions (
+  id_hash bytea not null,
+  key_hash bytea not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  constraint console_sessions_pkey PRIMARY KEY (id_hash)
+);
+CREATE INDEX console_sessions_by_end ON public.console_sessions USING btree (expires_at);
+
 create table credit_grants (
   tenant_id text not null,
   project_id text not null,
@@ -428,6 +437,14 @@ create table projects (
   constraint projects_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
 );
 
+create table retention_sweep (
+  is_only boolean not null default true,
+  due_at_ms bigint not null,
+  swept_at_ms bigint,
+  constraint retention_sweep_is_only_check CHECK (is_only),
+  constraint retention_sweep_pkey PRIMARY KEY (is_only)
+);
+
 create table rule_set_versions (
   tenant_id text not null,
   project_id text not null,
@@ -648,6 +665,15 @@ create table usage_limit_plans (
   constraint usage_limit_plans_pkey PRIMARY KEY (project_id, id),
   constraint usage_limit_plans_project_id_name_key UNIQUE (project_id, name),
   constraint usage_limit_plans_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+
+create table usage_retention (
+  tenant_id text not null,
+  project_id text not null,
+  retained_from_day integer not null,
+  recorded_at_ms bigint not null,
+  constraint usage_retention_pkey PRIMARY KEY (project_id),
+  constraint usage_retention_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 
 create table usage_totals (

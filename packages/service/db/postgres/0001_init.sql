@@ -36,6 +36,17 @@ create table api_keys (
   foreign key (tenant_id, project_id) references projects (tenant_id, id)
 );
 
+-- People who are signed in to the console. A session speaks for the API key it was opened with, and ends with it.
+create table console_sessions (
+  -- SHA-256 of the session's token; the token itself is only in the browser's cookie.
+  id_hash bytea primary key,
+  -- SHA-256 of the API key, as in api_keys, or of the service key.
+  key_hash bytea not null,
+  created_at bigint not null,
+  expires_at bigint not null
+);
+create index console_sessions_by_end on console_sessions (expires_at);
+
 create table audit_log (
   tenant_id text not null references tenants (id),
   id text not null,

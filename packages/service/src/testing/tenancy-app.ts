@@ -5,7 +5,7 @@ import {
   type Tenancy,
   type TenancyOptions,
 } from '../modules/tenancy/index.js';
-import { type App, createApp } from '../platform/http/index.js';
+import { type App, createApp, type SessionAuthenticator } from '../platform/http/index.js';
 import { createLog } from '../platform/log/index.js';
 import { createMetrics } from '../platform/metrics/index.js';
 import { everythingAdmitted } from './admission.js';
@@ -15,12 +15,15 @@ export interface TenancyAppOptions extends Omit<TenancyOptions, 'projectAdmissio
   readonly projectAdmission?: ProjectAdmission;
   /** Default: nothing is made. */
   readonly provisionStorage?: TenancyOptions['provisionStorage'];
+  /** Who is signed in to the console; default: nobody. */
+  readonly sessionsOf?: (tenancy: Tenancy) => SessionAuthenticator;
 }
 
 /** A silent node that checks its answers against their schemas, with the routes of tenancy and no others yet. */
 export async function createTenancyApp({
   projectAdmission = everythingAdmitted,
   provisionStorage = async () => {},
+  sessionsOf,
   ...options
 }: TenancyAppOptions): Promise<{ app: App; tenancy: Tenancy }> {
   const tenancy = createTenancy({ ...options, projectAdmission, provisionStorage });
@@ -29,6 +32,7 @@ export async function createTenancyApp({
     metrics: createMetrics(),
     checkResponses: true,
     ...tenancy,
+    ...(sessionsOf === undefined ? {} : { sessions: sessionsOf(tenancy) }),
   });
   registerTenancyRoutes(app, tenancy);
   return { app, tenancy };

@@ -70,13 +70,23 @@ export class KeyAuthenticator implements Authenticator {
       if (isSameHash(sha256, this.#serviceHash)) return SERVICE;
       if (!isWellFormedApiKey(token)) return undefined;
     }
-    const found = this.#keys.get(sha256);
-    return found instanceof Promise ? found.then((key) => this.#valid(key)) : this.#valid(found);
+    return this.#find(sha256);
+  }
+
+  /** As `authenticate`, of a key of which only the hash is at hand: who has it has shown the key before. */
+  authenticateHash(sha256: Buffer): ReturnType<Authenticator['authenticate']> {
+    const text = sha256.toString('binary');
+    return isSameHash(text, this.#serviceHash) ? SERVICE : this.#find(text);
   }
 
   /** Makes a revocation felt on this node at once. */
   forget(): void {
     this.#keys.clear();
+  }
+
+  #find(sha256: string): Principal | undefined | Promise<Principal | undefined> {
+    const found = this.#keys.get(sha256);
+    return found instanceof Promise ? found.then((key) => this.#valid(key)) : this.#valid(found);
   }
 
   #valid(key: StoredKey | undefined): Principal | undefined {

@@ -1,5 +1,6 @@
 import type { Permission } from '@tollgate/contract';
 import type { FastifyRequest, RouteOptions } from 'fastify';
+import { isConsoleRequest } from './console-requests.js';
 import { ApiError } from './errors.js';
 import {
   type Access,
@@ -10,12 +11,15 @@ import {
   type ProjectResolver,
   principalPermits,
   principalSees,
+  type SessionAuthenticator,
 } from './types.js';
 
 /** What the access check needs from tenancy. */
 export interface AccessPorts {
   readonly authenticator: Authenticator;
   readonly projects: ProjectResolver;
+  /** Of people who are signed in to the console; without it nobody is. */
+  readonly sessions?: SessionAuthenticator;
 }
 
 type Refusal = ApiError | undefined;
@@ -116,13 +120,21 @@ function settled<T>(found: T | Promise<T>): T | undefined {
 
 function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {
   if (access.kind === 'public') return hasUnusableParameter(request) ? notFound() : undefined;
-  const token = bearerToken(request.headers.authorization);
-  if (token === undefined) return unauthenticated();
-  const principal = ports.authenticator.authenticate(token);
+  const principal = callerOf(ports, request);
   if (principal instanceof Promise) {
     return principal.then((found) => authorize(access, ports, request, found));
   }
   return authorize(access, ports, request, principal);
+}
+
+/** Who calls: by the key that is sent or, from the console, by the session. */
+function callerOf(
+  { authenticator, sessions }: AccessPorts,
+  { raw, headers }: FastifyRequest,
+): ReturnType<Authenticator['authenticate']> {
+  if (headers.authorization === undefined && isConsoleRequest(raw)) return sessions?.authenticate(raw);
+  const token = bearerToken(headers.authorization);
+  return token === undefined ? undefined : authenticator.authenticate(token);
 }
 
 function authorize(

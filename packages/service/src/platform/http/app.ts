@@ -12,6 +12,7 @@ import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
+import { routedUrl } from './console-requests.js';
 import { ApiError } from './errors.js';
 import { ExpressLane } from './express-lane.js';
 import { FailureLog } from './failure-log.js';
@@ -91,6 +92,7 @@ function bareApp(
     // A child logger per request costs more than the request's own work; entries name the request id themselves.
     childLoggerFactory: (parent) => parent,
     genReqId: requestId,
+    rewriteUrl: routedUrl,
     requestIdHeader: false,
     bodyLimit: SINGLE_BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,

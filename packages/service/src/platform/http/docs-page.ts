@@ -47,7 +47,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Shows `/openapi.json` for people at `/docs`, and leads there from `/`. */
+/** Shows `/openapi.json` for people at `/docs`. */
 export function registerDocsPage(app: App): void {
   const config = { access: { kind: 'public' } } as const;
   app.route({
@@ -56,13 +56,6 @@ export function registerDocsPage(app: App): void {
     config,
     schema: { hide: true },
     handler: async (_request, reply) => secured(reply).type('text/html; charset=utf-8').send(PAGE),
-  });
-  app.route({
-    method: 'GET',
-    url: '/',
-    config,
-    schema: { hide: true },
-    handler: async (_request, reply) => reply.redirect('/docs'),
   });
   let script: Promise<Buffer> | undefined;
   app.route({

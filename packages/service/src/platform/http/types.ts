@@ -66,6 +66,12 @@ export interface Authenticator {
   authenticate(token: string): MaybePromise<Principal | undefined>;
 }
 
+/** Tells who is signed in to the console. */
+export interface SessionAuthenticator {
+  /** The principal of the request's cookie; undefined without a session, and for a change that lacks the session's token. */
+  authenticate(request: Pick<IncomingMessage, 'method' | 'headers'>): MaybePromise<Principal | undefined>;
+}
+
 /** Finds projects by id, whoever asks. */
 export interface ProjectResolver {
   resolveProject(projectId: string): MaybePromise<ProjectRef | undefined>;

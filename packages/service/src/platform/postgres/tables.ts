@@ -11,6 +11,7 @@ export interface Database {
   budget_leases: BudgetLeasesTable;
   catalog_plans: CatalogPlansTable;
   charts: ChartsTable;
+  console_sessions: ConsoleSessionsTable;
   credit_grants: CreditGrantsTable;
   direct_limit_amounts: DirectLimitAmountsTable;
   direct_limits: DirectLimitsTable;
@@ -29,6 +30,7 @@ export interface Database {
   payment_orders: PaymentOrdersTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
+  retention_sweep: RetentionSweepTable;
   rule_set_versions: RuleSetVersionsTable;
   rule_sets: RuleSetsTable;
   sandbox_events: SandboxEventsTable;
@@ -43,6 +45,7 @@ export interface Database {
   usage_limit_plan_rules: UsageLimitPlanRulesTable;
   usage_limit_plan_versions: UsageLimitPlanVersionsTable;
   usage_limit_plans: UsageLimitPlansTable;
+  usage_retention: UsageRetentionTable;
   usage_totals: UsageTotalsTable;
   wallets: WalletsTable;
   webhook_deliveries: WebhookDeliveriesTable;
@@ -172,6 +175,13 @@ export interface ChartsTable {
   bytes: number;
   created_at: number;
   updated_at: number;
+}
+
+export interface ConsoleSessionsTable {
+  id_hash: Buffer;
+  key_hash: Buffer;
+  created_at: number;
+  expires_at: number;
 }
 
 export interface CreditGrantsTable {
@@ -376,6 +386,12 @@ export interface ProjectsTable {
   created_at: number;
 }
 
+export interface RetentionSweepTable {
+  is_only: Generated<boolean>;
+  due_at_ms: number;
+  swept_at_ms: number | null;
+}
+
 export interface RuleSetVersionsTable {
   tenant_id: string;
   project_id: string;
@@ -542,6 +558,13 @@ export interface UsageLimitPlansTable {
   archived_at: number | null;
   created_at: number;
   updated_at: number;
+}
+
+export interface UsageRetentionTable {
+  tenant_id: string;
+  project_id: string;
+  retained_from_day: number;
+  recorded_at_ms: number;
 }
 
 export interface UsageTotalsTable {

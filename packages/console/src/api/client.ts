@@ -1,0 +1,100 @@
+/** A refused request: what the service said, for people and for code. */
+export class ApiFailure extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly details: readonly { readonly path: string; readonly message: string }[] = [],
+  ) {
+    super(message);
+    this.name = 'ApiFailure';
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+let csrfToken = '';
+
+/** The token that changes carry; it comes with the session. */
+export function rememberCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+/**
+ * Asks the service, as whoever is signed in. `path` is below `/api`: `/v1/me`, `/session`.
+ * @throws ApiFailure for every answer that is not a success, and when there is no answer (`status` 0)
+ */
+export async function request<T>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await send(method, path, options);
+  const text = await response.text();
+  if (!response.ok) throw failureOf(response.status, text);
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** As `request`, for answers that are files. */
+export async function requestText(
+  method: Method,
+  path: string,
+  options: RequestOptions = {},
+): Promise<string> {
+  const response = await send(method, path, options);
+  const text = await response.text();
+  if (!response.ok) throw failureOf(response.status, text);
+  return text;
+}
+
+async function send(
+  method: Method,
+  path: string,
+  { body, headers, signal }: RequestOptions,
+): Promise<Response> {
+  try {
+    return await fetch(`/api${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(method === 'GET' ? {} : { 'x-csrf-token': csrfToken }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiFailure(0, 'unreachable', 'The service cannot be reached. Is it running?');
+  }
+}
+
+interface ErrorBody {
+  readonly error: string;
+  readonly code: string;
+  readonly details?: ApiFailure['details'];
+}
+
+function failureOf(status: number, text: string): ApiFailure {
+  try {
+    const { error, code, details } = JSON.parse(text) as ErrorBody;
+    return new ApiFailure(status, code, error, details);
+  } catch {
+    return new ApiFailure(status, 'unexpected', `The service answered with status ${status}.`);
+  }
+}
+
+/** A path with its query: what is undefined or empty is left out. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

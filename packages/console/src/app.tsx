@@ -1,0 +1,85 @@
+import { useEffect } from 'react';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { useProjects } from './api/projects.js';
+import { MeProvider, useSession } from './api/session.js';
+import { BoardPage } from './features/boards/board-page.js';
+import { BoardsPage } from './features/boards/boards-page.js';
+import { SignInPage } from './features/sign-in/sign-in-page.js';
+import { UsagePage } from './features/usage/usage-page.js';
+import { ProjectProvider } from './project.js';
+import { Shell } from './shell/shell.js';
+import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
+
+/** The console: the sign-in page, or everything else for who is signed in. */
+export function App() {
+  const session = useSession();
+  const [location, navigate] = useLocation();
+  const isSigningIn = location === '/sign-in';
+  useEffect(() => {
+    if (session.data === null && !isSigningIn) navigate('/sign-in', { replace: true });
+  }, [session.data, isSigningIn, navigate]);
+  if (session.isError)
+    return <CenteredFailure error={session.error} onRetry={() => void session.refetch()} />;
+  if (isSigningIn) return <SignInPage />;
+  if (session.data === undefined || session.data === null) return null;
+  return (
+    <MeProvider me={session.data}>
+      <Switch>
+        <Route path="/p/:projectId/*?">
+          {({ projectId }) => <ProjectPages key={projectId} projectId={projectId} />}
+        </Route>
+        <Route>
+          <FirstProject />
+        </Route>
+      </Switch>
+    </MeProvider>
+  );
+}
+
+function ProjectPages({ projectId }: { readonly projectId: string }) {
+  const projects = useProjects();
+  if (projects.isError)
+    return <CenteredFailure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projects.data === undefined) return <Skeleton className="m-8 h-40" />;
+  const project = projects.data.find(({ id }) => id === projectId);
+  if (project === undefined)
+    return <EmptyState title="There is no such project">It may belong to another tenant.</EmptyState>;
+  return (
+    <ProjectProvider project={project}>
+      <Shell>
+        <Switch>
+          <Route path="/p/:projectId/boards" component={BoardsPage} />
+          <Route path="/p/:projectId/boards/:boardId">
+            {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
+          </Route>
+          <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+          <Route>
+            <Redirect to={`/p/${projectId}/boards`} replace />
+          </Route>
+        </Switch>
+      </Shell>
+    </ProjectProvider>
+  );
+}
+
+function FirstProject() {
+  const projects = useProjects();
+  if (projects.isError)
+    return <CenteredFailure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projects.data === undefined) return null;
+  const [first] = projects.data;
+  if (first === undefined) {
+    return (
+      <EmptyState title="No project yet">A project is made through the admin API; see /docs.</EmptyState>
+    );
+  }
+  return <Redirect to={`/p/${first.id}/boards`} replace />;
+}
+
+function CenteredFailure(props: { readonly error: unknown; readonly onRetry: () => void }) {
+  return (
+    <div className="mx-auto mt-24 max-w-md px-4">
+      <FailureNote {...props} />
+    </div>
+  );
+}

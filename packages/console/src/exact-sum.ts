@@ -1,0 +1,23 @@
+const FRACTION_DIGITS = 18;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/** The exact sum of decimals as the service writes them: up to 18 digits after the point, no exponent. */
+export function exactSum(texts: Iterable<string>): string {
+  let sum = 0n;
+  for (const text of texts) sum += scaled(text);
+  return unscaled(sum);
+}
+
+function scaled(text: string): bigint {
+  const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) throw new Error(`not a decimal: ${text}`);
+  const value = BigInt(whole + fraction.padEnd(FRACTION_DIGITS, '0'));
+  return sign === '-' ? -value : value;
+}
+
+function unscaled(value: bigint): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(FRACTION_DIGITS + 1, '0');
+  const fraction = digits.slice(-FRACTION_DIGITS).replace(/0+$/, '');
+  const whole = digits.slice(0, -FRACTION_DIGITS);
+  return `${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}

@@ -1,0 +1,128 @@
+import {
+  BOARD_TIME_RANGE_DEFAULT_S,
+  BOARD_TIME_RANGES_S,
+  type Board,
+  type BoardTimeRange,
+} from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, Select, TextArea, TextInput } from '../../ui/field.js';
+import { FailureNote } from '../../ui/states.js';
+import { useBoardChanges } from './api.js';
+import { PRESETS } from './time-range.js';
+
+const TIMEZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+const RANGE_OPTIONS = PRESETS.map(({ seconds, label }) => ({ value: String(seconds), label }));
+
+/** Makes a board, or changes what `board` says of itself. */
+export function BoardDialog({
+  board,
+  isOpen,
+  onClose,
+  onSaved,
+}: {
+  readonly board?: Board;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onSaved?: (board: Board) => void;
+}) {
+  return (
+    <Dialog title={board === undefined ? 'New board' : 'Edit board'} isOpen={isOpen} onClose={onClose}>
+      <BoardForm
+        {...(board === undefined ? {} : { board })}
+        onClose={onClose}
+        onSaved={(saved) => {
+          onSaved?.(saved);
+          onClose();
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function BoardForm({
+  board,
+  onClose,
+  onSaved,
+}: {
+  readonly board?: Board;
+  readonly onClose: () => void;
+  readonly onSaved: (board: Board) => void;
+}) {
+  const changes = useBoardChanges();
+  const [name, setName] = useState(board?.name ?? '');
+  const [description, setDescription] = useState(board?.description ?? '');
+  const [timezone, setTimezone] = useState(
+    board?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+  );
+  const [range, setRange] = useState<BoardTimeRange>(
+    board?.default_time_range_seconds ?? BOARD_TIME_RANGE_DEFAULT_S,
+  );
+  const saving = board === undefined ? changes.create : changes.update;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const body = { name: name.trim(), description, timezone, default_time_range_seconds: range };
+    if (board === undefined) changes.create.mutate(body, { onSuccess: onSaved });
+    else changes.update.mutate({ id: board.report_id, body }, { onSuccess: onSaved });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <Field label="Name">
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            autoFocus
+            maxLength={80}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Description" hint="Optional.">
+        {(control) => (
+          <TextArea
+            {...control}
+            maxLength={500}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Timezone" hint="Days begin at its midnight.">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              value={timezone}
+              onChange={setTimezone}
+              options={TIMEZONES.map((zone) => ({ value: zone, label: zone }))}
+            />
+          )}
+        </Field>
+        <Field label="Opens with">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              value={String(range)}
+              onChange={(value) =>
+                setRange(BOARD_TIME_RANGES_S.find((seconds) => String(seconds) === value) ?? range)
+              }
+              options={RANGE_OPTIONS}
+            />
+          )}
+        </Field>
+      </div>
+      {saving.isError && <FailureNote error={saving.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={saving.isPending}>
+          {board === undefined ? 'Create board' : 'Save'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

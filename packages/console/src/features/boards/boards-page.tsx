@@ -1,0 +1,59 @@
+import { ChartColumn, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useProject } from '../../project.js';
+import { PageHeader } from '../../shell/shell.js';
+import { Button } from '../../ui/button.js';
+import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { useBoards } from './api.js';
+import { BoardDialog } from './board-dialog.js';
+
+export function BoardsPage() {
+  const { id } = useProject();
+  const boards = useBoards();
+  const [isCreating, setCreating] = useState(false);
+  const [, navigate] = useLocation();
+  const create = (
+    <Button look="primary" onClick={() => setCreating(true)}>
+      <Plus size={15} />
+      New board
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title="Boards" actions={create} />
+      <div className="px-4 pb-10 sm:px-6">
+        {boards.isError && <FailureNote error={boards.error} onRetry={() => void boards.refetch()} />}
+        {boards.isPending && <Skeleton className="h-24" />}
+        {boards.data?.length === 0 && (
+          <EmptyState icon={<ChartColumn size={20} />} title="See your usage" action={create}>
+            A board holds charts of usage, cost and counts, in the timezone of those who look at it.
+          </EmptyState>
+        )}
+        <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+          {boards.data?.map(({ board, charts }) => (
+            <li key={board.report_id}>
+              <Link
+                href={`/p/${id}/boards/${board.report_id}`}
+                className="block h-full rounded-xl border border-line bg-panel p-4 shadow-xs transition-colors hover:border-line-strong"
+              >
+                <span className="font-semibold">{board.name}</span>
+                <span className="mt-1 line-clamp-2 block text-[13px] text-ink-soft">
+                  {board.description ?? 'No description'}
+                </span>
+                <span className="mt-3 block text-xs text-ink-faint">
+                  {charts.length === 1 ? '1 chart' : `${charts.length} charts`} · {board.timezone}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <BoardDialog
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onSaved={(board) => navigate(`/p/${id}/boards/${board.report_id}`)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import {
+  closestCenter,
+  DndContext,
+  type DragEndEvent,
+  KeyboardSensor,
+  PointerSensor,
+  useSensor,
+  useSensors,
+} from '@dnd-kit/core';
+import {
+  arrayMove,
+  rectSortingStrategy,
+  SortableContext,
+  sortableKeyboardCoordinates,
+  useSortable,
+} from '@dnd-kit/sortable';
+import { CSS } from '@dnd-kit/utilities';
+import type { Board, Chart } from '@tollgate/contract';
+import { GripVertical } from 'lucide-react';
+import { useState } from 'react';
+import { classes } from '../../ui/classes.js';
+import { useBoardChanges } from './api.js';
+import { ChartCard } from './chart-card.js';
+import type { TimeRange } from './time-range.js';
+
+type OnDo = (doing: { readonly what: 'edit-chart' | 'delete-chart'; readonly chart: Chart }) => void;
+
+export interface ChartGridProps {
+  readonly board: Board;
+  readonly charts: readonly Chart[];
+  readonly range: TimeRange;
+  readonly onDo: OnDo;
+}
+
+const DRAG_BEGINS_AFTER_PX = 6;
+
+/** The charts in their order, two in a row where there is room; they are moved by pointer or keyboard. */
+export function ChartGrid({ board, charts, range, onDo }: ChartGridProps) {
+  const { reorder } = useBoardChanges();
+  // What was just moved stays where it was put, while the service is told.
+  const [moved, setMoved] = useState<readonly string[]>();
+  const sensors = useSensors(
+    useSensor(PointerSensor, { activationConstraint: { distance: DRAG_BEGINS_AFTER_PX } }),
+    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+  );
+  const shown = inOrder(charts, moved);
+  const ids = shown.map(({ chart_id }) => chart_id);
+  const onDragEnd = ({ active, over }: DragEndEvent) => {
+    if (over === null || over.id === active.id) return;
+    const order = arrayMove(ids, ids.indexOf(String(active.id)), ids.indexOf(String(over.id)));
+    setMoved(order);
+    reorder.mutate(
+      { id: board.report_id, body: { order: order.map((chart_id, position) => ({ chart_id, position })) } },
+      { onSettled: () => setMoved(undefined) },
+    );
+  };
+  return (
+    <DndContext sensors={sensors} collisionDetection={closestCenter} onDragEnd={onDragEnd}>
+      <SortableContext items={ids} strategy={rectSortingStrategy}>
+        <div className="grid gap-4 px-4 pb-10 sm:px-6 xl:grid-cols-2">
+          {shown.map((chart) => (
+            <SortableChart key={chart.chart_id} board={board} chart={chart} range={range} onDo={onDo} />
+          ))}
+        </div>
+      </SortableContext>
+    </DndContext>
+  );
+}
+
+function SortableChart({
+  board,
+  chart,
+  range,
+  onDo,
+}: Omit<ChartGridProps, 'charts'> & { readonly chart: Chart }) {
+  const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } =
+    useSortable({
+      id: chart.chart_id,
+    });
+  const handle = (
+    <button
+      type="button"
+      ref={setActivatorNodeRef}
+      {...attributes}
+      {...listeners}
+      aria-label={`Move ${chart.title}`}
+      className="-ml-2 cursor-grab touch-none rounded-sm p-0.5 text-ink-faint opacity-60 hover:opacity-100 focus-visible:opacity-100"
+    >
+      <GripVertical size={14} />
+    </button>
+  );
+  return (
+    <div
+      ref={setNodeRef}
+      style={{ transform: CSS.Translate.toString(transform), transition }}
+      className={classes(
+        'min-w-0',
+        chart.size === 'full' && 'xl:col-span-2',
+        isDragging && 'z-10 opacity-80',
+      )}
+    >
+      <ChartCard
+        chart={chart}
+        timezone={board.timezone}
+        range={range}
+        handle={handle}
+        onEdit={() => onDo({ what: 'edit-chart', chart })}
+        onDelete={() => onDo({ what: 'delete-chart', chart })}
+      />
+    </div>
+  );
+}
+
+function inOrder(charts: readonly Chart[], order: readonly string[] | undefined): readonly Chart[] {
+  if (order === undefined) return charts;
+  return [...charts].sort((a, b) => order.indexOf(a.chart_id) - order.indexOf(b.chart_id));
+}

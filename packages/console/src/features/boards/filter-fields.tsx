@@ -1,0 +1,115 @@
+import type { DimensionFilter } from '@tollgate/contract';
+import { Plus, X } from 'lucide-react';
+import { useId } from 'react';
+import { Button, IconButton } from '../../ui/button.js';
+import { Select, TextInput } from '../../ui/field.js';
+import { type UsedMetric, valuesOf } from './metrics.js';
+
+type Filters = Readonly<Record<string, DimensionFilter>>;
+
+const CONDITIONS = [
+  { value: 'in', label: 'is one of' },
+  { value: 'not_in', label: 'is none of' },
+] as const;
+type Condition = (typeof CONDITIONS)[number]['value'];
+
+/** Conditions that usage must meet, one per dimension. */
+export function FilterFields({
+  metrics,
+  names,
+  filters,
+  onChange,
+}: {
+  readonly metrics: readonly UsedMetric[];
+  readonly names: readonly string[];
+  readonly filters: Filters;
+  readonly onChange: (filters: Filters) => void;
+}) {
+  const free = names.find((name) => !(name in filters));
+  const without = (name: string) =>
+    Object.fromEntries(Object.entries(filters).filter(([each]) => each !== name));
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1.5 text-[13px] font-medium">Only where</legend>
+      {Object.entries(filters).map(([name, filter]) => (
+        <FilterRow
+          key={name}
+          name={name}
+          names={names.filter((each) => each === name || !(each in filters))}
+          filter={filter}
+          suggestions={valuesOf(metrics, name)}
+          onRename={(renamed) => onChange({ ...without(name), [renamed]: { in: [] } })}
+          onChange={(changed) => onChange({ ...filters, [name]: changed })}
+          onRemove={() => onChange(without(name))}
+        />
+      ))}
+      {free !== undefined && (
+        <Button
+          look="quiet"
+          className="self-start px-2"
+          onClick={() => onChange({ ...filters, [free]: { in: [] } })}
+        >
+          <Plus size={14} />
+          Add condition
+        </Button>
+      )}
+    </fieldset>
+  );
+}
+
+interface FilterRowProps {
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly filter: DimensionFilter;
+  readonly suggestions: readonly string[];
+  readonly onRename: (name: string) => void;
+  readonly onChange: (filter: DimensionFilter) => void;
+  readonly onRemove: () => void;
+}
+
+function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRemove }: FilterRowProps) {
+  const listId = useId();
+  const condition: Condition = filter.not_in === undefined ? 'in' : 'not_in';
+  const values = filter.in ?? filter.not_in ?? [];
+  const write = (how: Condition, written: readonly string[]) => onChange({ [how]: [...written] });
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)_auto_auto] gap-1.5">
+      <Select
+        aria-label="Dimension"
+        className="w-full"
+        value={name}
+        options={names.map((each) => ({ value: each, label: each }))}
+        onChange={onRename}
+      />
+      <Select
+        aria-label="Condition"
+        value={condition}
+        options={CONDITIONS}
+        onChange={(how) => write(how, values)}
+      />
+      <IconButton label={`Remove the condition on ${name}`} onClick={onRemove}>
+        <X size={14} />
+      </IconButton>
+      <TextInput
+        aria-label={`Values of ${name}, separated by commas`}
+        className="col-span-3"
+        placeholder="Values, separated by commas"
+        list={listId}
+        defaultValue={values.join(', ')}
+        onBlur={(event) => write(condition, readValues(event.target.value))}
+      />
+      <datalist id={listId}>
+        {suggestions.map((value) => (
+          <option key={value} value={value} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+function readValues(text: string): string[] {
+  return text
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+}

@@ -1,0 +1,85 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { ApiFailure } from '../../api/client.js';
+import { useSignIn } from '../../api/session.js';
+import { Logo } from '../../shell/logo.js';
+import { Button } from '../../ui/button.js';
+import { Field, TextInput } from '../../ui/field.js';
+import { messageOf } from '../../ui/states.js';
+
+/** Signs in with an API key: typed, or brought by a link as `#key=…`, which the browser sends to nobody. */
+export function SignInPage() {
+  const { signIn } = useSignIn();
+  const [, navigate] = useLocation();
+  const [key, setKey] = useState('');
+  const [failure, setFailure] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+
+  const enter = async (apiKey: string) => {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await signIn(apiKey);
+      navigate('/', { replace: true });
+    } catch (error) {
+      setFailure(isUnknownKey(error) ? 'This key is not known here, or not any more.' : messageOf(error));
+      setBusy(false);
+    }
+  };
+  useKeyOfLink(enter);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void enter(key.trim());
+  };
+  return (
+    <main className="flex min-h-dvh items-center justify-center px-4 pb-24">
+      <form
+        onSubmit={submit}
+        className="w-full max-w-sm rounded-xl border border-line bg-panel p-6 shadow-sm"
+      >
+        <div className="mb-5 flex items-center gap-2.5">
+          <Logo />
+          <h1 className="text-[15px] font-semibold tracking-tight">Sign in to Tollgate</h1>
+        </div>
+        <Field
+          label="API key"
+          error={failure}
+          hint="A key of your tenant, or the service key that the first start printed. It is not kept in this browser."
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              type="password"
+              required
+              autoFocus
+              spellCheck={false}
+              placeholder="tg_live_…"
+              className="font-mono"
+              value={key}
+              onChange={(event) => setKey(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" look="primary" className="mt-5 h-9 w-full" isBusy={isBusy}>
+          {isBusy ? 'Signing in …' : 'Sign in'}
+        </Button>
+      </form>
+    </main>
+  );
+}
+
+function isUnknownKey(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 401;
+}
+
+/** Takes the key of a link at once, and out of the address bar. */
+function useKeyOfLink(enter: (apiKey: string) => Promise<void>): void {
+  const isTaken = useRef(false);
+  useEffect(() => {
+    const key = /^#key=(.+)$/.exec(window.location.hash)?.[1];
+    if (key === undefined || isTaken.current) return;
+    isTaken.current = true;
+    window.history.replaceState(null, '', window.location.pathname);
+    void enter(decodeURIComponent(key));
+  });
+}

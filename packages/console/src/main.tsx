@@ -1,0 +1,31 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiFailure } from './api/client.js';
+import { App } from './app.js';
+import './styles.css';
+import { applyTheme } from './theme.js';
+
+const RETRIES_MAX = 2;
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // A refusal stays one; only what could not be reached or answered is asked again.
+      retry: (failures, error) =>
+        failures < RETRIES_MAX && !(error instanceof ApiFailure && error.status > 0 && error.status < 500),
+    },
+  },
+});
+
+applyTheme();
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no root');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

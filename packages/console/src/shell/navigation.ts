@@ -1,0 +1,14 @@
+import { Activity, ChartColumn, type LucideIcon } from 'lucide-react';
+
+export interface NavigationEntry {
+  readonly label: string;
+  /** Below `/p/:projectId/`. */
+  readonly path: string;
+  readonly icon: LucideIcon;
+}
+
+/** The parts of a project, in the order in which one needs them. */
+export const NAVIGATION: readonly NavigationEntry[] = [
+  { label: 'Boards', path: 'boards', icon: ChartColumn },
+  { label: 'Usage', path: 'usage', icon: Activity },
+];

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { Button } from './button.js';
+import { Dialog, DialogActions } from './dialog.js';
+import { FailureNote } from './states.js';
+
+/** Asks once more before something is done that cannot be taken back. */
+export function ConfirmDialog({
+  title,
+  action,
+  change,
+  isOpen,
+  onClose,
+  onConfirm,
+  children,
+}: {
+  readonly title: string;
+  readonly action: string;
+  /** What confirming begins. */
+  readonly change: { readonly isPending: boolean; readonly isError: boolean; readonly error: unknown };
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+      <p className="text-[13px] text-ink-soft">{children}</p>
+      {change.isError && (
+        <div className="mt-4">
+          <FailureNote error={change.error} />
+        </div>
+      )}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="danger" isBusy={change.isPending} onClick={onConfirm}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,68 @@
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiFailure } from '../api/client.js';
+import { Button } from './button.js';
+
+/** Nothing is here yet: says why, and what to do. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col items-center px-6 py-16 text-center">
+      {icon !== undefined && (
+        <div className="mb-4 flex size-11 items-center justify-center rounded-full bg-accent-soft text-accent">
+          {icon}
+        </div>
+      )}
+      <h2 className="text-[15px] font-semibold">{title}</h2>
+      {children !== undefined && <p className="mt-1.5 max-w-md text-[13px] text-ink-soft">{children}</p>}
+      {action !== undefined && <div className="mt-5">{action}</div>}
+    </div>
+  );
+}
+
+/** Something could not be read or done: what the service said, and another try. */
+export function FailureNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  return (
+    <div
+      role="alert"
+      className="flex items-start gap-2.5 rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad"
+    >
+      <CircleAlert size={16} className="mt-0.5 shrink-0" />
+      <div className="min-w-0 grow">
+        <p className="break-words">{messageOf(error)}</p>
+        {error instanceof ApiFailure && error.details.length > 0 && (
+          <ul className="mt-1 list-disc pl-4">
+            {error.details.map(({ path, message }) => (
+              <li key={`${path} ${message}`}>
+                {path !== '' && <code className="font-mono text-xs">{path}</code>} {message}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {onRetry !== undefined && (
+        <Button look="plain" className="h-7" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong.';
+}
+
+/** What is being read: as high as what comes, so that nothing jumps. */
+export function Skeleton({ className }: { readonly className: string }) {
+  return <div aria-hidden className={`animate-pulse rounded-md bg-sunken ${className}`} />;
+}

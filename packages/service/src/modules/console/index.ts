@@ -1,0 +1,2 @@
+export { registerConsoleRoutes } from './routes.js';
+export { Sessions } from './sessions.js';

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { closed, Me } from '@tollgate/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { ApiError, type App, principalPermissions } from '../../platform/http/index.js';
+import { type ConsoleBuild, readConsoleBuild } from './assets.js';
+import { contentSecurityPolicy, pageWithNonce } from './page.js';
+import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } from './sessions.js';
+
+export interface ConsoleDeps {
+  readonly sessions: Sessions;
+  /** Where the built console is. */
+  readonly folder: string;
+}
+
+const PUBLIC = { access: { kind: 'public' } } as const;
+/** What the console shows lies below these; they all are the same page. */
+const PAGE_URLS = ['/', '/sign-in', '/p/*', '/tenants', '/tenants/*'];
+const NONCE_BYTES = 16;
+const ASSET_MAX_AGE_S = 31_536_000;
+
+const SignInBody = Type.Object({ api_key: Type.String({ minLength: 1, maxLength: 255 }) }, closed);
+const Session = Type.Object(
+  {
+    csrf_token: Type.String(),
+    me: Me,
+  },
+  closed,
+);
+
+/** The console's page with its files, and the sessions of those who use it. */
+export function registerConsoleRoutes(app: App, deps: ConsoleDeps): void {
+  registerSessionRoutes(app, deps);
+  const build = readConsoleBuild(deps.folder);
+  if (build === undefined) {
+    app.get('/', { config: PUBLIC, schema: { hide: true } }, async (_request, reply) =>
+      reply.redirect('/docs'),
+    );
+    return;
+  }
+  registerPages(app, build);
+}
+
+function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
+  const url = '/api/session';
+  app.route({
+    method: 'POST',
+    url,
+    config: PUBLIC,
+    schema: { hide: true, body: SignInBody, response: { 201: Type.Object({ csrf_token: Type.String() }) } },
+    handler: async (request, reply) => {
+      const opened = await sessions.open(request.body.api_key);
+      if (opened === undefined) throw new ApiError('unauthenticated');
+      setCookie(request, reply, opened.token, SESSION_S);
+      return reply.code(201).send({ csrf_token: opened.csrfToken });
+    },
+  });
+  app.route({
+    method: 'GET',
+    url,
+    config: { access: { kind: 'any-key' } },
+    schema: { hide: true, response: { 200: Session } },
+    handler: async ({ headers, principal }) => {
+      const token = sessionToken(headers);
+      if (token === undefined) throw new ApiError('unauthenticated');
+      const isKey = principal.kind === 'key';
+      return {
+        csrf_token: csrfTokenOf(token),
+        me: {
+          kind: principal.kind,
+          key_id: isKey ? principal.keyId : null,
+          tenant_id: isKey ? principal.tenantId : null,
+          project_id: (isKey ? principal.projectId : undefined) ?? null,
+          permissions: [...principalPermissions(principal)],
+        },
+      };
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { access: { kind: 'any-key' } },
+    schema: { hide: true },
+    handler: async (request, reply) => {
+      await sessions.close(request.headers);
+      setCookie(request, reply, '', 0);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** Only the console's own requests carry it, scripts cannot read it, and no other site's page can have it sent. */
+function setCookie(request: FastifyRequest, reply: FastifyReply, token: string, maxAgeS: number): void {
+  // Behind something that ends TLS. Who forges the header only makes the cookie stricter for himself.
+  const isSecure = request.headers['x-forwarded-proto'] === 'https';
+  const attributes = ['Path=/api', 'HttpOnly', 'SameSite=Strict', `Max-Age=${maxAgeS}`];
+  reply.header(
+    'set-cookie',
+    [`${SESSION_COOKIE}=${token}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; '),
+  );
+  reply.header('cache-control', 'no-store');
+}
+
+function registerPages(app: App, { page, assets }: ConsoleBuild): void {
+  for (const url of PAGE_URLS) {
+    app.get(url, { config: PUBLIC, schema: { hide: true } }, async (_request, reply) => {
+      const nonce = randomBytes(NONCE_BYTES).toString('base64');
+      return secured(reply)
+        .header('content-security-policy', contentSecurityPolicy(nonce))
+        .header('cache-control', 'no-store')
+        .type('text/html; charset=utf-8')
+        .send(pageWithNonce(page, nonce));
+    });
+  }
+  app.get<{ Params: { '*': string } }>(
+    '/assets/*',
+    { config: PUBLIC, schema: { hide: true } },
+    async (request, reply) => {
+      const asset = assets.get(`assets/${request.params['*']}`);
+      if (asset === undefined) throw new ApiError('not_found');
+      const { bytes, encoding } = await asset.encoded(request.headers['accept-encoding']);
+      if (encoding !== undefined) reply.header('content-encoding', encoding);
+      // Names change with their content.
+      return secured(reply)
+        .header('vary', 'accept-encoding')
+        .header('cache-control', `public, max-age=${ASSET_MAX_AGE_S}, immutable`)
+        .type(asset.type)
+        .send(bytes);
+    },
+  );
+}
+
+function secured(reply: FastifyReply): FastifyReply {
+  return reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+}

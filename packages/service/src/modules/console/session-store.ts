@@ -1,0 +1,34 @@
+import { sql } from 'kysely';
+import type { Postgres } from '../../platform/postgres/index.js';
+
+type Reader = Pick<Postgres, 'db'>;
+
+/** A session as it is stored: both tokens only as hashes. */
+export interface StoredSession {
+  readonly idHash: Buffer;
+  readonly keyHash: Buffer;
+  /** Unix seconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** Stores a session, and forgets those that have ended. */
+export async function insertSession({ db }: Reader, session: StoredSession): Promise<void> {
+  await sql`
+    with ended as (delete from console_sessions where expires_at <= ${session.createdAt})
+    insert into console_sessions (id_hash, key_hash, created_at, expires_at)
+    values (${session.idHash}, ${session.keyHash}, ${session.createdAt}, ${session.expiresAt})
+  `.execute(db);
+}
+
+/** The hash of the key that a session speaks for; undefined when there is no such session any more. */
+export async function keyHashOf({ db }: Reader, idHash: Buffer, atS: number): Promise<Buffer | undefined> {
+  const { rows } = await sql<{ key_hash: Buffer }>`
+    select key_hash from console_sessions where id_hash = ${idHash} and expires_at > ${atS}
+  `.execute(db);
+  return rows[0]?.key_hash;
+}
+
+export async function deleteSession({ db }: Reader, idHash: Buffer): Promise<void> {
+  await sql`delete from console_sessions where id_hash = ${idHash}`.execute(db);
+}

@@ -1,0 +1,94 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Principal, SessionAuthenticator } from '../../platform/http/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { type KeyAuthenticator, keyHash } from '../tenancy/index.js';
+import { deleteSession, insertSession, keyHashOf } from './session-store.js';
+
+export const SESSION_COOKIE = 'tollgate_session';
+/** Header of changes: what a page of another site cannot know. */
+export const CSRF_HEADER = 'x-csrf-token';
+/** After so long one signs in again. */
+export const SESSION_S = 24 * 3_600;
+
+const TOKEN_BYTES = 32;
+/** Base64url of so many bytes. */
+const TOKEN = /^[\w-]{43}$/;
+const SAFE_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
+
+export interface SessionsDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  readonly authenticator: Pick<KeyAuthenticator, 'authenticate' | 'authenticateHash'>;
+}
+
+/** A session that was just opened. */
+export interface OpenedSession {
+  /** Goes into the cookie, and nowhere else. */
+  readonly token: string;
+  readonly csrfToken: string;
+}
+
+/**
+ * Who is signed in to the console. A session is as good as the key it was opened with: when that is revoked or expires, the
+ * session ends with it.
+ */
+export class Sessions implements SessionAuthenticator {
+  constructor(private readonly deps: SessionsDeps) {}
+
+  /** Signs in with an API key; undefined when it is none, or not any more. */
+  async open(apiKey: string): Promise<OpenedSession | undefined> {
+    const { postgres, clock, authenticator } = this.deps;
+    if ((await authenticator.authenticate(apiKey)) === undefined) return undefined;
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const createdAt = unixSeconds(clock);
+    await insertSession(postgres, {
+      idHash: idHashOf(token),
+      keyHash: keyHash(apiKey),
+      createdAt,
+      expiresAt: createdAt + SESSION_S,
+    });
+    return { token, csrfToken: csrfTokenOf(token) };
+  }
+
+  async authenticate({
+    method,
+    headers,
+  }: Parameters<SessionAuthenticator['authenticate']>[0]): Promise<Principal | undefined> {
+    const token = sessionToken(headers);
+    if (token === undefined) return undefined;
+    if (!SAFE_METHODS.has(method) && !isCsrfToken(headers[CSRF_HEADER], token)) return undefined;
+    const { postgres, clock, authenticator } = this.deps;
+    const found = await keyHashOf(postgres, idHashOf(token), unixSeconds(clock));
+    return found && authenticator.authenticateHash(found);
+  }
+
+  /** Signs out; without a session it does nothing. */
+  async close(headers: IncomingHttpHeaders): Promise<void> {
+    const token = sessionToken(headers);
+    if (token !== undefined) await deleteSession(this.deps.postgres, idHashOf(token));
+  }
+}
+
+/** The session's token in a request's cookies. */
+export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | undefined {
+  const pair = cookie.split(';').find((each) => each.trim().startsWith(`${SESSION_COOKIE}=`));
+  const token = pair?.trim().slice(SESSION_COOKIE.length + 1);
+  return token !== undefined && TOKEN.test(token) ? token : undefined;
+}
+
+/** What the page sends with each change. It follows from the cookie, which pages cannot read. */
+export function csrfTokenOf(token: string): string {
+  return hash('sha256', `csrf ${token}`, 'base64url');
+}
+
+function isCsrfToken(given: string | string[] | undefined, token: string): boolean {
+  const expected = Buffer.from(csrfTokenOf(token));
+  const bytes = Buffer.from(typeof given === 'string' ? given : '');
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+}
+
+function idHashOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}

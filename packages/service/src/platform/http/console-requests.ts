@@ -1,0 +1,20 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What the console's pages ask for: signed in by a cookie instead of by a key. */
+const CONSOLE_PREFIX = '/api/';
+/** Below it the whole API is reachable: `/api/v1/me` is `/v1/me`. */
+const API_PREFIXES = ['/api/v1/', '/api/admin/v1/'];
+
+const consoleRequests = new WeakSet<IncomingMessage>();
+
+/** The path that a request is routed by. Remembers which requests came from the console. */
+export function routedUrl(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  if (!url.startsWith(CONSOLE_PREFIX)) return url;
+  consoleRequests.add(request);
+  return API_PREFIXES.some((prefix) => url.startsWith(prefix)) ? url.slice(CONSOLE_PREFIX.length - 1) : url;
+}
+
+export function isConsoleRequest(request: IncomingMessage): boolean {
+  return consoleRequests.has(request);
+}
