@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import { registerAnalysisRoutes } from '../modules/analysis/index.js';
@@ -8,6 +9,7 @@ import {
   registerCatalogRoutes,
   TenantAdmission,
 } from '../modules/catalog/index.js';
+import { registerConsoleRoutes, Sessions } from '../modules/console/index.js';
 import { IngestService, registerIngestRoutes } from '../modules/ingest/index.js';
 import { createLedger, registerLedgerRoutes } from '../modules/ledger/index.js';
 import {
@@ -40,6 +42,9 @@ import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
+
+/** Where the console is built to. */
+const CONSOLE_FOLDER = fileURLToPath(new URL('../../../console/dist/web', import.meta.url));
 
 export interface ApiParts {
   readonly config: Config;
@@ -75,15 +80,19 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
   // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
   readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
+  const { authenticator, projects } = tenancy;
+  const sessions = new Sessions({ postgres, clock: systemClock, authenticator });
   const app = await createApp({
-    authenticator: tenancy.authenticator,
-    projects: tenancy.projects,
+    authenticator,
+    projects,
+    sessions,
     log,
     metrics,
     readiness,
     version: VERSION,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
+  registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
   const close = registerModules(app, parts, { tenancy: tenancy.service, entitlements, admission });
   return { app, close };
 }
