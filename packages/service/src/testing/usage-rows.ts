@@ -96,14 +96,15 @@ export function idOf(row: UsageEventRow): string {
   return Buffer.from(row.rawEventId).toString('hex');
 }
 
-/** Puts rows into `usage_events`, and so into its rollups, as the projector does. */
+/** Puts rows into `usage_events`, or another table of its kind, and so into its rollup, as the projector does. */
 export async function insertUsageRows(
   clickhouse: Pick<ClickHouse, 'insertRows'>,
   rows: readonly UsageEventRow[],
+  table = 'usage_events',
 ): Promise<void> {
   const writer = new RowBinaryWriter();
   for (const row of rows) encodeUsageEvent(writer, row);
   const token = randomBytes(8).toString('hex');
   const data = { bytes: writer.bytes() };
-  await clickhouse.insertRows('usage_events', USAGE_EVENT_COLUMNS, data, rows.length, token);
+  await clickhouse.insertRows(table, USAGE_EVENT_COLUMNS, data, rows.length, token);
 }

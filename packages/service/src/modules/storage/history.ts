@@ -1,0 +1,46 @@
+import { FlightCache } from '../../platform/flight-cache.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { SECONDS_PER_DAY } from './days.js';
+import { retainedFromDayOf } from './retention-store.js';
+import type { StorageScope } from './tables.js';
+
+/** A project's usage as far as it is kept. */
+export interface HistoryScope extends StorageScope {
+  /** Usage before this moment (Unix seconds) is not there, whether it is deleted already or not. */
+  readonly retainedFrom: number;
+}
+
+/** Tells how much of a project's history there is. Nobody reads history without asking, each time. */
+export interface UsageHistory {
+  /** At once when it was asked lately. */
+  scopeOf(project: StorageScope): HistoryScope | Promise<HistoryScope>;
+}
+
+/** How old the answer may be: deletion waits for much longer. */
+export const HISTORY_FRESH_MS = 10_000;
+const PROJECTS_CACHED_MAX = 20_000;
+
+export interface UsageHistoryOptions {
+  readonly postgres: Pick<Postgres, 'db'>;
+  /** A clock that never goes back; for the age of what is remembered. */
+  readonly monotonicMs?: () => number;
+}
+
+export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOptions): UsageHistory {
+  const days = new FlightCache({
+    lookUp: (projectId) => retainedFromDayOf(postgres.db, projectId),
+    ageMsMax: HISTORY_FRESH_MS,
+    entriesMax: PROJECTS_CACHED_MAX,
+    nowMs: monotonicMs ?? (() => performance.now()),
+  });
+  return {
+    scopeOf(project) {
+      const day = days.get(project.projectId);
+      return day instanceof Promise ? day.then((known) => cutAt(project, known)) : cutAt(project, day);
+    },
+  };
+}
+
+function cutAt({ tenantId, projectId, projectNo, storage }: StorageScope, day: number): HistoryScope {
+  return { tenantId, projectId, projectNo, storage, retainedFrom: day * SECONDS_PER_DAY };
+}

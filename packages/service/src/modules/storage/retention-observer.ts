@@ -1,0 +1,59 @@
+import type { Clock } from '../../kernel/clock.js';
+import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
+import type { Expired } from './expiry.js';
+
+/** What the deletion of expired history tells of itself. */
+export class RetentionObserver {
+  /** When all history was last looked through, whichever process did it; null: never. */
+  sweptAtMs: number | null = null;
+  readonly failures: Counter;
+  readonly #failedEvents: Counter;
+  readonly #partitions: Counter;
+  readonly #deletions: Counter;
+  readonly #stuck: Gauge;
+
+  constructor(metrics: Metrics, clock: Clock) {
+    const registers = [metrics];
+    const ageSeconds = () => (this.sweptAtMs === null ? 0 : (clock.nowMs() - this.sweptAtMs) / 1_000);
+    new Gauge({
+      name: 'tollgate_retention_age_seconds',
+      help: 'Time since all history was last looked through for what has expired.',
+      registers,
+      collect() {
+        this.set(ageSeconds());
+      },
+    });
+    this.failures = new Counter({
+      name: 'tollgate_retention_failures_total',
+      help: 'Attempts to delete expired history that failed and were tried again.',
+      registers,
+    });
+    this.#failedEvents = new Counter({
+      name: 'tollgate_retention_failed_events_total',
+      help: 'Failed events that were deleted because they had expired.',
+      registers,
+    });
+    this.#partitions = new Counter({
+      name: 'tollgate_retention_partitions_total',
+      help: 'Months of tables of one project that were dropped because they had expired.',
+      registers,
+    });
+    this.#deletions = new Counter({
+      name: 'tollgate_retention_deletions_total',
+      help: 'Months of shared tables out of which expired rows were deleted.',
+      registers,
+    });
+    this.#stuck = new Gauge({
+      name: 'tollgate_retention_stuck_tables',
+      help: 'Tables in which a deletion could not be done, when last looked at.',
+      registers,
+    });
+  }
+
+  count(failedEvents: number, { partitionsDropped, deletions, stuck }: Expired): void {
+    this.#failedEvents.inc(failedEvents);
+    this.#partitions.inc(partitionsDropped);
+    this.#deletions.inc(deletions);
+    this.#stuck.set(stuck.length);
+  }
+}

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import { SECONDS_PER_DAY } from './days.js';
+import type { StorageScope } from './tables.js';
+
+type Db = Postgres['db'] | Tx;
+
+/** From where on a project's history is kept. */
+export interface Boundary extends StorageScope {
+  /** Days since 1970, UTC. */
+  readonly retainedFromDay: number;
+}
+
+/** The first day of which the project's history is kept: 0 when that is all of it. */
+export async function retainedFromDayOf(db: Db, projectId: string): Promise<number> {
+  const { rows } = await sql<{ day: number }>`
+    select retained_from_day as day from usage_retention where project_id = ${projectId}
+  `.execute(db);
+  return rows[0]?.day ?? 0;
+}
+
+/** The first day that is kept, by project; projects of which everything is kept are absent. */
+export async function retainedFromDays(db: Db): Promise<Map<string, number>> {
+  const { rows } = await sql<{ project_id: string; day: number }>`
+    select project_id, retained_from_day as day from usage_retention
+  `.execute(db);
+  return new Map(rows.map(({ project_id, day }) => [project_id, day]));
+}
+
+/** Boundaries that were recorded at `recordedByMs` or before. */
+export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
+  const { rows } = await sql<Boundary>`
+    select r.tenant_id as "tenantId", r.project_id as "projectId", p.no as "projectNo", p.storage,
+      r.retained_from_day as "retainedFromDay"
+    from usage_retention r join projects p on p.id = r.project_id
+    where r.recorded_at_ms <= ${recordedByMs} order by p.no
+  `.execute(db);
+  return rows;
+}
+
+/** Ids of tenants after the one named, in their order. */
+export async function tenantsAfter(db: Db, after: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from tenants where id > ${after} order by id limit ${limit}
+  `.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Notes from which day on the projects of each tenant are kept. What was not kept once is never kept again. */
+export async function raiseBoundaries(
+  db: Db,
+  tenants: readonly { readonly tenantId: string; readonly day: number }[],
+  nowMs: number,
+): Promise<void> {
+  if (tenants.length === 0) return;
+  await sql`
+    insert into usage_retention as known (tenant_id, project_id, retained_from_day, recorded_at_ms)
+    select project.tenant_id, project.id, kept.day, ${nowMs}
+    from unnest(${tenants.map(({ tenantId }) => tenantId)}::text[], ${tenants.map(({ day }) => day)}::integer[])
+      as kept (tenant_id, day)
+    join projects project on project.tenant_id = kept.tenant_id
+    order by project.id
+    on conflict (project_id) do update
+      set retained_from_day = excluded.retained_from_day, recorded_at_ms = excluded.recorded_at_ms
+      where excluded.retained_from_day > known.retained_from_day
+  `.execute(db);
+}
+
+/** Deletes failed events that are no longer kept, `limit` at most; answers how many. Leaves out what is being reprocessed. */
+export async function deleteFailedEvents(db: Db, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from failed_events where ctid = any(array(
+      select failed.ctid from usage_retention kept
+      join failed_events failed on failed.project_id = kept.project_id
+        and failed.occurred_at < kept.retained_from_day::bigint * ${SECONDS_PER_DAY}::bigint
+      limit ${limit} for update of failed skip locked))
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Takes it on to look through all history, if that is due; nobody else will before `untilMs`. */
+export async function claimSweep(db: Db, nowMs: number, untilMs: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update retention_sweep set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs}
+  `.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export async function finishSweep(db: Db, sweptAtMs: number, dueAtMs: number): Promise<void> {
+  await sql`update retention_sweep set swept_at_ms = ${sweptAtMs}, due_at_ms = ${dueAtMs}`.execute(db);
+}
+
+/** When it was last done to its end; null when it never was. */
+export async function lastSweptAtMs(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ at: number | null }>`select swept_at_ms as at from retention_sweep`.execute(
+    db,
+  );
+  return rows[0]?.at ?? null;
+}
