@@ -1,8 +1,10 @@
 import type { Permission } from '@tollgate/contract';
 import { generateApiKey } from '../kernel/api-key-text.js';
 import { ManualClock } from '../kernel/clock.js';
+import type { ProjectAdmission, TenancyService } from '../modules/tenancy/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
+import { everythingAdmitted } from './admission.js';
 import { createTestPostgres } from './postgres.js';
 import { createTenancyApp } from './tenancy-app.js';
 
@@ -46,14 +48,24 @@ export interface TestStores {
   readonly clock: ManualClock;
 }
 
+/** What routes are registered over. */
+export interface TestParts extends TestStores {
+  readonly tenants: TenancyService;
+}
+
 /** Starts an application with the routes that `register` adds to those of tenancy. */
-export async function createTestApi(register: (app: App, stores: TestStores) => void): Promise<TestApi> {
+export async function createTestApi(
+  register: (app: App, stores: TestParts) => void,
+  /** Default: every project is admitted. */
+  projectAdmissionOver: (stores: TestStores) => ProjectAdmission = () => everythingAdmitted,
+): Promise<TestApi> {
   const store = await createTestPostgres();
   const { postgres } = store;
   const clock = new ManualClock(TEST_NOW_S * 1000);
   const serviceKey = generateApiKey('live');
-  const { app } = await createTenancyApp({ postgres, clock, serviceKey });
-  register(app, { postgres, clock });
+  const projectAdmission = projectAdmissionOver({ postgres, clock });
+  const { app, tenancy } = await createTenancyApp({ postgres, clock, serviceKey, projectAdmission });
+  register(app, { postgres, clock, tenants: tenancy.service });
 
   const call: TestApi['call'] = async (method, url, body, key = serviceKey, headers = {}) => {
     const response = await app.inject({
