@@ -1,9 +1,9 @@
 import type { DimensionFilter, Measure } from '@tollgate/contract';
-import { type StorageScope, type StorageTables, storageTables } from '../storage/index.js';
-import { RESOLUTIONS_S, type SourcePart } from './source.js';
+import { type HistoryScope, type StorageTables, storageTables } from '../storage/index.js';
+import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
-/** Whose usage: no query goes without it. */
-export type AnalysisScope = StorageScope;
+/** Whose usage, and from when on it is kept: no query goes without it. */
+export type AnalysisScope = HistoryScope;
 
 /** A query that was checked and completed. Times are Unix seconds. */
 export interface PlannedQuery {
@@ -13,6 +13,8 @@ export interface PlannedQuery {
   readonly dimensions: readonly string[];
   readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
   readonly sources: readonly SourcePart[];
+  /** Those of the named dimensions that some rows of the rollup go without. */
+  readonly rawOnly: readonly string[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
   /** How many groups of each metric, unit and currency stand for themselves, the others being summed; undefined: all. */
@@ -114,7 +116,10 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
   return { sql, params: params.values };
 }
 
-/** The charge items that the query is about, or sums of them: the union of its sources. */
+/**
+ * The charge items that the query is about, or sums of them: what the rollup knows, and the rest from the events. A row of
+ * the rollup that goes without a named dimension is left out, and its events are read in its place.
+ */
 function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): string {
   const shared: SharedSql = {
     tables: storageTables(scope),
@@ -130,7 +135,62 @@ function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): st
       return `if(${present}, ${value}, NULL) AS value_${i}`;
     }),
   };
-  return query.sources.map((part) => sourceSql(params, part, shared)).join(' UNION ALL ');
+  const rolledUp: string[] = [];
+  const raw: string[] = [];
+  const lacks =
+    query.rawOnly.length === 0
+      ? undefined
+      : `hasAny(raw_only, ${params.add('raw', 'Array(String)', query.rawOnly)})`;
+  for (const { source, spans } of query.sources) {
+    const resolutionS = RESOLUTIONS_S[source];
+    if (resolutionS === undefined) {
+      raw.push(withinSql(params, 'occurred_at', spans));
+      continue;
+    }
+    const resolution = `resolution = ${params.add('resolution', 'UInt16', resolutionS)}`;
+    rolledUp.push(`${resolution} AND ${withinSql(params, 'bucket', spans)}`);
+    if (lacks !== undefined) raw.push(`${lacks} AND ${withinSql(params, 'occurred_at', spans)}`);
+  }
+  const without = lacks === undefined ? [] : [`NOT ${lacks}`];
+  return [
+    ...(rolledUp.length === 0 ? [] : [rollupSql(shared, [anyOf(rolledUp), ...without])]),
+    ...(raw.length === 0 ? [] : [eventsSql(shared, [anyOf(raw)])]),
+  ].join(' UNION ALL ');
+}
+
+function rollupSql(
+  { tables, conditions, metrics, measures, groups }: SharedSql,
+  within: readonly string[],
+): string {
+  const sums = measures.map((measure) => ROLLUP_PARTS[measure]);
+  const columns = ['toUnixTimestamp(bucket) AS moment', ...KINDS, ...groups, ...sums];
+  return `SELECT ${columns.join(', ')} FROM ${tables.rollup}
+    WHERE ${[...conditions, ...within, `metric IN ${metrics}`].join(' AND ')}`;
+}
+
+function eventsSql(
+  { tables, conditions, metrics, measures, groups }: SharedSql,
+  within: readonly string[],
+): string {
+  const kinds = KINDS.map((name) => `item.${name} AS ${name}`);
+  const sums = measures.map((measure) => EVENT_PARTS[measure]);
+  const columns = ['toUnixTimestamp(occurred_at) AS moment', ...kinds, ...groups, ...sums];
+  return `SELECT ${columns.join(', ')} FROM ${tables.events} ARRAY JOIN item
+    WHERE ${[...conditions, ...within, `item.metric IN ${metrics}`].join(' AND ')}`;
+}
+
+function withinSql(params: Params, time: string, spans: readonly TimeSpan[]): string {
+  return anyOf(
+    spans.map(({ from, to }) => {
+      const fromSql = `toDateTime(${params.add('from', 'UInt32', from)}, 'UTC')`;
+      const toSql = `toDateTime(${params.add('to', 'UInt32', to)}, 'UTC')`;
+      return `${time} >= ${fromSql} AND ${time} < ${toSql}`;
+    }),
+  );
+}
+
+function anyOf(conditions: readonly string[]): string {
+  return `(${conditions.map((condition) => `(${condition})`).join(' OR ')})`;
 }
 
 /**
@@ -162,33 +222,6 @@ function markOtherSql(
 function bucketSql(params: Params, starts: readonly number[]): string | undefined {
   if (starts.length === 0) return undefined;
   return `roundDown(toInt64(moment), ${params.add('starts', 'Array(Int64)', starts)})`;
-}
-
-function sourceSql(
-  params: Params,
-  { source, spans }: SourcePart,
-  { tables, conditions, metrics, measures, groups }: SharedSql,
-): string {
-  const resolutionS = RESOLUTIONS_S[source];
-  const isRaw = resolutionS === undefined;
-  const time = isRaw ? 'occurred_at' : 'bucket';
-  const withinSpans = spans.map(({ from, to }) => {
-    const fromSql = `toDateTime(${params.add('from', 'UInt32', from)}, 'UTC')`;
-    const toSql = `toDateTime(${params.add('to', 'UInt32', to)}, 'UTC')`;
-    return `${time} >= ${fromSql} AND ${time} < ${toSql}`;
-  });
-  const columns = [
-    `toUnixTimestamp(${time}) AS moment`,
-    ...['metric', 'unit', 'currency'].map((name) => (isRaw ? `item.${name} AS ${name}` : name)),
-    ...groups,
-    ...measures.map((measure) => (isRaw ? EVENT_PARTS : ROLLUP_PARTS)[measure]),
-  ];
-  const rows = isRaw
-    ? `${tables.events} ARRAY JOIN item WHERE`
-    : `${tables.rollup} WHERE resolution = ${params.add('resolution', 'UInt16', resolutionS)} AND`;
-  return `SELECT ${columns.join(', ')} FROM ${rows} ${conditions.join(' AND ')}
-      AND (${withinSpans.join(' OR ')})
-      AND ${isRaw ? 'item.metric' : 'metric'} IN ${metrics}`;
 }
 
 function filterSql(params: Params, name: string, filter: DimensionFilter): string {

@@ -20,7 +20,7 @@ export async function analyze(
   query: AnalysisQuery,
 ): Promise<AnalysisResult> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
-  const found = await analysisRows(clickhouse, scope, planQuery(normalized));
+  const found = await analysisRows(clickhouse, scope, planQuery(normalized, scope.retainedFrom));
   return {
     bucket_size: normalized.buckets.text,
     timezone: normalized.timezone,
@@ -33,11 +33,14 @@ export async function analyze(
   };
 }
 
-/** Decides where the numbers are read: every source gives the same, the rollups sooner. */
-export function planQuery(query: NormalizedQuery): PlannedQuery {
+/**
+ * Decides where the numbers are read: every source gives the same, the rollups sooner. Before `retainedFrom`, the start of a
+ * day in UTC, nothing is read.
+ */
+export function planQuery(query: NormalizedQuery, retainedFrom: number): PlannedQuery {
   const { metrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
   const rawOnly = dimensions.includes(RAW_ONLY) || filters.some(([name]) => name === RAW_ONLY);
   const bucketStarts = query.buckets.starts;
-  const sources = planSources(query.from, query.to, bucketStarts, rawOnly);
-  return { metrics, measures, dimensions, filters, sources, bucketStarts, groupsMax, rowsMax };
+  const sources = planSources(Math.max(query.from, retainedFrom), query.to, bucketStarts, rawOnly);
+  return { metrics, measures, dimensions, filters, sources, rawOnly: [], bucketStarts, groupsMax, rowsMax };
 }

@@ -1,5 +1,5 @@
 /** Where sums are read: the rollup in one of its resolutions, or the events. */
-export type Source = 'usage_rollup_15m' | 'usage_rollup_1m' | 'usage_events';
+export type Source = 'usage_rollup_1h' | 'usage_rollup_15m' | 'usage_rollup_1m' | 'usage_events';
 
 /** A stretch of time in Unix seconds, `from` inclusive and `to` exclusive. */
 export interface TimeSpan {
@@ -15,20 +15,21 @@ export interface SourcePart {
 
 /** Length of a source's rows; undefined for the events, which have none. */
 export const RESOLUTIONS_S = {
+  usage_rollup_1h: 3_600,
   usage_rollup_15m: 900,
   usage_rollup_1m: 60,
   usage_events: undefined,
 } as const satisfies Record<Source, number | undefined>;
 
 /** Coarsest first. */
-const ROLLUPS = ['usage_rollup_15m', 'usage_rollup_1m'] as const;
+const ROLLUPS = ['usage_rollup_1h', 'usage_rollup_15m', 'usage_rollup_1m'] as const;
 type Rollup = (typeof ROLLUPS)[number];
 
 /**
- * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole quarters of an
- * hour, whole minutes beside them, and single events at the very ends. A source qualifies only when none of its rows
- * lies across the start of a bucket; the local midnights of today's timezones never do, the starts of buckets of seven
- * minutes do. With `rawOnly` everything is read from the events.
+ * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole hours, whole
+ * quarters and minutes beside them, and single events at the very ends. A source qualifies only when none of its rows
+ * lies across the start of a bucket: hours do where local time is ahead by half hours, quarters do not in any timezone of
+ * today, but across the starts of buckets of seven minutes. With `rawOnly` everything is read from the events.
  */
 export function planSources(
   from: number,

@@ -4,7 +4,12 @@ import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
 /** What in ClickHouse holds, each for itself, the sums of all charge items: the events, and the rollup in each resolution. */
-export const ITEM_STORES = ['usage_events', 'usage_rollup_1m', 'usage_rollup_15m'] as const;
+export const ITEM_STORES = [
+  'usage_events',
+  'usage_rollup_1m',
+  'usage_rollup_15m',
+  'usage_rollup_1h',
+] as const;
 export type ItemStore = (typeof ITEM_STORES)[number];
 
 /** What ClickHouse says of some days. */
@@ -31,6 +36,7 @@ const ITEM_QUERIES = {
     FROM usage_events ARRAY JOIN item WHERE ${WITHIN('occurred_at')} GROUP BY ${KEYS}`,
   usage_rollup_1m: rollupQuery(60),
   usage_rollup_15m: rollupQuery(900),
+  usage_rollup_1h: rollupQuery(3_600),
 } as const satisfies Record<ItemStore, string>;
 
 export async function readFound(clickhouse: Reader, span: DaySpan): Promise<Found> {
@@ -76,7 +82,7 @@ async function readEvents(clickhouse: Reader, params: Record<string, number>): P
   });
 }
 
-function rollupQuery(resolutionS: 60 | 900): string {
+function rollupQuery(resolutionS: 60 | 900 | 3_600): string {
   return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
       part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
       sum(part.quantity) AS quantity, sum(part.amount) AS amount

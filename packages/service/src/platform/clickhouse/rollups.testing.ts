@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ClickHouse } from './port.js';
 import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
 
-/** Charge items in the events themselves and in each resolution of the rollup; the three must agree. */
+/** Charge items in the events themselves and in each resolution of the rollup; all must agree. */
 export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
   const [counts] = await clickhouse.query<Record<string, string>>(`
     SELECT
@@ -10,6 +10,7 @@ export async function countItems(clickhouse: ClickHouse): Promise<Record<string,
       (SELECT sum(length(\`item.metric\`)) FROM usage_events) AS items,
       (SELECT sum(item_count) FROM usage_rollup WHERE resolution = 60) AS items_1m,
       (SELECT sum(item_count) FROM usage_rollup WHERE resolution = 900) AS items_15m,
+      (SELECT sum(item_count) FROM usage_rollup WHERE resolution = 3600) AS items_1h,
       (SELECT sum(quantity) FROM usage_rollup WHERE resolution = 900) AS quantity_15m`);
   return counts;
 }
@@ -34,7 +35,14 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
         EVENT_COUNT,
         token,
       );
-    const once = { events: '300', items: '600', items_1m: '600', items_15m: '600', quantity_15m: '600' };
+    const once = {
+      events: '300',
+      items: '600',
+      items_1m: '600',
+      items_15m: '600',
+      items_1h: '600',
+      quantity_15m: '600',
+    };
 
     test('is on disk, with all that follows from it, before it is acknowledged', async () => {
       const tables = await open().query<{ name: string; created: string }>(`
@@ -49,7 +57,7 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
       }
     });
 
-    test('counts once, in the events and in both resolutions of the rollup', async () => {
+    test('counts once, in the events and in all resolutions of the rollup', async () => {
       await insert('g1');
       await insert('g1');
       expect(await countItems(open())).toEqual(once);
@@ -77,7 +85,12 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
     test('of another group is added', async () => {
       await insert('g2');
       const sums = await countItems(open());
-      expect(sums).toMatchObject({ items_1m: '1200', items_15m: '1200', quantity_15m: '1200' });
+      expect(sums).toMatchObject({
+        items_1m: '1200',
+        items_15m: '1200',
+        items_1h: '1200',
+        quantity_15m: '1200',
+      });
     });
   });
 }
