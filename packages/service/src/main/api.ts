@@ -22,7 +22,7 @@ import {
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
 import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
-import { provisionStorage } from '../modules/storage/index.js';
+import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
 import { registerUsageRoutes } from '../modules/usage/index.js';
@@ -110,6 +110,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
+  const history = createUsageHistory({ postgres });
   const ruleSets = createRuleSets({ postgres, clock });
   const queue = new NotifyingQueue(postgres, () => parts.pipeline.notify());
   const ingest = new IngestService({
@@ -119,7 +120,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
     admission,
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
-  const backtests = new Backtests({ postgres, clickhouse, ruleSets, clock, log });
+  const backtests = new Backtests({ postgres, clickhouse, ruleSets, history, clock, log });
   measureBacklog(metrics, ingest);
   measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
@@ -137,14 +138,15 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     clickhouse,
+    history,
     postgres,
     queue,
     clock,
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,
   });
-  registerAnalysisRoutes(app, { clickhouse, clock });
-  const stopStreams = startStreams(app, stores, parts);
+  registerAnalysisRoutes(app, { clickhouse, history, clock });
+  const stopStreams = startStreams(app, stores, { ...parts, history });
   registerBoardRoutes(app, createBoards({ postgres, clock }));
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });

@@ -1,17 +1,24 @@
 import { systemClock } from '../kernel/clock.js';
 import { LiveStreams, registerStreamRoutes } from '../modules/analysis/index.js';
+import type { UsageHistory } from '../modules/storage/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
 import type { Stores } from './stores.js';
 
+export interface StreamParts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly history: UsageHistory;
+}
+
 /** Streams of analysis queries; what is answered ends looking for changes. */
 export function startStreams(
   app: App,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
-  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  { log, metrics, history }: StreamParts,
 ): () => Promise<void> {
-  const streams = new LiveStreams({ postgres, clickhouse, clock: systemClock, log });
+  const streams = new LiveStreams({ postgres, clickhouse, history, clock: systemClock, log });
   registerStreamRoutes(app, { streams, clock: systemClock, metrics });
   const abort = new AbortController();
   const running = streams.run(abort.signal);

@@ -25,7 +25,13 @@ import { analyze, planQuery } from './service.js';
 import type { SourcePart } from './source.js';
 import { analysisRows } from './store.js';
 
-const SCOPE = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
+const SCOPE = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  storage: 'shared',
+  retainedFrom: 0,
+} as const;
 const CLOCK = new ManualClock(1_760_000_000_000);
 
 let store: TestClickHouse;
@@ -56,7 +62,7 @@ describe('an analysis query', () => {
         const answer = await analyze(store.clickhouse, CLOCK, SCOPE, query);
         expect(sorted(answer.rows)).toEqual(expected);
         answered += Math.sign(expected.length);
-        const planned = planQuery(normalizeQuery(query, 0));
+        const planned = planQuery(normalizeQuery(query, 0), 0);
         for (const sources of otherSources(query)) {
           const same = await analysisRows(store.clickhouse, SCOPE, { ...planned, sources });
           expect(same).toEqual(answer.rows);

@@ -63,6 +63,7 @@ function metricSummaries(
        toUnixTimestamp(min(first_seen_at)) AS first_seen_s, toUnixTimestamp(max(last_seen_at)) AS last_seen_s
      FROM ${storageTables(scope).rollup}
      WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
+       AND bucket >= toDateTime({retained_from:UInt32}, 'UTC')
      GROUP BY metric, unit ORDER BY metric, unit LIMIT {limit:UInt32}`,
     { ...scopeParams(scope), limit: METRICS_LISTED_MAX },
   );
@@ -82,6 +83,7 @@ function dimensionSamples(
        arraySort(groupUniqArrayIf({values:UInt32})(value, length(value) <= {bytes:UInt32})) AS sample_values
      FROM ${storageTables(scope).rollup} ARRAY JOIN mapKeys(dimensions) AS name, mapValues(dimensions) AS value
      WHERE tenant_id = {tenant:String} AND project_id = {project:String} AND resolution = {resolution:UInt16}
+       AND bucket >= toDateTime({retained_from:UInt32}, 'UTC')
        AND metric IN {metrics:Array(String)}
        AND toUnixTimestamp(bucket) >= transform(toString(metric), {metrics:Array(String)}, {since:Array(UInt32)}, 0)
      GROUP BY metric, unit, name ORDER BY metric, unit, name`,
@@ -95,6 +97,7 @@ function dimensionSamples(
   );
 }
 
-function scopeParams({ tenantId, projectId }: AnalysisScope) {
-  return { tenant: tenantId, project: projectId, resolution: RESOLUTIONS_S.usage_rollup_15m };
+function scopeParams({ tenantId, projectId, retainedFrom }: AnalysisScope) {
+  const resolution = RESOLUTIONS_S.usage_rollup_15m;
+  return { tenant: tenantId, project: projectId, retained_from: retainedFrom, resolution };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectClickHouse } from '../../platform/clickhouse/index.js';
 import { createTestApi, type TestApi } from '../../testing/api.js';
+import { everythingKept } from '../../testing/history.js';
 import {
   createTestClickHouse,
   insertUsageRows,
@@ -23,7 +24,7 @@ let metricsUrl: string;
 beforeAll(async () => {
   store = await createTestClickHouse();
   api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock }),
+    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, history: everythingKept, clock }),
   );
   queryUrl = `/v1/projects/${api.projectId}/analysis/query`;
   metricsUrl = `/v1/projects/${api.projectId}/usage/metrics`;
@@ -222,7 +223,9 @@ describe('access', () => {
 
   it('answers 503 while ClickHouse is away', async () => {
     const clickhouse = connectClickHouse({ url: NOWHERE });
-    const away = await createTestApi((app, { clock }) => registerAnalysisRoutes(app, { clickhouse, clock }));
+    const away = await createTestApi((app, { clock }) =>
+      registerAnalysisRoutes(app, { clickhouse, history: everythingKept, clock }),
+    );
     try {
       const answer = await away.call('POST', `/v1/projects/${away.projectId}/analysis/query`, query);
       expect(answer.status).toBe(503);

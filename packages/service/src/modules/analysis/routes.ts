@@ -9,6 +9,7 @@ import { Type } from 'typebox';
 import type { Clock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { App } from '../../platform/http/index.js';
+import type { UsageHistory } from '../storage/index.js';
 import { toCsv } from './csv.js';
 import { usedMetrics } from './metrics-store.js';
 import { marksOther } from './normalize.js';
@@ -17,13 +18,14 @@ import { analyze } from './service.js';
 export interface AnalysisDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
+  readonly history: UsageHistory;
 }
 
 const access = { kind: 'project', permission: 'analytics:read' } as const;
 const Params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Analysis queries, and the metrics that can be asked for. */
-export function registerAnalysisRoutes(app: App, { clickhouse, clock }: AnalysisDeps): void {
+export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }: AnalysisDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/analysis/query',
@@ -51,7 +53,8 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       },
     },
     handler: async (request, reply) => {
-      const result = await analyze(clickhouse, clock, request.project, request.body);
+      const scope = await history.scopeOf(request.project);
+      const result = await analyze(clickhouse, clock, scope, request.body);
       reply.header('vary', 'accept');
       if (!asksForCsv(request.headers.accept)) return reply.send(result);
       reply.header('content-type', 'text/csv; charset=utf-8');
@@ -72,7 +75,9 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock }: Analysis
       params: Params,
       response: { 200: MetricsResponse },
     },
-    handler: async (request) => ({ metrics: await usedMetrics(clickhouse, request.project) }),
+    handler: async (request) => ({
+      metrics: await usedMetrics(clickhouse, await history.scopeOf(request.project)),
+    }),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import { everythingKept } from '../../testing/history.js';
 import { registerAnalysisRoutes } from '../analysis/index.js';
 import { createBoards, registerBoardRoutes } from './index.js';
 
@@ -30,7 +31,7 @@ export const CHART = { title: 'Tokens', chart_type: 'area', metrics: ['llm.input
 export async function createTestBoards(): Promise<TestBoards> {
   const api = await createTestApi((app, { postgres, clock }) => {
     registerBoardRoutes(app, createBoards({ postgres, clock }));
-    registerAnalysisRoutes(app, { clickhouse: { query: async () => [] }, clock });
+    registerAnalysisRoutes(app, { clickhouse: { query: async () => [] }, history: everythingKept, clock });
   });
   const url = `/v1/projects/${api.projectId}/analysis`;
   const must: TestBoards['must'] = async (status, method, path, body) => {

@@ -13,6 +13,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type Page, type ProjectRef } from '../../platform/http/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { isUniqueViolation, type Postgres } from '../../platform/postgres/index.js';
+import type { UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
 import * as store from './backtest-store.js';
 import { type Replay, type ReplayBounds, replay } from './replay.js';
@@ -22,6 +23,7 @@ export interface BacktestDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly ruleSets: RuleSetsForTrial;
+  readonly history: UsageHistory;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
   /** Overrides for tests. */
@@ -89,7 +91,8 @@ export class Backtests {
       to,
       share: request.sample ?? 1,
     };
-    const run = await this.#begin(project, request, { scope: project, selection, rules: rules.rating });
+    const scope = await this.deps.history.scopeOf(project);
+    const run = await this.#begin(project, request, { scope, selection, rules: rules.rating });
     if (run.isSmall) await run.ended;
     return this.read(project, run.id);
   }

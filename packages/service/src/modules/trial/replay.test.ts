@@ -44,7 +44,13 @@ function replayed(
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
   const rules = { extractor: compiled.extractor, prices: NO_PRICES };
-  const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
+  const scope = {
+    tenantId: 'ten_1',
+    projectId: 'prj_1',
+    projectNo: 1,
+    storage: 'shared',
+    retainedFrom: 0,
+  } as const;
   return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
 }
 

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import { everythingKept } from '../../testing/history.js';
 import { createRuleSets, registerRuleSetRoutes } from '../rules/index.js';
 import { type BacktestBounds, Backtests } from './backtests.js';
 import { registerBacktestRoutes, registerTestRoutes } from './index.js';
@@ -56,7 +57,15 @@ export async function createTestTrial(
   const api = await createTestApi((app, { postgres, clock }) => {
     const ruleSets = createRuleSets({ postgres, clock });
     makeNode = () =>
-      new Backtests({ postgres, clickhouse, ruleSets, clock, log: pino({ level: 'silent' }), bounds });
+      new Backtests({
+        postgres,
+        clickhouse,
+        history: everythingKept,
+        ruleSets,
+        clock,
+        log: pino({ level: 'silent' }),
+        bounds,
+      });
     backtests = makeNode();
     registerRuleSetRoutes(app, ruleSets);
     registerTestRoutes(app, { ruleSets, clock });

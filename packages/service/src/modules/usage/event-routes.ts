@@ -12,27 +12,30 @@ import { parseRawEventId } from '../../kernel/id.js';
 import { parseLossless } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type App } from '../../platform/http/index.js';
+import type { UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
 import { listEvents } from './event-list.js';
-import type { UsageScope } from './event-store.js';
-import { eventDetail } from './event-store.js';
+import { eventDetail, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 import { type ExtractorText, explainEvent, type RatedBy } from './explain.js';
+
+type RuleScope = Pick<UsageScope, 'tenantId' | 'projectId'>;
 
 /** Reads the rules that events were read by; the rules module has them. */
 export interface ExtractorVersions {
   /** A version that has read an event is never changed or deleted. Throws when the project has no such version. */
-  read(scope: UsageScope, ruleSetId: string, version: number): Promise<ExtractorText>;
+  read(scope: RuleScope, ruleSetId: string, version: number): Promise<ExtractorText>;
 }
 
 /** Reads the rules that charge items were priced by. */
 export interface PricingVersions {
   /** As {@link ExtractorVersions.read}. */
-  read(scope: UsageScope, ruleSetId: string, version: number): Promise<{ readonly config: PricingConfig }>;
+  read(scope: RuleScope, ruleSetId: string, version: number): Promise<{ readonly config: PricingConfig }>;
 }
 
 export interface EventRouteDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly history: UsageHistory;
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
 }
@@ -46,7 +49,7 @@ export const EventParams = Type.Object(
 
 /** The list of processed and failed events, and one of them in detail. */
 export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
-  const { clickhouse } = deps;
+  const { clickhouse, history } = deps;
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -61,7 +64,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       querystring: UsageEventsQuery,
       response: { 200: UsageEventList },
     },
-    handler: (request) => listEvents(clickhouse, request.project, request.query),
+    handler: async (request) => listEvents(clickhouse, await history.scopeOf(request.project), request.query),
   });
   app.route({
     method: 'GET',
@@ -77,10 +80,11 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
     },
     handler: async (request, reply) => {
       const id = parseRawEventId(request.params.raw_event_id);
-      const stored = id === undefined ? undefined : await eventDetail(clickhouse, request.project, id);
+      const scope = await history.scopeOf(request.project);
+      const stored = id === undefined ? undefined : await eventDetail(clickhouse, scope, id);
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
-      const ratedBy = await readRatedBy(deps, request.project, event, stored.x_billing);
+      const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
       return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy)) as never);

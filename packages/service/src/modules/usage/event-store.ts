@@ -1,11 +1,11 @@
 import type { UsageEventsQuery } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type StorageScope, storageTables } from '../storage/index.js';
+import { type HistoryScope, storageTables } from '../storage/index.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
 
-/** Whose usage: no query goes without it. */
-export type UsageScope = StorageScope;
+/** Whose usage, and from when on it is kept: no query goes without it. */
+export type UsageScope = HistoryScope;
 
 /** What the list can be narrowed by. */
 export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
@@ -71,7 +71,8 @@ export const EVENT_COLUMNS = `
   item.rule_set_id AS item_rule_set_id, item.rule_set_version AS item_rule_set_version, item.rule_name AS item_rule_name,
   item.ledger_transaction_id AS item_ledger_transaction_id`;
 
-export const IN_SCOPE = 'tenant_id = {tenant:String} AND project_id = {project:String}';
+export const IN_SCOPE = `tenant_id = {tenant:String} AND project_id = {project:String}
+  AND occurred_at >= toDateTime({retained_from:UInt32}, 'UTC')`;
 
 const CONDITIONS = {
   from: "occurred_at >= toDateTime({from:UInt32}, 'UTC')",
@@ -169,8 +170,8 @@ export async function eventDetail(
   return rows[0];
 }
 
-export function scopeParams({ tenantId, projectId }: Pick<UsageScope, 'tenantId' | 'projectId'>) {
-  return { tenant: tenantId, project: projectId };
+export function scopeParams({ tenantId, projectId, retainedFrom }: UsageScope) {
+  return { tenant: tenantId, project: projectId, retained_from: retainedFrom };
 }
 
 /** An id begins with its `occurred_at`: the key of its row is known without a look-up. */

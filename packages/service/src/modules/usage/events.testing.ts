@@ -12,6 +12,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
+import { createUsageHistory } from '../storage/index.js';
 import { registerUsageRoutes } from './index.js';
 import type { UsageEventRow } from './row.js';
 
@@ -38,6 +39,7 @@ export async function openEventsFixture(): Promise<EventsFixture> {
   const api = await createTestApi((app, { postgres, clock }) =>
     registerUsageRoutes(app, {
       clickhouse: store.clickhouse,
+      history: createUsageHistory({ postgres }),
       postgres,
       queue: new PostgresSegmentQueue(postgres),
       clock,

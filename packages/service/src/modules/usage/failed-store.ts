@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import type { ProjectRef } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import type { UsageScope } from './event-store.js';
+import { secondsOfId, type UsageScope } from './event-store.js';
 
 /** Which failed events; by their `occurred_at` in Unix seconds. */
 export interface FailedEventRange {
@@ -19,12 +18,13 @@ interface Position {
   readonly id: string;
 }
 
-/** An event that was accepted but not rated yet counts as absent. `id`: 32 hex digits. */
+/** An event that was accepted but not rated yet, or is not kept any more, counts as absent. `id`: 32 hex digits. */
 export async function eventState(
   db: Postgres['db'],
-  { tenantId, projectId, projectNo }: ProjectRef,
+  { tenantId, projectId, projectNo, retainedFrom }: UsageScope,
   id: string,
 ): Promise<EventState> {
+  if (secondsOfId(id) < retainedFrom) return 'absent';
   const { rows } = await sql<{ failed: boolean; known: boolean }>`
     select
       exists (
@@ -43,11 +43,11 @@ export async function eventState(
 /** Ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
 export async function* failedEventIds(
   db: Postgres['db'],
-  { tenantId, projectId }: UsageScope,
+  { tenantId, projectId, retainedFrom }: UsageScope,
   { from, to, code }: FailedEventRange,
   chunkIds: number,
 ): AsyncGenerator<string[]> {
-  let after: Position = { occurred_at: from, id: '0'.repeat(32) };
+  let after: Position = { occurred_at: Math.max(from, retainedFrom), id: '0'.repeat(32) };
   while (true) {
     // The all-zero id stands before every real one, so the first page needs no condition of its own.
     const { rows } = await sql<Position>`

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
+import { everythingKept } from '../../testing/history.js';
 import { registerUsageRoutes } from './index.js';
 import { REPROCESS_CHUNK_EVENTS_MAX, reprocessEvents } from './reprocess.js';
 
@@ -18,6 +19,7 @@ beforeAll(async () => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
       clickhouse: { query: async () => [] },
+      history: everythingKept,
       postgres,
       queue,
       clock,
@@ -146,6 +148,7 @@ describe('POST …/usage/events/reprocess', () => {
     const deps = {
       postgres: api.postgres,
       clock: api.clock,
+      history: everythingKept,
       queue: { append: async (records: readonly SegmentRecord[]) => void chunks.push(...records) },
     };
     const project = {

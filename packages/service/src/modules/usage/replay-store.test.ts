@@ -11,7 +11,13 @@ import { countInputs, inputBytes, type ReplaySelection, readInputs } from './rep
 import type { UsageEventRow } from './row.js';
 
 const FROM = 1_750_000_000;
-const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
+const scope = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  storage: 'shared',
+  retainedFrom: 0,
+} as const;
 const all: ReplaySelection = { extractorRuleSetId: 'ers_1', from: FROM, to: FROM + 100, share: 1 };
 const signal = new AbortController().signal;
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import { ApiError, type ProjectRef } from '../../platform/http/index.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import { reprocessRecord, type SegmentQueue } from '../../platform/queue/index.js';
+import type { UsageHistory } from '../storage/index.js';
 import { eventState, type FailedEventRange, failedEventIds } from './failed-store.js';
 
 /** Events of one queue record: a worker's batch holds no more than a few of them. */
@@ -11,6 +12,7 @@ export interface ReprocessDeps {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly queue: Pick<SegmentQueue<Tx>, 'append'>;
   readonly clock: Clock;
+  readonly history: UsageHistory;
 }
 
 /**
@@ -18,7 +20,7 @@ export interface ReprocessDeps {
  * @throws ApiError `not_found`, `event_not_failed`
  */
 export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {
-  const state = await eventState(deps.postgres.db, project, id);
+  const state = await eventState(deps.postgres.db, await deps.history.scopeOf(project), id);
   if (state === 'absent') throw new ApiError('not_found');
   if (state === 'processed') throw new ApiError('event_not_failed');
   await deps.queue.append([reprocessRecord(project, [id], deps.clock.nowMs())]);
@@ -34,7 +36,8 @@ export async function reprocessEvents(
   range: FailedEventRange,
 ): Promise<number> {
   let count = 0;
-  for await (const ids of failedEventIds(deps.postgres.db, project, range, REPROCESS_CHUNK_EVENTS_MAX)) {
+  const scope = await deps.history.scopeOf(project);
+  for await (const ids of failedEventIds(deps.postgres.db, scope, range, REPROCESS_CHUNK_EVENTS_MAX)) {
     await deps.queue.append([reprocessRecord(project, ids, deps.clock.nowMs())]);
     count += ids.length;
   }

@@ -18,7 +18,7 @@ export interface IngestCounts {
  */
 export async function ingestCounts(
   db: Postgres['db'],
-  { tenantId, projectId }: UsageScope,
+  { tenantId, projectId }: Pick<UsageScope, 'tenantId' | 'projectId'>,
 ): Promise<IngestCounts> {
   const { rows } = await sql<IngestCounts>`
     select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,

@@ -1,13 +1,14 @@
 import { type AnalysisQuery, STREAM_ROWS_MAX, type StreamBuckets } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import type { ClickHouse } from '../../../platform/clickhouse/index.js';
+import type { StorageScope, UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
 import type { TimeSpan } from '../source.js';
 import { touchedBuckets } from './touched-buckets.js';
 
 /** Whose usage; no query goes without it. */
-export type StreamScope = Parameters<typeof analyze>[2];
+export type StreamScope = StorageScope;
 
 /** What is told of one query: new rows, nothing, or that there are too many of them to tell. */
 export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'too-many';
@@ -15,12 +16,13 @@ export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'too-many';
 export interface ChangedRowsDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
+  readonly history: UsageHistory;
 }
 
 /** The rows of all buckets of a query that may have changed, as the query itself would answer them now. */
 export async function changedRows(
-  { clickhouse, clock }: ChangedRowsDeps,
-  scope: StreamScope,
+  { clickhouse, clock, history }: ChangedRowsDeps,
+  project: StreamScope,
   query: AnalysisQuery,
   spans: readonly TimeSpan[],
 ): Promise<ChangedRows> {
@@ -28,6 +30,7 @@ export async function changedRows(
   const runs = touchedBuckets(query, normalized, spans);
   if (runs.length === 0) return 'nothing';
   const bucketSize = normalized.buckets.text;
+  const scope = await history.scopeOf(project);
   const rows: StreamBuckets['rows'] = [];
   for (const { from, to } of runs) {
     // The size is named, and a part of the range has fewer buckets: they are cut as those of the whole range are.

@@ -6,6 +6,7 @@ import { createLog } from '../../../platform/log/index.js';
 import { createMetrics, type Metrics } from '../../../platform/metrics/index.js';
 import { PostgresSegmentQueue } from '../../../platform/queue/index.js';
 import { createTestApi, type TestApi } from '../../../testing/api.js';
+import { everythingKept } from '../../../testing/history.js';
 import {
   batchRecord,
   createTestClickHouse,
@@ -74,8 +75,14 @@ export class StreamFixture {
     const metrics = createMetrics();
     let streams: LiveStreams | undefined;
     const api = await createTestApi((app, { postgres, clock }) => {
-      streams = new LiveStreams({ postgres, clickhouse, clock, log: createLog({ level: 'silent' }) });
-      registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock });
+      streams = new LiveStreams({
+        postgres,
+        clickhouse,
+        history: everythingKept,
+        clock,
+        log: createLog({ level: 'silent' }),
+      });
+      registerAnalysisRoutes(app, { clickhouse: store.clickhouse, history: everythingKept, clock });
       registerStreamRoutes(app, { streams, clock, metrics });
     });
     if (streams === undefined) throw new Error('no routes were registered');
