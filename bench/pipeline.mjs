@@ -1,15 +1,16 @@
 // The pipeline alone: segments that wait in the queue are rated and copied into ClickHouse, on one thread.
 //
 //     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000] [bodies=2]
-//         [limits=0]
+//         [limits=0] [projector=1]
 //
 // `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account and counted against
-// the five rules of a plan, for each of 10,000 subjects per project; `limits=2` gives each of them a route of its own. Prints events per second and where the time of a batch goes: time
-// that passed, so with two lanes the stages overlap. Needs a build and no service; the figures need an idle machine.
+// the five rules of a plan, for each of 10,000 subjects; `limits=2` gives each of them a route of its own. `projector=0` leaves out
+// what copies into ClickHouse. Prints events per second, CPU time, and where the time of a batch goes: time that passed, so with
+// two lanes the stages overlap. Needs a build and no service; the rates need an idle machine, CPU time hardly does.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { PerformanceObserver, performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
 import { rawEventHex } from '../packages/service/dist/kernel/id.js';
 import { createWorkerCatalog } from '../packages/service/dist/modules/limits/index.js';
@@ -33,7 +34,7 @@ import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './
 import { insertLimits } from './limits.mjs';
 import { usageOf } from './processes.mjs';
 
-const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2, limits: 0 };
+const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2, limits: 0, projector: 1 };
 for (const argument of process.argv.slice(2)) {
   const [name, value] = argument.split('=');
   if (!(name in options)) throw new Error(`unknown option ${name}`);
@@ -45,6 +46,10 @@ const RULE_SET_ID = 'ers_00000000000000000000000000000000';
 const RUN_ID = 'run';
 const { name: _name, effective_from: _from, ...RULE_CONFIG } = RULE_SET;
 const OCCURRED_AT = Math.floor(Date.now() / 1000);
+let gcMs = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) gcMs += duration;
+}).observe({ entryTypes: ['gc'] });
 const silent = { info() {}, warn: console.warn, error: console.error };
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-bench-'));
@@ -81,7 +86,7 @@ try {
     ['projector alone', options.events + Math.min(options.events, 60_000), true],
     ['worker + projector', options.events, true],
   ];
-  for (const [name, events, isProjected] of rounds) {
+  for (const [name, events, isProjected] of rounds.slice(0, options.projector === 0 ? 2 : rounds.length)) {
     const isRated = name !== 'projector alone';
     if (isRated) sequence = await prefill(queue, projects, sequence, events);
     await measure(name, events, isProjected, (observer) => {
@@ -129,6 +134,7 @@ async function measure(name, events, isProjected, start) {
     spoolCorrupt: fail,
     defect: fail,
   };
+  const gcBefore = gcMs;
   const serverBefore = serverCpuSeconds();
   const cpuBefore = process.cpuUsage();
   const started = performance.now();
@@ -138,7 +144,7 @@ async function measure(name, events, isProjected, start) {
   const server = (serverCpuSeconds() - serverBefore) * 1_000_000;
   const done = isProjected ? projected : rated;
   console.log(
-    `${name}: ${Math.round(done / seconds)} events/s, ${((user + system) / done).toFixed(1)} µs CPU of this process per event, ${(server / done).toFixed(1)} µs of PostgreSQL`,
+    `${name}: ${Math.round(done / seconds)} events/s, ${((user + system) / done).toFixed(1)} µs CPU of this process per event (${(((gcMs - gcBefore) * 1_000) / done).toFixed(1)} while it collected garbage), ${(server / done).toFixed(1)} µs of PostgreSQL`,
   );
   for (const [stage, ms] of stages)
     console.log(`  ${stage.padEnd(12)}${((ms * 1000) / done).toFixed(2).padStart(6)} µs`);
@@ -157,7 +163,12 @@ async function createProjects() {
       `insert into projects (tenant_id, id, name, kind, storage, created_at) values ($1, $2, $2, 'release', 'shared', 0) returning no`,
       [TENANT_ID, `prj_${index}`],
     );
-    projects.push({ tenantId: TENANT_ID, projectId: `prj_${index}`, projectNo: rows[0].no });
+    projects.push({
+      tenantId: TENANT_ID,
+      projectId: `prj_${index}`,
+      projectNo: rows[0].no,
+      storage: 'shared',
+    });
   }
   await postgres.pool.query(
     `insert into rule_sets (tenant_id, project_id, id, kind, created_at) select tenant_id, id, $1, 'extractor', 0 from projects`,
