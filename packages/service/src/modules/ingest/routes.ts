@@ -30,11 +30,12 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
     schema: {
       tags: ['Ingest'],
       summary: 'Send one event',
-      description: 'Answers once the event is durable. Rating happens afterwards.',
+      description:
+        "Answers once the event is durable. Rating happens afterwards. Counts against the events of the tenant's plan, when it is sent again too.",
       operationId: 'ingestEvent',
       params: Type.Object({ project_id: Type.String(), id: Type.String() }),
       body: IngestEvent,
-      response: { 202: IngestAccepted, 409: ErrorBodySchema },
+      response: { 202: IngestAccepted, 409: ErrorBodySchema, 429: ErrorBodySchema },
     },
     async answer({ project, params, body, rawBody }) {
       const id = await service.acceptSingle(project, params.id, body, rawBody);
@@ -49,11 +50,12 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
     schema: {
       tags: ['Ingest'],
       summary: 'Send many events',
-      description: 'All are accepted or none is; a failed batch may be sent again as it is.',
+      description:
+        "All are accepted or none is; a failed batch may be sent again as it is. Every event of an accepted batch counts against those of the tenant's plan, when it is sent again too.",
       operationId: 'ingestBatch',
       params: Type.Object({ project_id: Type.String() }),
       body: BatchIngest,
-      response: { 202: BatchIngestAccepted },
+      response: { 202: BatchIngestAccepted, 429: ErrorBodySchema },
     },
     async answer({ project, body, rawBody }) {
       const ids = await service.acceptBatch(project, body, rawBody);
