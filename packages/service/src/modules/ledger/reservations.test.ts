@@ -17,6 +17,9 @@ async function prepaidWallet(amount: bigint, expiresAt?: number): Promise<Wallet
   return wallet;
 }
 
+const available = (...wallets: WalletCaller[]) =>
+  prepaidAvailable(fixture.store.postgres, wallets.map(keyOfCaller));
+
 describe('a reservation', () => {
   it('holds what a prepaid wallet has, and no more', async () => {
     const wallet = await prepaidWallet(10n);
@@ -24,7 +27,7 @@ describe('a reservation', () => {
     expect(await fixture.reserve(wallet, 4n)).toBe('insufficient_funds');
     expect(await fixture.reserve(wallet, 3n)).toBe('held');
     expect(await fixture.wallet(wallet)).toMatchObject({ balance: 10n, reserved: 10n });
-    expect(await prepaidAvailable(fixture.store.postgres.db, keyOfCaller(wallet))).toBe(0n);
+    expect(await available(wallet)).toEqual([0n]);
   });
 
   it('is not needed where nothing bounds usage: a postpaid wallet, or one that is not open', async () => {
@@ -33,7 +36,7 @@ describe('a reservation', () => {
     expect(await fixture.wallet(wallet)).toBeUndefined();
     await fixture.debit([wallet, 1n]);
     expect(await fixture.reserve(wallet, 7n)).toBe('not_needed');
-    expect(await prepaidAvailable(fixture.store.postgres.db, keyOfCaller(wallet))).toBeUndefined();
+    expect(await available(wallet)).toEqual([undefined]);
   });
 
   it('counts no credit that has expired', async () => {
@@ -58,6 +61,7 @@ describe('a reservation', () => {
     const [one, two] = [await prepaidWallet(10n), await prepaidWallet(10n)];
     await fixture.reserve(one, 6n);
     await fixture.reserve(two, 6n);
+    expect(await available(two, await fixture.newWallet(), one, two)).toEqual([4n, undefined, 4n, 4n]);
     await fixture.release([two, 1n], [one, 2n], [two, 3n]);
     expect(await fixture.wallet(one)).toMatchObject({ reserved: 4n });
     expect(await fixture.wallet(two)).toMatchObject({ reserved: 2n });

@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { isExpiryDue } from './settlement.js';
 import { availableIn, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
-import { type Db, listWallets, lockWallets, updateWallets } from './wallet-store.js';
+import { lockWallets, readAvailable, updateWallets } from './wallet-store.js';
 
 /** What became of a reservation. */
 export type Reservation =
@@ -20,11 +20,16 @@ export interface Release extends WalletKey {
   readonly amount: Amount;
 }
 
-/** What could be reserved of a prepaid wallet just now; undefined when it is postpaid, or not open: nothing bounds it then. */
-export async function prepaidAvailable(db: Db, key: WalletKey): Promise<Amount | undefined> {
-  const wallets = await listWallets(db, key, key.accountId);
-  const wallet = wallets.find(({ currency }) => currency === key.currency);
-  return wallet?.mode === 'prepaid' ? availableIn(wallet) : undefined;
+/**
+ * What could be reserved of prepaid wallets just now, one answer for each key; undefined for those that are postpaid, or not
+ * open: nothing bounds them then.
+ */
+export async function prepaidAvailable(
+  postgres: Pick<Postgres, 'pool'>,
+  keys: readonly WalletKey[],
+): Promise<(Amount | undefined)[]> {
+  const available = await readAvailable(postgres, keys);
+  return keys.map((key) => available.get(walletKeyText(key)));
 }
 
 /** Wallets that a transaction has locked, to hold amounts of them and to give those back: decided in memory, and written at once. */

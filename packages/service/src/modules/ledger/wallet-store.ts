@@ -1,8 +1,8 @@
 import type { WalletMode } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { ProjectRef } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
-import { amountFromText } from './amount.js';
+import type { Database, Postgres, Tx } from '../../platform/postgres/index.js';
+import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
@@ -115,6 +115,34 @@ export async function listWallets(db: Db, scope: LedgerScope, accountId: string)
     order by w.currency
   `.execute(db);
   return rows.map(toWallet);
+}
+
+const AVAILABLE = `
+  select w.account_id, w.currency, w.balance - w.reserved as available
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as k (tenant_id, project_id, account_id, currency)
+  join wallets w on w.project_id = k.project_id and w.account_id = k.account_id and w.currency = k.currency
+    and w.tenant_id = k.tenant_id
+  where w.mode = 'prepaid'`;
+
+/** What is left beside what is held, in those of the wallets that are prepaid: by `walletKeyText`. Planned once by each connection. */
+export async function readAvailable(
+  { pool }: Pick<Postgres, 'pool'>,
+  wallets: readonly WalletKey[],
+): Promise<Map<string, Amount>> {
+  const values = [
+    wallets.map((key) => key.tenantId),
+    wallets.map((key) => key.projectId),
+    wallets.map((key) => key.accountId),
+    wallets.map((key) => key.currency),
+  ];
+  type Row = Pick<WalletRow, 'account_id' | 'currency'> & { readonly available: string };
+  const { rows } = await pool.query<Row>({ name: 'ledger-available', text: AVAILABLE, values });
+  return new Map(
+    rows.map((row) => [
+      walletKeyText({ accountId: row.account_id, currency: row.currency }),
+      amountFromText(row.available),
+    ]),
+  );
 }
 
 function toWallet(row: WalletRow): Wallet {

@@ -119,7 +119,8 @@ class LeaseGroup {
   async #standings(tx: Tx, rules: readonly CompiledRule[]): Promise<Standing[]> {
     if (this.route === undefined) return [];
     const open = openRules(this.route, rules, unixSeconds(this.deps.clock));
-    const counted = await readCountedIn(tx, this.project.projectNo, this.subject, open);
+    const { projectNo } = this.project;
+    const counted = await readCountedIn(tx, { projectNo, subject: this.subject, rules: open });
     return standingsOf(this.route, open, counted);
   }
 

@@ -49,6 +49,20 @@ const snapshot = (subjectId: string, key?: string) =>
 const own = { rule_account_id: 'ra_all', subject_type: 'user', subject_id: 'u1' };
 
 describe('the snapshot', () => {
+  it('is of its own subject, however many are asked for at once', async () => {
+    const route = await makeRoute(api, { id: 'ra_many', subjectId: 'many' });
+    const ruleNo = await makeLimit(api, route, { key: 'many', amount: '100', period: 'lifetime' });
+    await setUsed(api, ruleNo, { startS: 0, limit: '100' }, '7', 'many');
+    const subjects = Array.from({ length: 60 }, (_, index) => ['u1', 'many', 'nobody'][index % 3] as string);
+    const answers = await Promise.all(subjects.map((subjectId) => snapshot(subjectId)));
+    for (const [at, { json }] of answers.entries()) {
+      const used = json().limits.map((limit: Record<string, string>) => limit.used_amount);
+      expect(used).toEqual(
+        { u1: ['2.5', '1000.5', '0'], many: ['7'], nobody: ['0', '0', '0'] }[subjects[at] as string],
+      );
+    }
+  });
+
   it('shows each limit as it stands, and every field that the rule has', async () => {
     const { status, json } = await snapshot('u1');
     expect(status).toBe(200);

@@ -3,8 +3,19 @@ import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import { amountFromText } from '../ledger/index.js';
 import type { Counted, OpenRule, Subject } from './standing.js';
 
+/** Windows of a subject's rules that are asked for. */
+export interface CountedAsk {
+  readonly projectNo: number;
+  readonly subject: Subject;
+  readonly rules: readonly OpenRule[];
+}
+
+/** By `ruleNo`; without an entry nothing was counted. */
+export type CountedRules = ReadonlyMap<number, Counted>;
+
 interface CountedRow {
-  readonly rule_no: number;
+  /** Of what is asked, from 1 on. */
+  readonly position: number;
   readonly used: string | null;
   readonly limit_amount: string | null;
   readonly reserved: string | null;
@@ -12,53 +23,57 @@ interface CountedRow {
 
 /** Two look-ups in an index for each rule. */
 const COUNTED = `
-  select k.rule_no, w.used, w.limit_amount, r.reserved
-  from unnest($4::int[], $5::bigint[]) as k (rule_no, window_start)
-  left join limit_windows w on w.project_no = $1 and w.subject_type = $2 and w.subject_id = $3
-    and w.rule_no = k.rule_no and w.window_start = k.window_start
-  left join limit_reserved r on r.project_no = $1 and r.subject_type = $2 and r.subject_id = $3
-    and r.rule_no = k.rule_no`;
+  select k.position, w.used, w.limit_amount, r.reserved
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[])
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, position)
+  left join limit_windows w on w.project_no = k.project_no and w.subject_type = k.subject_type
+    and w.subject_id = k.subject_id and w.rule_no = k.rule_no and w.window_start = k.window_start
+  left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
+    and r.subject_id = k.subject_id and r.rule_no = k.rule_no`;
 
 /** Planning it takes longer than running it: a connection that knows it by this name plans it once. */
 const COUNTED_NAME = 'limits-counted';
 
 /**
- * What a subject has used of these windows, and what its leases hold: by `ruleNo`, and of one moment, so that nothing which moves
- * from reserved to used is seen twice or not at all.
+ * What subjects have used of these windows, and what their leases hold: all of one moment, so that nothing which moves from
+ * reserved to used is seen twice or not at all. One answer for each ask, in their order.
  */
 export async function readCounted(
   { pool }: Pick<Postgres, 'pool'>,
-  projectNo: number,
-  subject: Subject,
-  rules: readonly OpenRule[],
-): Promise<Map<number, Counted>> {
-  if (rules.length === 0) return new Map();
-  const values = countedValues(projectNo, subject, rules);
+  asks: readonly CountedAsk[],
+): Promise<CountedRules[]> {
+  const values = countedValues(asks);
   const { rows } = await pool.query<CountedRow>({ name: COUNTED_NAME, text: COUNTED, values });
-  return byRule(rows);
+  return byAsk(asks, rows);
 }
 
 /** The same inside a transaction, of the moment of this statement. */
-export async function readCountedIn(
-  tx: Tx,
-  projectNo: number,
-  subject: Subject,
-  rules: readonly OpenRule[],
-): Promise<Map<number, Counted>> {
-  if (rules.length === 0) return new Map();
-  const values = countedValues(projectNo, subject, rules);
-  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, values));
-  return byRule(rows);
+export async function readCountedIn(tx: Tx, ask: CountedAsk): Promise<CountedRules> {
+  if (ask.rules.length === 0) return new Map();
+  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
+  return byAsk([ask], rows)[0] ?? new Map();
 }
 
-function countedValues(projectNo: number, subject: Subject, rules: readonly OpenRule[]): unknown[] {
-  const ruleNos = rules.map(({ rule }) => rule.ruleNo);
-  const starts = rules.map(({ window }) => window.startS);
-  return [projectNo, subject.type, subject.id, ruleNos, starts];
+function countedValues(asks: readonly CountedAsk[]): unknown[] {
+  const column = <Value>(value: (ask: CountedAsk, rule: OpenRule) => Value): Value[] =>
+    asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
+  return [
+    column(({ projectNo }) => projectNo),
+    column(({ subject }) => subject.type),
+    column(({ subject }) => subject.id),
+    column((_, { rule }) => rule.ruleNo),
+    column((_, { window }) => window.startS),
+  ];
 }
 
-function byRule(rows: readonly CountedRow[]): Map<number, Counted> {
-  return new Map(rows.map((row) => [row.rule_no, toCounted(row)]));
+function byAsk(asks: readonly CountedAsk[], rows: readonly CountedRow[]): CountedRules[] {
+  const answers = asks.map(() => new Map<number, Counted>());
+  const asked = asks.flatMap(({ rules }, at) => rules.map(({ rule }) => ({ at, ruleNo: rule.ruleNo })));
+  for (const row of rows) {
+    const to = asked[row.position - 1];
+    if (to !== undefined) answers[to.at]?.set(to.ruleNo, toCounted(row));
+  }
+  return answers;
 }
 
 function toCounted({ used, limit_amount: limit, reserved }: CountedRow): Counted {

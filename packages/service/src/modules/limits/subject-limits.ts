@@ -2,10 +2,11 @@ import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { ProjectRef } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import { type Amount, amountText, prepaidAvailable } from '../ledger/index.js';
+import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../ledger/index.js';
 import type { LimitCatalog } from './book/catalog.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
+import { Groups, type Outcome } from './groups.js';
 import {
   hasRoomFor,
   openRules,
@@ -14,7 +15,7 @@ import {
   standingsOf,
   toRealtimeLimit,
 } from './standing.js';
-import { readCounted } from './standing-store.js';
+import { type CountedAsk, type CountedRules, readCounted } from './standing-store.js';
 
 export interface SubjectLimitsDeps {
   readonly postgres: Pick<Postgres, 'db' | 'pool'>;
@@ -35,9 +36,20 @@ export interface AskedUsage {
   readonly currency: string | undefined;
 }
 
+/** All that is read goes together, whatever it is about. */
+const TOGETHER = '';
+
 /** The limits of subjects as they stand now. */
 export class SubjectLimits {
-  constructor(private readonly deps: SubjectLimitsDeps) {}
+  /** While a statement runs, what is asked gathers for the next: the more are asked at once, the less each costs. */
+  readonly #counted: Groups<CountedAsk, CountedRules>;
+  readonly #available: Groups<WalletKey, Amount | undefined>;
+
+  constructor(private readonly deps: SubjectLimitsDeps) {
+    const { postgres } = deps;
+    this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
+    this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
+  }
 
   /** What applies to a subject; undefined without a route. At most as old as the catalog keeps what it knows. */
   async routeOf(projectId: string, subject: Subject): Promise<CompiledRoute | undefined> {
@@ -86,9 +98,10 @@ export class SubjectLimits {
     route: CompiledRoute,
     rules: readonly CompiledRule[],
   ): Promise<Standing[]> {
-    const { postgres, clock } = this.deps;
-    const open = openRules(route, rules, unixSeconds(clock));
-    return standingsOf(route, open, await readCounted(postgres, projectNo, subject, open));
+    if (rules.length === 0) return [];
+    const open = openRules(route, rules, unixSeconds(this.deps.clock));
+    const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
+    return standingsOf(route, open, counted);
   }
 
   /** The prepaid wallet of the asked currency, unless it has something left and can pay. */
@@ -98,9 +111,8 @@ export class SubjectLimits {
     { amount, currency }: AskedUsage,
   ): Promise<RealtimeCheck['blocked_by_wallet']> {
     if (currency === undefined) return undefined;
-    const { postgres } = this.deps;
     const key = { tenantId, projectId, accountId, currency };
-    const available = await prepaidAvailable(postgres.db, key);
+    const available = await this.#available.run(TOGETHER, key);
     if (available === undefined || (available > 0n && available >= amount)) return undefined;
     return { account_id: accountId, currency, available: amountText(available) };
   }
@@ -125,4 +137,8 @@ function isOfCurrency({ measure, currency }: CompiledRule, asked: string | undef
 
 function askedOf({ measure }: CompiledRule, { amount, quantity }: AskedUsage): Amount {
   return measure === 'amount' ? amount : quantity;
+}
+
+function toOutcome<Answer>(answer: Answer): Outcome<Answer> {
+  return { answer };
 }
