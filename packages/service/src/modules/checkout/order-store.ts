@@ -49,6 +49,14 @@ export async function findOrder(db: Db, tenantId: string, id: string): Promise<O
   return rows[0];
 }
 
+/** Whose an order is; for the payment provider alone, whose events are of all tenants. */
+export async function findTenantOfOrder(db: Db, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ tenantId: string }>`
+    select tenant_id as "tenantId" from payment_orders where id = ${id}
+  `.execute(db);
+  return rows[0]?.tenantId;
+}
+
 export async function insertOrder(tx: Tx, order: Order): Promise<void> {
   const { plan } = order;
   await sql`

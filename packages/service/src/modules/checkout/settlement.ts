@@ -7,7 +7,7 @@ import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../pl
 import { grantPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
 import { ABANDONED_AFTER_S, type Order } from './order.js';
-import { findOrder, lockOrders, settleOrder } from './order-store.js';
+import { findOrder, findTenantOfOrder, lockOrders, settleOrder } from './order-store.js';
 import { type Payment, readPayment } from './payment-event.js';
 import { isSigned, type SignedBody } from './signature.js';
 
@@ -63,9 +63,12 @@ export class Settlement {
   /** Order, plan and grant change together or not at all. */
   async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<void> {
     const { clock } = this.deps;
-    await lockOrders(tx, payment.tenantId);
-    const order = await findOrder(tx, payment.tenantId, payment.orderId);
-    if (order === undefined) throw this.#absent(payment, requestId);
+    const tenantId = await findTenantOfOrder(tx, payment.orderId);
+    if (tenantId === undefined) throw this.#absent(payment, requestId);
+    if (tenantId !== payment.tenantId) throw this.#mismatch(requestId, 'its order is of another tenant');
+    await lockOrders(tx, tenantId);
+    const order = await findOrder(tx, tenantId, payment.orderId);
+    if (order === undefined) throw new Error('an order has disappeared');
     const difference = this.#difference(payment, order);
     if (difference !== undefined) throw this.#mismatch(requestId, difference);
     const atS = unixSeconds(clock);

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
+
+const MINUTE_MS = 60_000;
+
+let checkout: TestCheckout;
+
+beforeAll(async () => {
+  checkout = await createTestCheckout();
+});
+beforeEach(() => checkout.anew());
+afterAll(() => checkout.close());
+
+let startS: number;
+beforeEach(() => {
+  // Every test begins with a second.
+  checkout.clock.advanceMs(1_000 - (checkout.clock.nowMs() % 1_000));
+  startS = checkout.clock.nowMs() / 1_000;
+});
+
+/** Statuses and codes of answers, for one glance. */
+const verdict = ({ status, json }: Awaited<ReturnType<TestCheckout['buy']>>) =>
+  status === 201 ? 201 : `${status} ${json().code}`;
+
+async function orders(tenantId = checkout.tenantId) {
+  const answer = await checkout.call('GET', `/admin/v1/tenants/${tenantId}/payments/orders`);
+  return answer.json().orders;
+}
+
+describe('a checkout', () => {
+  it('makes an order and asks the provider for its page', async () => {
+    const answer = await checkout.buy({ key: 'k' });
+    expect(answer.status).toBe(201);
+    const { order_id: orderId, session_id: sessionId, session_url: url } = answer.json();
+    expect(orderId).toMatch(/^ord_[0-9a-f]{32}$/);
+    expect(checkout.provider.requests).toEqual([
+      {
+        idempotencyKey: `tollgate-${orderId}`,
+        orderId,
+        tenantId: checkout.tenantId,
+        planId: 'launch',
+        productName: 'Tollgate Launch, one month',
+        amountMinor: 1900,
+        currency: 'USD',
+        successUrl: 'https://shop.example/ok',
+        cancelUrl: 'https://shop.example/no',
+        expiresAt: startS + 36 * 60,
+      },
+    ]);
+    expect(await orders()).toEqual([
+      {
+        order_id: orderId,
+        tenant_id: checkout.tenantId,
+        status: 'pending',
+        plan_id: 'launch',
+        plan_revision: 1,
+        product_name: 'Tollgate Launch, one month',
+        amount_minor: 1900,
+        currency: 'USD',
+        success_url: 'https://shop.example/ok',
+        cancel_url: 'https://shop.example/no',
+        provider: 'sandbox',
+        session_id: sessionId,
+        session_url: url,
+        payment_id: null,
+        expires_at: startS + 36 * 60,
+        paid_at: null,
+        created_at: startS,
+      },
+    ]);
+  });
+
+  it('is audited', async () => {
+    const { order_id: orderId } = (await checkout.buy({ key: 'k' })).json();
+    const log = await checkout.call('GET', `/admin/v1/tenants/${checkout.tenantId}/audit-log`);
+    expect(log.json().entries[0]).toMatchObject({
+      actor: 'service',
+      action: 'payment_order.create',
+      resource_type: 'payment_order',
+      resource_id: orderId,
+      change: { plan_id: 'launch', plan_revision: 1 },
+    });
+  });
+
+  it('is answered alike for the same key until its 36 minutes are over, to the second', async () => {
+    const first = await checkout.buy({ key: 'k' });
+    checkout.clock.advanceMs(36 * MINUTE_MS - 1);
+    const again = await checkout.buy({ key: 'k' });
+    expect([again.status, again.json()]).toEqual([201, first.json()]);
+    expect((await orders())[0].status).toBe('pending');
+    checkout.clock.advanceMs(1);
+    expect((await orders())[0].status).toBe('pending');
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
+    expect((await orders())[0].status).toBe('expired');
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
+    const other = await checkout.buy({ key: 'k2' });
+    expect(other.status).toBe(201);
+    expect(other.json().order_id).not.toBe(first.json().order_id);
+    expect(checkout.provider.requests.length).toBe(2);
+  });
+
+  it('lasts as long as the provider says its page does', async () => {
+    checkout.provider.laterS = 7;
+    await checkout.buy({ key: 'k' });
+    expect((await orders())[0].expires_at).toBe(startS + 36 * 60 + 7);
+    checkout.clock.advanceMs(36 * MINUTE_MS + 6_999);
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe(201);
+    checkout.clock.advanceMs(1);
+    expect(verdict(await checkout.buy({ key: 'other', planId: 'growth' }))).toBe(201);
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
+  });
+
+  it('of another plan waits until the active one is over', async () => {
+    await checkout.buy({ key: 'k' });
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
+    checkout.clock.advanceMs(36 * MINUTE_MS - 1);
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
+    checkout.clock.advanceMs(1);
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe(201);
+    expect((await orders()).map(({ status, plan_id }: Row) => [plan_id, status])).toEqual([
+      ['growth', 'pending'],
+      ['launch', 'expired'],
+    ]);
+  });
+
+  it('answers that a key was used for another plan before anything else', async () => {
+    await checkout.buy({ key: 'k' });
+    expect(verdict(await checkout.buy({ key: 'k', planId: 'growth' }))).toBe('409 idempotency_key_conflict');
+    checkout.clock.advanceMs(36 * MINUTE_MS);
+    expect(verdict(await checkout.buy({ key: 'k', planId: 'growth' }))).toBe('409 idempotency_key_conflict');
+  });
+
+  it('of the same plan is the same for another key, which is bound to it from then on', async () => {
+    const first = await checkout.buy({ key: 'k' });
+    const second = await checkout.buy({ key: 'k2' });
+    expect([second.status, second.json()]).toEqual([201, first.json()]);
+    expect(verdict(await checkout.buy({ key: 'k2', planId: 'growth' }))).toBe('409 idempotency_key_conflict');
+    await checkout.deliver(await checkout.paid(first.json().order_id));
+    // Nothing is bought twice by repeating a request whose order was paid.
+    for (const key of ['k', 'k2']) expect((await checkout.buy({ key })).json()).toEqual(first.json());
+    expect((await checkout.buy({ key: 'k3' })).json().order_id).not.toBe(first.json().order_id);
+  });
+
+  it('has keys of its tenant', async () => {
+    const tenantId = await checkout.makeTenant();
+    const mine = await checkout.buy({ key: 'k' });
+    const theirs = await checkout.buy({ key: 'k', tenantId, planId: 'growth' });
+    expect([mine.status, theirs.status]).toEqual([201, 201]);
+    expect((await orders()).length).toBe(1);
+    const [order] = await orders(tenantId);
+    const foreign = `/admin/v1/tenants/${checkout.tenantId}/payments/orders/${order.order_id}`;
+    expect((await checkout.call('GET', foreign)).status).toBe(404);
+  });
+
+  it('costs what it did when it was ordered, whatever the catalog and the settings say later', async () => {
+    checkout.provider.failOnce('before');
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('502 payment_provider_failed');
+    checkout.urls.success = 'https://elsewhere.example/ok';
+    await checkout.rows(`insert into catalog_plans select id, 2, 'Lunch', 2900, currency, period, monthly_event_limit,
+      retention_days, max_development_projects, max_release_projects, max_subject_routes, max_usage_controls,
+      requires_release_project_usage_storage, release_project_usage_storage_dynamic_partition_start,
+      release_project_usage_storage_dynamic_partition_end, release_project_usage_storage_create_history_partition,
+      features, created_at from catalog_plans where id = 'launch'`);
+    checkout.clock.advanceMs(4 * MINUTE_MS);
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe(201);
+    const [first, second] = checkout.provider.requests;
+    expect(second).toEqual(first);
+    checkout.clock.advanceMs(36 * MINUTE_MS);
+    await checkout.buy({ key: 'k2' });
+    expect(checkout.provider.requests[2]).toMatchObject({
+      amountMinor: 2900,
+      productName: 'Tollgate Lunch, one month',
+      successUrl: 'https://elsewhere.example/ok',
+    });
+  });
+});
+
+describe('an order without a page', () => {
+  it('is retried with its key for five minutes, and stands in the way of other plans as long', async () => {
+    checkout.provider.failOnce('before');
+    const failed = await checkout.buy({ key: 'k' });
+    expect(verdict(failed)).toBe('502 payment_provider_failed');
+    const [{ order_id: orderId, session_id: sessionId }] = await orders();
+    expect(sessionId).toBeNull();
+    checkout.clock.advanceMs(5 * MINUTE_MS - 1);
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
+    const retried = await checkout.buy({ key: 'k' });
+    expect([retried.status, retried.json().order_id]).toEqual([201, orderId]);
+    expect(checkout.provider.requests[1]?.expiresAt).toBe(startS + 36 * 60);
+  });
+
+  it('is abandoned after five minutes: its key has expired, others begin anew', async () => {
+    checkout.provider.failOnce('before');
+    await checkout.buy({ key: 'k' });
+    checkout.clock.advanceMs(5 * MINUTE_MS);
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe(201);
+    expect(checkout.provider.requests.length).toBe(2);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'is healed by a retry after a crash %s the provider acted',
+    async (when) => {
+      checkout.provider.failOnce(when, new Error('killed'));
+      expect((await checkout.buy({ key: 'k' })).status).toBe(500);
+      expect((await orders()).map(({ session_id }: Row) => session_id)).toEqual([null]);
+      const retried = await checkout.buy({ key: 'k' });
+      expect(retried.status).toBe(201);
+      expect(checkout.provider.sessions.size).toBe(1);
+      expect(await orders()).toEqual([expect.objectContaining(retried.json())]);
+    },
+  );
+
+  it('gets no page from an answer that comes after it was found abandoned', async () => {
+    let release = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      checkout.provider.before = () => {
+        resolve();
+        return new Promise((go) => {
+          release = go;
+        });
+      };
+    });
+    const slow = checkout.buy({ key: 'k' });
+    await asked;
+    checkout.provider.before = async () => {};
+    checkout.clock.advanceMs(5 * MINUTE_MS);
+    const other = await checkout.buy({ key: 'g', planId: 'growth' });
+    expect(other.status).toBe(201);
+    release();
+    expect(verdict(await slow)).toBe('409 payment_checkout_expired');
+    expect((await orders()).map(({ status, session_id }: Row) => [status, session_id])).toEqual([
+      ['pending', other.json().session_id],
+      ['expired', null],
+    ]);
+  });
+});
+
+describe('checkouts at once', () => {
+  it('with one key are one order and one page, a hundred times', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => checkout.buy({ key: 'k' })));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(201);
+    expect(checkout.provider.sessions.size).toBe(1);
+    expect((await orders()).length).toBe(1);
+  });
+
+  it('with many keys for two plans leave one active', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        checkout.buy({ key: `k${at}`, planId: at % 2 === 0 ? 'launch' : 'scale' }),
+      ),
+    );
+    const bought = answers.filter(({ status }) => status === 201);
+    expect(bought.length).toBe(20);
+    expect(new Set(bought.map(({ text }) => text)).size).toBe(1);
+    expect(new Set(answers.filter(({ status }) => status !== 201).map(verdict))).toEqual(
+      new Set(['409 checkout_in_progress']),
+    );
+    expect((await orders()).length).toBe(1);
+  });
+});
+
+type Row = Readonly<Record<string, unknown>>;
