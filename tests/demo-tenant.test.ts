@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TollgateClient } from '@tollgate/sdk';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sampleCall, seededRandom } from '../packages/service/src/main/demo/sample-traffic.js';
+import { type DemoTenant, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { type RunningService, startService } from './support/service.js';
+
+let service: RunningService;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-demo-'));
+  service = await startService();
+});
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const projectOf = ({ key, projectId }: DemoTenant) =>
+  new TollgateClient({ baseUrl: service.url, apiKey: key }).project(projectId);
+
+it('has a board whose every chart shows something, and gets no second one at the next start', async () => {
+  const first = await ensureDemoTenant(service.url, service.serviceKey, folder);
+  expect(first.isNew).toBe(true);
+  const project = projectOf(first.tenant);
+  const random = seededRandom(1);
+  const occurred_at = Math.floor(Date.now() / 1_000);
+  const events = Array.from({ length: 50 }, (_, index) => ({
+    extractor_rule_set_id: first.tenant.ruleSetId,
+    idempotency_key: `demo-${index}`,
+    occurred_at,
+    raw_json: sampleCall(index, random),
+  }));
+  await project.batchIngest({ source: 'demo', events });
+  await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === events.length, {
+    timeoutMs: 30_000,
+    what: 'the sample events',
+  });
+
+  const again = await ensureDemoTenant(service.url, service.serviceKey, folder);
+  expect(again).toEqual({ tenant: first.tenant, isNew: false });
+  const { boards } = await project.boards.list();
+  expect(boards.map(({ board }) => board.name)).toEqual(['LLM usage']);
+  const charts = boards.flatMap((each) => each.charts);
+  expect(charts.length).toBeGreaterThanOrEqual(4);
+  for (const { title, query } of charts) {
+    const { rows } = await project.analysis.query({ ...query, time_range: { last_seconds: 3_600 } });
+    expect([title, rows.length]).not.toEqual([title, 0]);
+  }
+});

@@ -1,0 +1,291 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import * as sdk from '@tollgate/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { guideOf } from '../packages/service/src/testing/guide.js';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { moduleFunction } from './support/module-function.js';
+import { RecordedRequests } from './support/recorded-requests.js';
+import { createSampleProject, type SampleProject } from './support/sample-project.js';
+import { type RunningService, startService } from './support/service.js';
+
+const OCCURRED_AT = Math.floor(Date.now() / 1_000);
+const METRIC = 'llm.input_tokens';
+const CUSTOMER = { subject_type: 'customer', subject_id: 'c1' } as const;
+const LIMIT = {
+  limit_key: 'spend',
+  measure: 'amount',
+  selector_type: 'all',
+  selector_value: '',
+  currency: 'USD',
+  period: 'month',
+  limit_amount: '100',
+  action: 'block',
+} as const;
+
+const EXTRACTOR: sdk.ExtractorRuleSetInput = {
+  name: 'Tokens',
+  subject: { default_type: 'customer', id_path: 'customer', required: true },
+  charge_item_extractors: [{ metric: METRIC, path: 'tokens', type: 'number', unit: 'token' }],
+};
+const pricingOf = (extractorId: string, price: string): sdk.PricingRuleSetInput => ({
+  extractor_rule_set_id: extractorId,
+  name: 'Prices',
+  currency: 'USD',
+  rules: [{ name: 'all', metric: METRIC, unit_price_expr: `dec("${price}")` }],
+});
+
+const requests = new RecordedRequests();
+let service: RunningService;
+let sample: SampleProject;
+let project: sdk.ProjectClient;
+
+beforeAll(async () => {
+  service = await startService({ env: { TOLLGATE_WEBHOOK_ALLOW_PRIVATE: '1' } });
+  sample = await createSampleProject(service);
+  const client = new sdk.TollgateClient({ baseUrl: service.url, apiKey: sample.key, fetch: requests.fetch });
+  project = client.project(sample.projectId);
+});
+afterAll(() => service?.stop());
+
+const until = (what: string, condition: () => Promise<boolean>) =>
+  waitFor(condition, { timeoutMs: 30_000, what });
+const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+const event = (key: string, usage: object = { input_tokens: 10, output_tokens: 2 }) => ({
+  source: 'sdk',
+  idempotency_key: key,
+  occurred_at: OCCURRED_AT,
+  raw_json: { customer: CUSTOMER.subject_id, model: 'm', usage },
+});
+
+describe('every method, against the service', () => {
+  it('rule sets, and rules on trial', async () => {
+    const { extractorRuleSets, pricingRuleSets, ruleTrials } = project;
+    const made = await extractorRuleSets.create(EXTRACTOR);
+    const renamed = await extractorRuleSets.update(made.id, { ...EXTRACTOR, name: 'Input tokens' });
+    expect(renamed).toMatchObject({ id: made.id, name: 'Input tokens' });
+    expect(await extractorRuleSets.publish(made.id)).toMatchObject({ status: 'published' });
+    expect(await extractorRuleSets.get(made.id, 1)).toMatchObject({ id: made.id, version: 1 });
+    expect(await extractorRuleSets.versions(made.id)).toMatchObject({ total_count: 1 });
+    const prices = await pricingRuleSets.create(pricingOf(made.id, '1'));
+    await pricingRuleSets.update(prices.id, pricingOf(made.id, '2'));
+    await pricingRuleSets.publish(prices.id);
+    expect(await pricingRuleSets.get(prices.id)).toMatchObject({ status: 'published' });
+    expect(await pricingRuleSets.versions(prices.id)).toMatchObject({ total_count: 1 });
+    expect(await pricingRuleSets.list({ extractor_rule_set_id: made.id })).toMatchObject({ total_count: 1 });
+    const tested = await ruleTrials.test({
+      extractor_rule_set_id: made.id,
+      event: { raw_json: { customer: 'c1', tokens: 3 } },
+    });
+    expect(tested).toMatchObject({ charge_items: [{ metric: METRIC, amount: '6' }] });
+    const time_range = { from: OCCURRED_AT - 60, to: OCCURRED_AT };
+    const backtest = await ruleTrials.startBacktest({ extractor_rule_set_id: made.id, time_range });
+    expect(await ruleTrials.backtest(backtest.id)).toMatchObject({ id: backtest.id });
+    expect(await ruleTrials.backtests()).toMatchObject({ total_count: 1 });
+    expect(await ruleTrials.cancelBacktest(backtest.id)).toMatchObject({ id: backtest.id });
+    await pricingRuleSets.archive(prices.id);
+    await extractorRuleSets.archive(made.id);
+    expect((await extractorRuleSets.list({ status: 'archived' })).total_count).toBe(1);
+  });
+
+  it('ingest, usage and analysis', async () => {
+    const { usage, analysis } = project;
+    const { raw_event_id: id } = await project.ingest(sample.ruleSetId, event('one'));
+    const { count } = await project.batchIngest({
+      events: [{ ...event('two'), extractor_rule_set_id: sample.ruleSetId }],
+    });
+    expect(count).toBe(1);
+    await project.ingest(sample.ruleSetId, event('bad', { input_tokens: 'many' }));
+    await until('three events', async () => (await usage.events()).events.length === 3);
+    const seen: string[] = [];
+    for await (const each of usage.allEvents({ status: 'processed', limit: 1 })) seen.push(each.raw_event_id);
+    expect(seen).toContain(id);
+    expect(seen).toHaveLength(2);
+    expect(await usage.event(id)).toMatchObject({ raw_event_id: id, status: 'processed' });
+    const [failed] = (await usage.events({ status: 'failed' })).events;
+    expect(await usage.reprocessEvent(failed?.raw_event_id as string)).toBeDefined();
+    expect(await usage.reprocessEvents({ from: OCCURRED_AT, to: OCCURRED_AT + 1 })).toBeDefined();
+    expect(await usage.ingestStatus()).toBeDefined();
+    const { rows } = await analysis.query({
+      metrics: [METRIC],
+      time_range: { from: OCCURRED_AT, to: OCCURRED_AT + 1 },
+      bucket_size: 'none',
+    });
+    expect(rows).toMatchObject([{ metric: METRIC, item_count: 2, quantity: '20', amount: '0.00005' }]);
+    const { metrics } = await analysis.metrics();
+    expect(metrics.map(({ metric }) => metric)).toContain(METRIC);
+  });
+
+  it('boards and charts', async () => {
+    const { boards } = project;
+    const { report_id } = await boards.create({ name: 'Usage' });
+    expect(await boards.update(report_id, { timezone: 'Asia/Tokyo' })).toMatchObject({
+      timezone: 'Asia/Tokyo',
+    });
+    const chart = { board_id: report_id, title: 'Cost', chart_type: 'line', metrics: [METRIC] } as const;
+    const first = await boards.createChart({ ...chart, metrics: [METRIC] });
+    const second = await boards.createChart({ ...chart, metrics: [METRIC] });
+    await boards.updateChart(first.chart_id, { ...chart, title: 'Price', metrics: [METRIC] });
+    const { charts } = await boards.reorder(report_id, [
+      { chart_id: second.chart_id, position: 0, size: 'full' },
+      { chart_id: first.chart_id, position: 1 },
+    ]);
+    expect(charts.map(({ title }) => title)).toEqual(['Cost', 'Price']);
+    await boards.deleteChart(second.chart_id);
+    expect((await boards.list()).boards).toMatchObject([
+      { board: { report_id }, charts: [{ title: 'Price' }] },
+    ]);
+    expect(await boards.delete(report_id)).toBeUndefined();
+    expect(await boards.list()).toEqual({ boards: [] });
+  });
+
+  it('accounts, wallets and the ledger', async () => {
+    const { accounts } = project;
+    const { id } = await accounts.create({ name: 'Ann', external_id: 'crm-1' });
+    expect(ids((await accounts.list({ external_id: 'crm-1' })).accounts)).toEqual([id]);
+    expect(await accounts.get(id)).toMatchObject({ name: 'Ann' });
+    expect(await accounts.setWalletMode(id, 'USD', 'prepaid')).toMatchObject({ mode: 'prepaid' });
+    const credit = () => accounts.credit(id, 'USD', { amount: '25.50' }, { idempotencyKey: 'invoice-1' });
+    expect(await credit()).toEqual(await credit());
+    await accounts.adjust(id, 'USD', { amount: '-0.5', reason: 'rounding' }, { idempotencyKey: 'adjust-1' });
+    await accounts.adjust(id, 'USD', { amount: '1', reason: 'kindness' });
+    expect((await accounts.credits(id, 'USD')).total_count).toBe(2);
+    expect((await accounts.wallets(id)).wallets).toMatchObject([{ currency: 'USD', balance: '26' }]);
+    expect((await accounts.ledger(id, { kind: 'credit' })).entries).toHaveLength(2);
+    const amounts: string[] = [];
+    for await (const entry of accounts.allLedgerEntries(id, { ledger_account: 'wallet', limit: 1 })) {
+      amounts.push(entry.amount);
+    }
+    expect(amounts).toEqual(['1', '-0.5', '25.5']);
+  });
+
+  it('plans, routes, limits of one route, and where they stand', async () => {
+    const { usageLimitPlans: plans, subjectRoutes: routes, realtimeLimits } = project;
+    const { id } = await plans.create({ name: 'basic', title: 'Basic', rules: [LIMIT] });
+    await plans.update(id, { title: 'Basics' });
+    expect(await plans.publish(id)).toMatchObject({ revision: 1 });
+    expect(await plans.get(id)).toMatchObject({ published: { title: 'Basics' }, draft: null });
+    expect((await plans.versions(id)).total_count).toBe(1);
+    expect((await plans.list({ search: 'BASIC', published: true })).total_count).toBe(1);
+    expect(await plans.archive(id)).toMatchObject({ status: 'archived' });
+    expect(await plans.restore(id)).toMatchObject({ status: 'published' });
+    const route = await routes.create({ ...CUSTOMER, usage_limit_plan_id: id });
+    expect(await routes.get(route.id)).toEqual(route);
+    expect(await routes.update(route.id, { timezone: 'Asia/Tokyo' })).toMatchObject({
+      timezone: 'Asia/Tokyo',
+    });
+    expect(ids((await routes.list({ ...CUSTOMER })).subject_routes)).toEqual([route.id]);
+    const limit = await routes.createLimit(route.id, { ...LIMIT, limit_key: 'own', limit_amount: '7.25' });
+    expect(await routes.limit(route.id, limit.id)).toEqual(limit);
+    await routes.updateLimit(route.id, limit.id, { limit_amount: '7.5', effective: 'now' });
+    expect((await routes.limits(route.id)).limits).toMatchObject([{ limit_amount: '7.5' }]);
+    const { limits } = await realtimeLimits.snapshot(CUSTOMER);
+    expect(limits.map(({ limit_amount }) => limit_amount).sort()).toEqual(['100', '7.5']);
+    const check = (amount: string) => realtimeLimits.check({ ...CUSTOMER, amount, currency: 'USD' });
+    expect([(await check('7.5')).allowed, (await check('7.51')).allowed]).toEqual([true, false]);
+    await routes.deleteLimit(route.id, limit.id);
+    await routes.delete(route.id);
+  });
+
+  it('budget leases', async () => {
+    const { budgetLeases, subjectRoutes } = project;
+    const route = await subjectRoutes.create({ ...CUSTOMER });
+    await subjectRoutes.createLimit(route.id, { ...LIMIT, limit_amount: '10' });
+    const request = { ...CUSTOMER, amount: '6', currency: 'USD', ttl_seconds: 60 };
+    const lease = await budgetLeases.create(request, { idempotencyKey: 'job-1' });
+    expect((await budgetLeases.create(request, { idempotencyKey: 'job-1' })).id).toBe(lease.id);
+    await expect(budgetLeases.create(request)).rejects.toMatchObject({ code: 'limit_exceeded', status: 409 });
+    expect(await budgetLeases.get(lease.id)).toMatchObject({ status: 'active' });
+    expect(await budgetLeases.close(lease.id)).toMatchObject({ status: 'closed' });
+    expect(ids((await budgetLeases.list({ ...CUSTOMER, status: 'closed' })).budget_leases)).toEqual([
+      lease.id,
+    ]);
+    await subjectRoutes.delete(route.id);
+  });
+
+  it('webhook endpoints and their messages', async () => {
+    const { webhookEndpoints: endpoints } = project;
+    const messages: sdk.VerifiedWebhook[] = [];
+    let secret = '';
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      messages.push(sdk.verifyWebhook(secret, request.headers, Buffer.concat(chunks)));
+      response.writeHead(204).end();
+    });
+    const input = { url: await urlOf(receiver), event_types: ['*'] };
+    const made = await endpoints.create(input);
+    const { id } = made;
+    secret = made.secret;
+    expect(await endpoints.get(id)).toMatchObject({ id, status: 'enabled' });
+    const { message_id } = await endpoints.test(id);
+    await until('the message', async () => messages.length === 1);
+    expect(messages[0]).toMatchObject({
+      id: message_id,
+      type: 'webhook.test',
+      data: { webhook_endpoint_id: id },
+    });
+    await until(
+      'its delivery',
+      async () => (await endpoints.deliveries(id, { status: 'delivered' })).total_count === 1,
+    );
+    secret = (await endpoints.rotateSecret(id)).secret;
+    await endpoints.redeliver(id, message_id);
+    await until('the message again', async () => messages.length === 2);
+    expect(messages[1]).toEqual(messages[0]);
+    expect(await endpoints.update(id, { ...input, event_types: ['a.b'] })).toMatchObject({
+      event_types: ['a.b'],
+    });
+    expect(ids((await endpoints.list()).webhook_endpoints)).toEqual([id]);
+    await endpoints.delete(id);
+    await closed(receiver);
+  });
+
+  it('asks for operations that are documented, and is answered as they say', async () => {
+    const asked = await requests.operationsOf(service.url);
+    expect(asked.size).toBe(operationCount(project));
+  });
+});
+
+it('the README works as written', async () => {
+  const guide = guideOf(readFileSync(new URL('../packages/sdk/README.md', import.meta.url), 'utf8'));
+  const answered = ['rows', 'ingest', 'series', 'limits', 'allowed', 'receiver'];
+  const run = moduleFunction(guide.blocks('ts').join('\n'), { sdk, inputs: ['process', 'secret'], answered });
+  const { key, projectId } = await createSampleProject(service);
+  const env = { TOLLGATE_URL: service.url, TOLLGATE_API_KEY: key, TOLLGATE_PROJECT_ID: projectId };
+  const shown = await run({ env, once: () => {} }, 'whsec_c2VjcmV0');
+  expect(await shown.ingest.close({ timeoutMs: 30_000 })).toEqual([]);
+  expect(shown.rows).toBeInstanceOf(Array);
+  expect(shown.series).toMatchObject({ timezone: 'Europe/Berlin', group_by: ['bucket', 'model'] });
+  expect(shown.limits).toMatchObject([{ limit_amount: '20' }]);
+  expect(shown.allowed).toBe(true);
+  const answer = await fetch(await urlOf(shown.receiver), { method: 'POST', body: '{}' });
+  expect(answer.status).toBe(400);
+  await closed(shown.receiver);
+  for (const name of resourcesOf(project).keys()) expect(guide.text).toContain(`\`${name}\``);
+});
+
+/** The fields of a project that are resources. */
+function resourcesOf(client: sdk.ProjectClient): Map<string, object> {
+  return new Map(Object.entries(client).filter(([, value]) => typeof value === 'object'));
+}
+
+/** How many operations a project stands for; `all…` and ingest of text are other ways to ask for one. */
+function operationCount(client: sdk.ProjectClient): number {
+  return [client, ...resourcesOf(client).values()]
+    .flatMap((resource) => Object.getOwnPropertyNames(Object.getPrototypeOf(resource)))
+    .filter((name) => name !== 'constructor' && name !== 'batchIngestText' && !name.startsWith('all')).length;
+}
+
+async function urlOf(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await once(server.close(), 'close');
+}

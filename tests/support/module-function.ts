@@ -1,0 +1,20 @@
+import { createRequire } from 'node:module';
+import type * as Sdk from '@tollgate/sdk';
+
+interface ModuleParts {
+  readonly sdk: typeof Sdk;
+  /** Names that the code finds as if they were global. */
+  readonly inputs: readonly string[];
+  /** Names of its constants that are answered. */
+  readonly answered: readonly string[];
+}
+
+/** The code of a module, written as in a README, as a function of what it does not import; answers some of its constants. */
+export function moduleFunction(code: string, { sdk, inputs, answered }: ModuleParts) {
+  const body = code
+    .replace(/^import \{ (.*) \} from '@tollgate\/sdk';$/gm, 'const { $1 } = sdk;')
+    .replace(/^import \{ (.*) \} from '(node:.*)';$/gm, "const { $1 } = require('$2');");
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  const run = new AsyncFunction('sdk', 'require', ...inputs, `${body}\nreturn { ${answered.join(', ')} };`);
+  return (...values: unknown[]) => run(sdk, createRequire(import.meta.url), ...values);
+}

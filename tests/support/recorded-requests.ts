@@ -1,0 +1,45 @@
+/** A documented operation: what the API description says of a method and a path. */
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+/** Requests that were sent, and how they were answered. */
+export class RecordedRequests {
+  readonly #sent: { method: string; path: string; status: number }[] = [];
+
+  /** A `fetch` that notes what it sends. */
+  readonly fetch: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    this.#sent.push({
+      method: init?.method ?? 'GET',
+      path: new URL(String(input)).pathname,
+      status: response.status,
+    });
+    return response;
+  };
+
+  /** The operations that were asked for, by id; throws for a request that is none, or has an answer that is not documented. */
+  async operationsOf(serviceUrl: string): Promise<Set<string>> {
+    const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, Operation>>;
+    };
+    const operations = Object.entries(document.paths).map(([path, methods]) => ({
+      pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
+      // Of two that fit, `/events/reprocess` goes before `/events/{id}`.
+      parameters: path.split('{').length,
+      methods,
+    }));
+    operations.sort((a, b) => a.parameters - b.parameters);
+    return new Set(
+      this.#sent.map(({ method, path, status }) => {
+        const fitting = operations.filter(({ pattern }) => pattern.test(path));
+        const operation = fitting.map(({ methods }) => methods[method.toLowerCase()]).find(Boolean);
+        if (operation === undefined || !(String(status) in operation.responses)) {
+          throw new Error(`${method} ${path} → ${status} is not documented`);
+        }
+        return operation.operationId;
+      }),
+    );
+  }
+}
