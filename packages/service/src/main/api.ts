@@ -25,7 +25,7 @@ import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js
 import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
-import { registerUsageRoutes } from '../modules/usage/index.js';
+import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
@@ -145,6 +145,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,
   });
+  registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock });
   const stopStreams = startStreams(app, stores, { ...parts, history });
   registerBoardRoutes(app, createBoards({ postgres, clock }));

@@ -60,7 +60,7 @@ function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): s
 }
 
 /** The conditions that another attempt of the same event can answer differently. */
-function matches(event: StoredEvent, filter: EventFilter): boolean {
+export function matches(event: StoredEvent, filter: EventFilter): boolean {
   return (
     (filter.status === undefined || event.status === filter.status) &&
     (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&

@@ -88,9 +88,15 @@ const CONDITIONS = {
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
 } as const satisfies Record<keyof EventFilter, string>;
 
+/** Which event comes first, and how a position is compared with those that follow it. */
+const ORDERS = {
+  newest: { direction: 'DESC', follows: '<', reaches: '<=' },
+  oldest: { direction: 'ASC', follows: '>', reaches: '>=' },
+} as const;
+
 /** Events that may belong on a page. */
 export interface Candidates {
-  /** 32 hex digits each, newest first. */
+  /** 32 hex digits each, in the order asked for. */
   readonly ids: string[];
   /** None follow. */
   readonly isEnd: boolean;
@@ -107,7 +113,9 @@ export async function matchingIds(
   filter: EventFilter,
   after: string | undefined,
   limit: number,
+  order: keyof typeof ORDERS = 'newest',
 ): Promise<Candidates> {
+  const { direction, follows, reaches } = ORDERS[order];
   const conditions = [IN_SCOPE];
   const params: Record<string, unknown> = { ...scopeParams(scope), limit };
   if (filter.ledger_transaction_id !== undefined) {
@@ -125,14 +133,14 @@ export async function matchingIds(
   if (after !== undefined) {
     const afterTime = `toDateTime({after_s:UInt32}, 'UTC')`;
     conditions.push(
-      `occurred_at <= ${afterTime}`,
-      `(occurred_at, raw_event_id) < (${afterTime}, toFixedString(unhex({after:String}), 16))`,
+      `occurred_at ${reaches} ${afterTime}`,
+      `(occurred_at, raw_event_id) ${follows} (${afterTime}, toFixedString(unhex({after:String}), 16))`,
     );
     Object.assign(params, { after, after_s: secondsOfId(after) });
   }
   const rows = await clickhouse.query<{ id: string }>(
     `SELECT lower(hex(raw_event_id)) AS id FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')}
-     ORDER BY occurred_at DESC, raw_event_id DESC LIMIT {limit:UInt32}`,
+     ORDER BY occurred_at ${direction}, raw_event_id ${direction} LIMIT {limit:UInt32}`,
     params,
   );
   return { ids: [...new Set(rows.map((row) => row.id))], isEnd: rows.length < limit };

@@ -1,6 +1,7 @@
 export type { UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export { explainItem } from './explain.js';
+export { registerExportRoutes } from './export-routes.js';
 export {
   countInputs,
   inputBytes,

@@ -1,0 +1,84 @@
+import type { ExportFormat, PostedChargeItem, UsageEvent } from '@tollgate/contract';
+import { csvLine, csvText } from '../../kernel/csv.js';
+
+/** How events become text: what comes first, and then each page. */
+export interface ExportText {
+  readonly contentType: string;
+  readonly head: string;
+  ofEvents(events: readonly UsageEvent[]): string;
+}
+
+type Columns<T> = Readonly<Record<string, (row: T) => string>>;
+
+const number = (value: number | null): string => (value === null ? '' : String(value));
+/** Decimals of the service's own making: plain numbers, which a spreadsheet may read as such. */
+const decimal = (value: string | null): string => value ?? '';
+
+const EVENT_COLUMNS: Columns<UsageEvent> = {
+  raw_event_id: (event) => csvText(event.raw_event_id),
+  occurred_at: (event) => number(event.occurred_at),
+  received_at: (event) => number(event.received_at),
+  processed_at: (event) => number(event.processed_at),
+  status: (event) => csvText(event.status),
+  source: (event) => csvText(event.source),
+  external_event_id: (event) => csvText(event.external_event_id),
+  idempotency_key: (event) => csvText(event.idempotency_key),
+  subject_type: (event) => csvText(event.subject_type),
+  subject_id: (event) => csvText(event.subject_id),
+  account_id: (event) => csvText(event.account_id),
+  posting: (event) => csvText(event.posting),
+  extractor_rule_set_id: (event) => csvText(event.extractor_rule_set_id),
+  extractor_version: (event) => number(event.extractor_version),
+  budget_lease_id: (event) => csvText(event.budget_lease_id),
+  lease_status: (event) => csvText(event.lease_status),
+  dimensions: (event) => csvText(JSON.stringify(event.dimensions)),
+  'failure.code': (event) => csvText(event.failure?.code ?? null),
+  'failure.message': (event) => csvText(event.failure?.message ?? null),
+  'failure.path': (event) => csvText(event.failure?.path ?? null),
+};
+
+const ITEM_COLUMNS: Columns<PostedChargeItem> = {
+  'item.extractor_name': (item) => csvText(item.extractor_name),
+  'item.metric': (item) => csvText(item.metric),
+  'item.unit': (item) => csvText(item.unit),
+  'item.quantity': (item) => decimal(item.quantity),
+  'item.unit_price': (item) => decimal(item.unit_price),
+  'item.amount': (item) => decimal(item.amount),
+  'item.discount': (item) => decimal(item.discount),
+  'item.currency': (item) => csvText(item.currency),
+  'item.source': (item) => csvText(item.source),
+  'item.pricing_source': (item) => csvText(item.pricing_source),
+  'item.rule_set_id': (item) => csvText(item.rule_set_id),
+  'item.rule_set_version': (item) => number(item.rule_set_version),
+  'item.rule_name': (item) => csvText(item.rule_name),
+  'item.ledger_transaction_id': (item) => csvText(item.ledger_transaction_id),
+};
+
+/** Before the columns of the item: its place among those of the event, counted from 0. */
+const ITEM_INDEX = 'item';
+const EVENT_CELLS = Object.values(EVENT_COLUMNS);
+const ITEM_CELLS = Object.values(ITEM_COLUMNS);
+const NO_ITEM: readonly string[] = [ITEM_INDEX, ...ITEM_CELLS].map(() => '');
+
+export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
+  ndjson: {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    head: '',
+    ofEvents: (events) => events.map((event) => `${JSON.stringify(event)}\n`).join(''),
+  },
+  csv: {
+    contentType: 'text/csv; charset=utf-8',
+    head: csvLine([...Object.keys(EVENT_COLUMNS), ITEM_INDEX, ...Object.keys(ITEM_COLUMNS)]),
+    ofEvents: (events) => events.map(csvLines).join(''),
+  },
+};
+
+/** A line per charge item; the event's cells are repeated in each. */
+function csvLines(event: UsageEvent): string {
+  const cells = EVENT_CELLS.map((cell) => cell(event));
+  if (event.charge_items.length === 0) return csvLine([...cells, ...NO_ITEM]);
+  const lines = event.charge_items.map((item, index) =>
+    csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item))]),
+  );
+  return lines.join('');
+}

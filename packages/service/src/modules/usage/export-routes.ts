@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import {
+  closed,
+  ErrorBodySchema,
+  EXPORTS_PER_KEY_MAX,
+  type UsageEvent,
+  UsageEventsExportQuery,
+} from '@tollgate/contract';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type App, invalidRequest, Slots } from '../../platform/http/index.js';
+import { Gauge, type Metrics } from '../../platform/metrics/index.js';
+import type { UsageHistory } from '../storage/index.js';
+import { EXPORT_TEXTS, type ExportText } from './export-format.js';
+import { EXPORT_PAGE_EVENTS, eventPages } from './export-pages.js';
+
+export interface ExportRouteDeps {
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly history: UsageHistory;
+  readonly metrics: Metrics;
+}
+
+/** Exports of all keys in one process. */
+const EXPORTS_MAX = 8;
+/** A client that takes nothing for so long is let go. */
+const IDLE_MS_MAX = 60_000;
+
+const Params = Type.Object({ project_id: Type.String() }, closed);
+
+/** All events of a range, as a file. */
+export function registerExportRoutes(app: App, { clickhouse, history, metrics }: ExportRouteDeps): void {
+  const slots = new Slots({ what: 'exports', perKeyMax: EXPORTS_PER_KEY_MAX, totalMax: EXPORTS_MAX });
+  measureExports(metrics, slots);
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/usage/events/export',
+    exposeHeadRoute: false,
+    config: { access: { kind: 'project', permission: 'usage:read' }, isLong: true },
+    schema: {
+      tags: ['Usage'],
+      summary: 'Export usage events',
+      description:
+        'All events of a range, oldest first by `occurred_at`, as CSV or NDJSON; decimals are exact texts. In CSV, text that a ' +
+        'spreadsheet would run as a formula gets an apostrophe in front. It is read as fast as the client takes it, ' +
+        `${EXPORT_PAGE_EVENTS} events at a time. When it fails halfway, the connection breaks: an answer that ends properly is ` +
+        `whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
+      operationId: 'exportUsageEvents',
+      params: Params,
+      querystring: UsageEventsExportQuery,
+      response: {
+        200: {
+          description: 'The events.',
+          content: {
+            'application/x-ndjson': { schema: Type.String() },
+            'text/csv': { schema: Type.String() },
+          },
+        },
+        429: ErrorBodySchema,
+      },
+    },
+    handler: async (request, reply) => {
+      const { format = 'ndjson', ...filter } = request.query;
+      if (filter.to <= filter.from) throw invalidRequest('to', 'must be after from');
+      const gone = leaving(reply, slots.take(request.principal));
+      const scope = await history.scopeOf(request.project);
+      const pages = eventPages(abortable(clickhouse, gone), scope, filter);
+      // What fails up to here is told by an ordinary answer.
+      const first = await pages.next();
+      const text = EXPORT_TEXTS[format];
+      const body = Readable.from(textsOf(text, first, pages), { objectMode: false });
+      // A reset, and not an end: over a connection without chunks, too, a broken export must not look like a short one.
+      body.once('error', () => reply.raw.socket?.resetAndDestroy());
+      reply.raw.setTimeout(IDLE_MS_MAX, () => reply.raw.destroy());
+      reply.header('content-type', text.contentType);
+      reply.header('content-disposition', `attachment; filename="usage-events.${format}"`);
+      reply.header('cache-control', 'no-store');
+      // The schema describes the text, and the types would have it whole.
+      return reply.send(body as never);
+    },
+  });
+}
+
+/** Asks for the next page when the last has been taken. */
+async function* textsOf(
+  { head, ofEvents }: ExportText,
+  first: IteratorResult<UsageEvent[], undefined>,
+  pages: AsyncGenerator<UsageEvent[], undefined>,
+): AsyncGenerator<string> {
+  if (head !== '') yield head;
+  for (let page = first; page.done !== true; page = await pages.next()) yield ofEvents(page.value);
+}
+
+/** Aborts when the answer has ended in whatever way, and gives the slot back. */
+function leaving({ raw }: FastifyReply, release: () => void): AbortSignal {
+  const gone = new AbortController();
+  const leave = () => {
+    release();
+    gone.abort();
+  };
+  if (raw.destroyed) leave();
+  else raw.once('close', leave);
+  return gone.signal;
+}
+
+/** Queries end when nobody waits for their answers any more. */
+function abortable(clickhouse: Pick<ClickHouse, 'query'>, signal: AbortSignal): Pick<ClickHouse, 'query'> {
+  return { query: (sql, params) => clickhouse.query(sql, params, { signal }) };
+}
+
+function measureExports(metrics: Metrics, slots: Slots): void {
+  new Gauge({
+    name: 'tollgate_usage_exports',
+    help: 'Exports of usage events under way.',
+    registers: [metrics],
+    collect() {
+      this.set(slots.taken);
+    },
+  });
+}
