@@ -82,8 +82,8 @@ const usageEventFields = {
       {
         description:
           'What the lease was when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
-          'nothing any more; `unknown` the project has none of that id for this subject. Null without a lease, and for a ' +
-          'failed event.',
+          'nothing any more; `unknown` the project has none of that id for this subject, or it ended more than 90 days ' +
+          'before. Null without a lease, and for a failed event.',
       },
     ),
   ),

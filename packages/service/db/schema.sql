@@ -103,6 +103,7 @@ create table budget_leases (
 );
 CREATE INDEX budget_leases_by_subject ON public.budget_leases USING btree (project_id, subject_type, subject_id, id);
 CREATE INDEX budget_leases_due ON public.budget_leases USING btree (expires_at) WHERE (status = 'active'::text);
+CREATE INDEX budget_leases_ended ON public.budget_leases USING btree (closed_at) WHERE (status <> 'active'::text);
 
 create table catalog_plans (
   id text not null,
@@ -252,6 +253,13 @@ create table entitlement_grants (
   constraint entitlement_grants_pkey PRIMARY KEY (tenant_id, id),
   constraint entitlement_grants_source_key UNIQUE (source),
   constraint entitlement_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
+);
+
+create table event_arrivals (
+  tenant_id text not null,
+  month_start bigint not null,
+  event_count bigint not null,
+  constraint event_arrivals_pkey PRIMARY KEY (tenant_id, month_start)
 );
 
 create table event_quotas (

@@ -203,3 +203,5 @@ create table budget_leases (
 );
 create index budget_leases_by_subject on budget_leases (project_id, subject_type, subject_id, id);
 create index budget_leases_due on budget_leases (expires_at) where status = 'active';
+-- Those that have ended are kept for a time.
+create index budget_leases_ended on budget_leases (closed_at) where status <> 'active';

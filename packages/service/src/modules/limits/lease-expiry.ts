@@ -6,13 +6,17 @@ import { repeat } from '../../platform/wakeup.js';
 import { WalletHolds } from '../ledger/index.js';
 import { ended, heldOf, walletOf } from './lease.js';
 import { giveBackToWallets } from './lease-decisions.js';
-import { claimDueLeases, measureLeases, updateEnded } from './lease-store.js';
+import { claimDueLeases, deleteEndedBefore, measureLeases, updateEnded } from './lease-store.js';
 import { subtractReserved } from './reserved-store.js';
 
 /** Leases that one transaction ends: few, because it holds what they hold of. */
 const LEASES_PER_TRANSACTION = 100;
 /** How long a lease may hold what it has after its time. */
 const POLL_MS = 500;
+/** For so long after its end, a lease can be read, and events that name it are told what it was. */
+export const ENDED_KEPT_S = 90 * 86_400;
+/** Leases that one sweep deletes. */
+const DELETED_PER_SWEEP = 1_000;
 
 export interface LeaseExpiryDeps {
   readonly postgres: Postgres;
@@ -21,11 +25,14 @@ export interface LeaseExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/** Ends leases whose time has come. Any number may run on one database, beside each other. */
+/** Ends leases whose time has come, and deletes those that ended long ago. Any number may run on one database, beside each other. */
 export interface LeaseExpiryJob {
   /** Works until `signal` aborts, then ends after the transaction in hand; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Ends all that is due now and that no other job has in hand; answers how many. Rejects when the database does. */
+  /**
+   * Ends all that is due now and that no other job has in hand, and answers how many; deletes a number of those that need not be kept.
+   * Rejects when the database does.
+   */
   sweep(signal?: AbortSignal): Promise<number>;
 }
 
@@ -45,7 +52,7 @@ class ExpiryJob implements LeaseExpiryJob {
       pollMs: POLL_MS,
       onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'due budget leases could not be ended and will be tried again');
+        this.deps.log.warn({ err }, 'budget leases could not be ended or deleted, which will be tried again');
       },
     });
   }
@@ -61,6 +68,12 @@ class ExpiryJob implements LeaseExpiryJob {
       if (count < LEASES_PER_TRANSACTION) break;
     }
     if (total > 0) await this.#measure();
+    const deleted = await deleteEndedBefore(
+      postgres.db,
+      unixSeconds(clock) - ENDED_KEPT_S,
+      DELETED_PER_SWEEP,
+    );
+    this.#observer.deleted.inc(deleted);
     return total;
   }
 
@@ -102,6 +115,7 @@ class ExpiryObserver {
   readonly due: Gauge;
   readonly oldest: Gauge;
   readonly expired: Counter;
+  readonly deleted: Counter;
   readonly failures: Counter;
 
   constructor(metrics: Metrics) {
@@ -126,9 +140,14 @@ class ExpiryObserver {
       help: 'Budget leases that were ended because their time had come.',
       registers,
     });
+    this.deleted = new Counter({
+      name: 'tollgate_budget_leases_deleted_total',
+      help: 'Budget leases that were deleted because they had ended long ago.',
+      registers,
+    });
     this.failures = new Counter({
       name: 'tollgate_budget_lease_expiry_failures_total',
-      help: 'Attempts to end due budget leases that failed and were tried again.',
+      help: 'Attempts to end or delete budget leases that failed and were tried again.',
       registers,
     });
   }

@@ -1,47 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestLimits, makeLimit, makeRoute, setUsed, type TestLimits } from './realtime.testing.js';
+import { LeaseCalls } from './lease-calls.testing.js';
+import { makeLimit, setUsed, type TestLimits } from './realtime.testing.js';
 
+let calls: LeaseCalls;
 let api: TestLimits;
-let counter = 0;
 
 beforeAll(async () => {
-  api = await createTestLimits();
+  calls = await LeaseCalls.start();
+  api = calls.api;
 });
 afterAll(() => api.close());
-
-/** A subject with a route of its own. */
-async function makeSubject() {
-  counter += 1;
-  const subjectId = `s${counter}`;
-  return { subjectId, route: await makeRoute(api, { id: `ra_${subjectId}`, subjectId }) };
-}
-
-const ask = (subjectId: string, asked: object) =>
-  api.call('POST', `${api.url}/budget-leases`, {
-    subject_type: 'user',
-    subject_id: subjectId,
-    currency: 'USD',
-    ttl_seconds: 60,
-    ...asked,
-  });
-
-async function grant(subjectId: string, asked: object) {
-  const answer = await ask(subjectId, asked);
-  expect([answer.status, answer.text]).toEqual([201, answer.text]);
-  return answer.json();
-}
-
-const limitsOf = async (subjectId: string) =>
-  (
-    await api.call('GET', `${api.url}/subject/realtime/limits?subject_type=user&subject_id=${subjectId}`)
-  ).json().limits;
-const reservedOf = async (subjectId: string) =>
-  (await limitsOf(subjectId)).map(({ id, reserved_amount: reserved }: Record<string, string>) => [
-    id,
-    reserved,
-  ]);
-const close = (id: string) => api.call('POST', `${api.url}/budget-leases/${id}/close`);
-const get = (id: string) => api.call('GET', `${api.url}/budget-leases/${id}`);
 
 describe('an Idempotency-Key', () => {
   const send = (key: string, body: object) =>
@@ -57,7 +25,7 @@ describe('an Idempotency-Key', () => {
     });
 
   it('makes one lease of any number of requests at once', async () => {
-    const { subjectId, route } = await makeSubject();
+    const { subjectId, route } = await calls.makeSubject();
     await makeLimit(api, route, { key: 'k1', amount: '10' });
     const body = { subject_id: subjectId, amount: '6' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => send('once', body)));
@@ -67,11 +35,11 @@ describe('an Idempotency-Key', () => {
     expect((await send('once', { ...body, amount: 6.0 })).body).toBe(answers[0]?.body);
     const other = await send('once', { ...body, amount: '1' });
     expect([other.statusCode, other.json().code]).toEqual([409, 'idempotency_key_conflict']);
-    expect(await reservedOf(subjectId)).toEqual([['racl_k1', '6']]);
+    expect(await calls.reservedOf(subjectId)).toEqual([['racl_k1', '6']]);
   });
 
   it('of a refused request is free again', async () => {
-    const { subjectId, route } = await makeSubject();
+    const { subjectId, route } = await calls.makeSubject();
     const ruleNo = await makeLimit(api, route, { key: 'k2', amount: '10', period: 'lifetime' });
     await setUsed(api, ruleNo, { startS: 0, limit: '10' }, '10', subjectId);
     const body = { subject_id: subjectId, amount: '1' };
@@ -99,13 +67,13 @@ describe('requests', () => {
       { amount: '1', status: 'active' },
       {},
     ]) {
-      const { status, json } = await ask('nobody', wrong);
+      const { status, json } = await calls.ask('nobody', wrong);
       expect([wrong, status, json().code]).toEqual([wrong, 400, 'invalid_request']);
     }
   });
 
   it("are told of another tenant's or project's lease as of one that does not exist, byte for byte", async () => {
-    const { id } = await grant('nobody', { amount: '1' });
+    const { id } = await calls.grant('nobody', { amount: '1' });
     const sibling = `/v1/projects/${await api.makeProject(api.tenantId)}/budget-leases`;
     const tenantId = await api.makeTenant();
     const foreign = `/v1/projects/${await api.makeProject(tenantId)}/budget-leases`;
@@ -121,15 +89,16 @@ describe('requests', () => {
         expect([answer.status, answer.text]).toEqual([404, absent.text]);
       }
     }
-    expect((await get(id)).json()).toMatchObject({ status: 'active' });
+    expect((await calls.get(id)).json()).toMatchObject({ status: 'active' });
     const list = await api.call('GET', `${sibling}?subject_type=user&subject_id=nobody`);
     expect(list.json()).toMatchObject({ budget_leases: [], total_count: 0 });
   });
 
   it('list the leases of a subject, newest first, by what they are now', async () => {
     const ids: string[] = [];
-    for (const ttl of [1, 100, 100]) ids.push((await grant('lister', { amount: '1', ttl_seconds: ttl })).id);
-    await close(ids[1] as string);
+    for (const ttl of [1, 100, 100])
+      ids.push((await calls.grant('lister', { amount: '1', ttl_seconds: ttl })).id);
+    await calls.close(ids[1] as string);
     api.clock.advanceMs(1_000);
     const list = async (query: string) => {
       const url = `${api.url}/budget-leases?subject_type=user&subject_id=lister${query}`;

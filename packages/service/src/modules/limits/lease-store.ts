@@ -90,6 +90,18 @@ export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<voi
   `.execute(tx);
 }
 
+/** Deletes up to `max` leases of any project that ended before, except those that somebody else works on; answers how many. */
+export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with k as materialized (
+      select project_id, id from budget_leases where status <> 'active' and closed_at < ${beforeS}
+      order by closed_at limit ${max} for update skip locked
+    )
+    delete from budget_leases l using k where l.project_id = k.project_id and l.id = k.id
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
 /** A subject's leases, newest first. What has to end by `nowS` counts as expired. */
 export async function listLeases(
   db: Db,
