@@ -165,6 +165,12 @@ export const MetricsResponse = Type.Object(
             Type.Object(
               {
                 name: Type.String(),
+                cardinality: Type.Integer({
+                  minimum: 1,
+                  description:
+                    'How many values it has had lately, approximately: nearly always within 2 %. Lately is the 31 days before the ' +
+                    'metric was last seen, and of dimensions that are too many-valued to be summed by, the last million charge items.',
+                }),
                 sample_values: Type.Array(Type.String(), {
                   description: `Up to ${SAMPLE_VALUES_MAX} recent values.`,
                 }),

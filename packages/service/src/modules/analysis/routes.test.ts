@@ -177,7 +177,7 @@ describe('GET …/usage/metrics', () => {
           metric: 'llm.calls',
           unit: null,
           currencies: [],
-          dimensions: [{ name: '__proto__', sample_values: ['x'] }],
+          dimensions: [{ name: '__proto__', cardinality: 1, sample_values: ['x'] }],
           subject_types: [],
           first_seen_at: FROM_S + 3_600,
           last_seen_at: FROM_S + 3_600,
@@ -187,9 +187,9 @@ describe('GET …/usage/metrics', () => {
           unit: 'token',
           currencies: ['EUR', 'USD'],
           dimensions: [
-            { name: '__proto__', sample_values: ['x'] },
-            { name: 'long', sample_values: [] },
-            { name: 'model', sample_values: ['=1+1', 'large'] },
+            { name: '__proto__', cardinality: 1, sample_values: ['x'] },
+            { name: 'long', cardinality: 1, sample_values: [] },
+            { name: 'model', cardinality: 2, sample_values: ['=1+1', 'large'] },
           ],
           subject_types: ['team', 'user'],
           first_seen_at: FROM_S - 3_600,
@@ -197,6 +197,37 @@ describe('GET …/usage/metrics', () => {
         },
       ],
     });
+  });
+
+  it('counts values nearly, and finds those of dimensions that the rollup goes without', async () => {
+    const { tenantId } = api;
+    const projectId = await api.makeProject(tenantId);
+    const users = Array.from({ length: 5_000 }, (_, n) => `user-${n}`);
+    const of = (user: string) =>
+      usageRow({ tenantId, projectId, dimensions: new Map([['user', user]]), occurredAt: FROM_S });
+    await insertUsageRows(store.clickhouse, users.map(of));
+    // The same dimension from a moment on, and another one: left out of the rollup.
+    await store.clickhouse.command(
+      `INSERT INTO usage_events (tenant_id, project_id, raw_event_id, occurred_at, status, posting, lease_status, dimensions,
+         raw_only, \`item.metric\`, \`item.unit\`, \`item.quantity\`, \`item.amount\`)
+       SELECT {tenant:String}, {project:String}, toFixedString(leftPad(toString(number), 16, '0'), 16),
+         toDateTime({at:UInt32}, 'UTC'), 'processed', 'unpriced', 'none',
+         map('user', concat('late-', toString(number)), 'request', toString(number % 7), 'model', 'large'),
+         ['request', 'user'], ['llm.tokens'], ['token'], [1], [0] FROM numbers(1000)`,
+      { tenant: tenantId, project: projectId, at: FROM_S + 60 },
+    );
+    const answer = await api.call('GET', `/v1/projects/${projectId}/usage/metrics`);
+    const [{ dimensions }] = answer.json().metrics;
+    expect(dimensions.map(({ name }: { name: string }) => name)).toEqual(['model', 'request', 'user']);
+    const [model, request, user] = dimensions;
+    expect(model).toEqual({ name: 'model', cardinality: 1, sample_values: ['large'] });
+    expect(request).toEqual({
+      name: 'request',
+      cardinality: 7,
+      sample_values: ['0', '1', '2', '3', '4', '5', '6'],
+    });
+    expect(Math.abs(user.cardinality - 6_000)).toBeLessThan(120);
+    expect(user.sample_values).toHaveLength(20);
   });
 
   it('is empty for a project without usage', async () => {
