@@ -19,6 +19,8 @@ const CLIENTS = 64;
 const TEST_TIMEOUT_MS = IS_LONG ? 1_800_000 : 240_000;
 const KILLS = IS_LONG ? 20 : 4;
 const LOOKS_PER_KILL = 5;
+/** As many lease requests go by from one that is too large, one that is invalid and one about no lease to the next. */
+const REFUSED_EVERY = 10;
 const SETTLE_TIMEOUT_MS = 120_000;
 /** What an event costs: 400,000 tokens at 0.0000025 USD. */
 const TOKENS_PER_USD = 400_000;
@@ -138,14 +140,23 @@ async function manyClients(next: () => ((node: RunningService) => Promise<void>)
 describe(`leases of one limit of ${LIMIT}, by ${CLIENTS} clients over two nodes`, {
   timeout: TEST_TIMEOUT_MS,
 }, () => {
-  it(`are granted exactly ${LIMIT} times out of ${REQUESTS}`, async () => {
+  it(`are granted exactly ${LIMIT} times out of ${REQUESTS}, whatever is asked between them`, async () => {
     await makeSubject('exact');
+    const larger = { ...leaseOf('exact', 86_400), amount: String(LIMIT + 1) };
+    const absent = `/budget-leases/bl_${'0'.repeat(32)}/close`;
     const statuses = new Map<string, number>();
     let sent = 0;
     await manyClients(() => {
       if (sent >= REQUESTS) return undefined;
       sent += 1;
+      const turn = sent;
       return async (node) => {
+        if (turn % REFUSED_EVERY === 0) {
+          expect((await ask(node, 'POST', '/budget-leases', larger))?.body.code).toBe('limit_exceeded');
+          expect((await ask(node, 'POST', absent))?.status).toBe(404);
+          const invalid = { ...leaseOf('exact', 86_400), amount: '0' };
+          expect((await ask(node, 'POST', '/budget-leases', invalid))?.status).toBe(400);
+        }
         const answer = await ask(node, 'POST', '/budget-leases', leaseOf('exact', 86_400));
         const outcome = `${answer?.status} ${answer?.body.code ?? answer?.body.status}`;
         statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1);
