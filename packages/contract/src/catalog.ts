@@ -101,6 +101,11 @@ export const AppliedCatalog = Type.Object(
 );
 export type AppliedCatalog = Static<typeof AppliedCatalog>;
 
+export const RebuiltQuotas = Type.Object(
+  { corrected: Type.Integer({ description: 'Months of tenants whose number was another one before.' }) },
+  closed,
+);
+
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const EntitlementUsage = Type.Object(

@@ -127,6 +127,28 @@ export const PostingRecount = Type.Object(
   { ...closed, description: 'What was posted, against the charge items of the history.' },
 );
 
+export const QuotaDifference = Type.Object(
+  {
+    tenant_id: Type.String(),
+    month: Type.String({ description: 'Calendar month (UTC) of the arrival, `YYYY-MM`.' }),
+    expected: Type.String({ description: 'Events that were rated, repeated ones too, or wait to be.' }),
+    found: Type.String({ description: 'Events that were counted when they were accepted.' }),
+  },
+  closed,
+);
+
+export const QuotaRecount = Type.Object(
+  {
+    months: Type.Integer({ description: 'Months of tenants that were compared.' }),
+    difference_count: Type.Integer(),
+    differences: Type.Array(QuotaDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
+  },
+  {
+    ...closed,
+    description: 'Accepted events by month, against what rating has got of them, on one snapshot.',
+  },
+);
+
 /** Sums listed in one report; the rest is left out. */
 export const VERIFY_TOTALS_MAX = 1_000;
 
@@ -152,7 +174,7 @@ export const VerifyReport = Type.Object(
     days_compared: Type.Integer({ description: 'Project days that were judged.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
     difference_count: Type.Integer({
-      description: 'Without those of the ledger, of reservations and of postings.',
+      description: 'Without those of the ledger, of reservations, of postings and of quotas.',
     }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
@@ -164,6 +186,7 @@ export const VerifyReport = Type.Object(
     ledger: LedgerRecount,
     reservations: ReservationRecount,
     postings: PostingRecount,
+    quotas: QuotaRecount,
     duration_ms: Type.Integer(),
   },
   closed,
@@ -176,5 +199,7 @@ export type LedgerDifference = Static<typeof LedgerDifference>;
 export type LedgerRecount = Static<typeof LedgerRecount>;
 export type PostingDifference = Static<typeof PostingDifference>;
 export type PostingRecount = Static<typeof PostingRecount>;
+export type QuotaDifference = Static<typeof QuotaDifference>;
+export type QuotaRecount = Static<typeof QuotaRecount>;
 export type ReservationDifference = Static<typeof ReservationDifference>;
 export type ReservationRecount = Static<typeof ReservationRecount>;

@@ -78,3 +78,11 @@ create table event_quotas (
   primary key (tenant_id, month_start),
   constraint event_quotas_within_limit check (used <= event_limit)
 ) with (fillfactor = 50); -- Updated by every commit of events: the new versions fit beside the old ones.
+
+-- The same, of what rating has taken off the queue: with what still waits there, quotas can be counted anew.
+create table event_arrivals (
+  tenant_id text not null,
+  month_start bigint not null,
+  event_count bigint not null,
+  primary key (tenant_id, month_start)
+) with (fillfactor = 50);

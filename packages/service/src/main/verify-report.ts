@@ -1,6 +1,7 @@
 import type {
   LedgerDifference,
   PostingDifference,
+  QuotaDifference,
   ReservationDifference,
   VerifyDifference,
   VerifyReport,
@@ -9,8 +10,9 @@ import type {
 
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
-  const { days_compared, values_compared, differences, unsettled, ledger, reservations, postings } = report;
-  const difference_count = [ledger, reservations, postings].reduce(
+  const { days_compared, values_compared, differences, unsettled } = report;
+  const { ledger, reservations, postings, quotas } = report;
+  const difference_count = [ledger, reservations, postings, quotas].reduce(
     (sum, recount) => sum + recount.difference_count,
     report.difference_count,
   );
@@ -19,6 +21,7 @@ export function describeReport(report: VerifyReport): string {
     ...ledger.differences.map(describeLedgerDifference),
     ...reservations.differences.map(describeReservationDifference),
     ...postings.differences.map(describePostingDifference),
+    ...quotas.differences.map(describeQuotaDifference),
   ];
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
@@ -30,7 +33,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared, ${quotas.months} months of event quotas recounted`;
   lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }
@@ -64,6 +67,10 @@ function describePostingDifference(difference: PostingDifference): string {
       ? [account_id, currency]
       : [subject_type, subject_id, `window ${window_start} of limit rule ${limit_rule_no}`];
   return `${[project_id, ...of].join(' ')}: usage is ${difference.expected}, charge items add up to ${difference.found}`;
+}
+
+function describeQuotaDifference({ tenant_id, month, expected, found }: QuotaDifference): string {
+  return `${tenant_id} ${month}: accepted events should be ${expected}, are ${found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

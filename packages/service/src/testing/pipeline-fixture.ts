@@ -81,7 +81,10 @@ export class PipelineFixture {
 
   /** Queues each record as a segment of its own. */
   async accept(...records: SegmentRecord[]): Promise<void> {
-    for (const record of records) await this.queue.append([record]);
+    for (const record of records) {
+      if (record.scope.kind === 'reprocess') await this.queue.append([record]);
+      else await this.queue.appendWithinQuota([{ record, monthlyEventLimit: -1 }]);
+    }
   }
 
   async rows(sql: string): Promise<unknown[]> {

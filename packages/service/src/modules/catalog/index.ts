@@ -12,4 +12,5 @@ export { effectiveEnd, type Grant } from './grant.js';
 export { findGrantOfSource } from './grant-store.js';
 export { type GrantInput, grantPlan } from './grants.js';
 export { newestPlan } from './plan-store.js';
+export { rebuildQuotas, recountQuotas } from './quota-recount-store.js';
 export { registerCatalogRoutes } from './routes.js';

@@ -4,13 +4,16 @@ import {
   CatalogPlanList,
   Entitlement,
   ErrorBodySchema,
+  RebuiltQuotas,
   TenantParams,
 } from '@tollgate/contract';
 import { ApiError, type App } from '../../platform/http/index.js';
+import { transaction } from '../../platform/postgres/index.js';
 import type { TenancyService } from '../tenancy/index.js';
 import { type ApplyDeps, applyCatalog } from './apply.js';
 import { entitlementOverview, type OverviewDeps } from './overview.js';
 import { newestPlans } from './plan-store.js';
+import { rebuildQuotas } from './quota-recount-store.js';
 
 export interface CatalogRouteDeps extends OverviewDeps, ApplyDeps {
   readonly postgres: ApplyDeps['postgres'];
@@ -23,6 +26,7 @@ const tags = ['Plans'];
 export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
   registerPlanRoutes(app, deps);
   registerEntitlementRoutes(app, deps);
+  registerQuotaRoutes(app, deps);
 }
 
 function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
@@ -97,5 +101,23 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
       const { id } = await deps.tenants.getTenant(params.tenant_id);
       return entitlementOverview(deps, id);
     },
+  });
+}
+
+function registerQuotaRoutes(app: App, { postgres }: CatalogRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/admin/v1/event-quotas/rebuild',
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags: ['Operation'],
+      summary: 'Count accepted events anew',
+      description:
+        'Sets the accepted events of every tenant and month to what rating has got of them, repeated ones too, and what waits ' +
+        'for it. Nothing is accepted meanwhile: requests wait. Verification tells whether there is anything to correct.',
+      operationId: 'rebuildEventQuotas',
+      response: { 200: RebuiltQuotas },
+    },
+    handler: async () => ({ corrected: await transaction(postgres, rebuildQuotas) }),
   });
 }

@@ -102,6 +102,20 @@ describe('GroupCommit', () => {
     expect(queue.segments.map((segment) => segment.length)).toEqual([1, 1, 1, 1, 1]);
   });
 
+  it('writes the requests of two months apart', async () => {
+    const queue = new HeldQueue();
+    const commit = new GroupCommit({ queue });
+    const februaryMs = Date.UTC(1970, 1, 1);
+    const times = [februaryMs - 2, februaryMs - 1, februaryMs, februaryMs + 1, februaryMs - 1];
+    const all = times.map((receivedAtMs) => commit.accept({ ...record(), receivedAtMs }, TERMS));
+    for (let n = 1; n <= 3; n += 1) {
+      await queue.appended(n);
+      queue.release();
+    }
+    await Promise.all(all);
+    expect(queue.segments.map((segment) => segment.length)).toEqual([2, 2, 1]);
+  });
+
   it('refuses all of a failed write, and goes on with the next', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });

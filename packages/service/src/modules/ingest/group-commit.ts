@@ -1,4 +1,5 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
+import { utcMonthAt } from '../../kernel/period.js';
 import { ApiError } from '../../platform/http/index.js';
 import {
   type QuotaRefusal,
@@ -87,14 +88,17 @@ export class GroupCommit {
     this.flushing = undefined;
   }
 
+  /** Requests of one month: so what waits can be counted by the month of its segment. */
   private takeSegment(): Waiter[] {
     let bytes = 0;
     let events = 0;
     let taken = 0;
+    const { startS, endS } = utcMonthAt((this.waiting[0]?.record.receivedAtMs ?? 0) / 1_000);
     for (const { bytes: size, record } of this.waiting) {
       bytes += size;
       events += record.eventCount;
       if (taken > 0 && (bytes > this.segmentBytesMax || events > SEGMENT_EVENTS_MAX)) break;
+      if (record.receivedAtMs < startS * 1_000 || record.receivedAtMs >= endS * 1_000) break;
       taken += 1;
     }
     const rest = this.waiting.slice(taken);

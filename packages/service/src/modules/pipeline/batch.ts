@@ -3,6 +3,8 @@ import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
 import { BatchPosting, type LimitCatalog } from '../limits/index.js';
 import type { RowBinaryWriter } from '../usage/index.js';
+import { addArrivals } from './arrival-store.js';
+import { arrivalsOf } from './arrivals.js';
 import { BatchRules, type Rules } from './batch-rules.js';
 import {
   addTotals,
@@ -86,6 +88,7 @@ export async function processBatch(
   await posting.write();
   stages.end('post');
   await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
+  await addArrivals(tx, arrivalsOf(intake.groups));
   stages.end('totals');
   return plan.counts;
 }

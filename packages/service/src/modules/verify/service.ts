@@ -3,8 +3,10 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
+import { recountQuotas } from '../catalog/index.js';
 import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
+import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
 import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
 import { verifyPosting } from './posting-check.js';
@@ -44,6 +46,8 @@ interface Look {
   readonly expected: Expected;
   readonly ids: readonly Measurement[];
   readonly found: Found;
+  /** From which day on history is kept; read after it, because what has been deleted was recorded before. */
+  readonly retained: ReadonlyMap<string, number>;
   /** Days that may have changed between the two readings. */
   readonly moving: ReadonlySet<string>;
   /** Projects with batches that did not reach ClickHouse in time. */
@@ -52,19 +56,26 @@ interface Look {
 
 /**
  * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
- * recounts the ledger, what leases hold and what was posted; exact while events are accepted and rated. See README.md for why.
+ * recounts the ledger, what leases hold, what was posted and what was accepted; exact while events are accepted and rated.
+ * See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();
   const tally = new Tally();
   const projection = new Projection(deps.projectionMsMax ?? PROJECTION_MS_MAX);
-  const days = [...(await daysWithTotals(deps.postgres.db)), ...(await daysWithHistory(deps.clickhouse))];
+  const own = await projectsWithOwnTables(deps.postgres.db);
+  const days = [
+    ...(await daysWithTotals(deps.postgres.db)),
+    ...(await daysWithHistory(deps.clickhouse, own)),
+  ];
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const wait = (batches: readonly WaitingBatch[]) => projection.wait(deps.postgres.db, batches);
   const postings = await verifyPosting({ ...deps, wait });
-  const report = tally.report({ ledger, reservations, postings }, Math.round(performance.now() - startedMs));
+  const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
+  const recounts = { ledger, reservations, postings, quotas };
+  const report = tally.report(recounts, Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
 }
@@ -77,12 +88,14 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     ledger,
     reservations,
     postings,
+    quotas,
     ...summary
   } = report;
   const counts = {
     ledgerDifferences: ledger.difference_count,
     reservationDifferences: reservations.difference_count,
     postingDifferences: postings.difference_count,
+    quotaDifferences: quotas.difference_count,
     unsettled: unsettled.length,
   };
   log[report.status === 'equal' ? 'info' : 'warn']({ ...summary, ...counts }, 'usage verified');
@@ -118,10 +131,11 @@ async function lookAtRest(
     ids: await readEventIds(tx, span),
   }));
   const stalled = await projection.wait(postgres.db, expected.waiting);
-  const found = await readFound(clickhouse, span);
+  const found = await readFound(clickhouse, await projectsWithOwnTables(postgres.db), span);
+  const retained = await retainedFromDays(postgres.db);
   const after = await onSnapshot(postgres, (tx) => readExpected(tx, span));
   const moving = changedDays([...expected.items, ...expected.events], [...after.items, ...after.events]);
-  return { expected, ids, found, moving, stalled };
+  return { expected, ids, found, retained, moving, stalled };
 }
 
 /** For days that never rest: no batch is committed while both stores are read. */
@@ -134,8 +148,9 @@ function lookWhileHeld(
     const expected = await readExpected(tx, span);
     const ids = await readEventIds(tx, span);
     const stalled = await projection.wait(tx, expected.waiting, HELD_PROJECTION_MS_MAX);
-    const found = await readFound(clickhouse, span);
-    return { expected, ids, found, moving: new Set<string>(), stalled };
+    const found = await readFound(clickhouse, await projectsWithOwnTables(tx), span);
+    const retained = await retainedFromDays(postgres.db);
+    return { expected, ids, found, retained, moving: new Set<string>(), stalled };
   });
 }
 
@@ -165,7 +180,7 @@ class Projection {
 
 /** Compares every day that is at rest and not judged yet; answers the others. */
 function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
-  const { expected, ids, found, moving, stalled } = look;
+  const { expected, ids, found, retained, moving, stalled } = look;
   const settled = new Set<string>();
   const open = new Map<string, ProjectDay>();
   const everything = [expected.items, expected.events, ids, found.events, ...Object.values(found.items)];
@@ -178,8 +193,10 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   for (const key of settled) judged.add(key);
   const only = (measurements: readonly Measurement[]) =>
     measurements.filter((measurement) => settled.has(dayKey(measurement)));
-  for (const store of ITEM_STORES) tally.add(store, only(expected.items), only(found.items[store]));
-  tally.add('usage_events', only(expected.events), only(found.events));
+  const kept = (measurements: readonly Measurement[]) =>
+    only(measurements).filter(({ projectId, day }) => day >= (retained.get(projectId) ?? 0));
+  for (const store of ITEM_STORES) tally.add(store, kept(expected.items), kept(found.items[store]));
+  tally.add('usage_events', kept(expected.events), kept(found.events));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
   tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;

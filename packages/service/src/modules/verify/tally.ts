@@ -45,7 +45,7 @@ export class Tally {
   }
 
   report(
-    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings'>,
+    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings' | 'quotas'>,
     durationMs: number,
   ): VerifyReport {
     const differenceCount = Object.values(recounts).reduce(

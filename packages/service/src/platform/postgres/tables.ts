@@ -16,6 +16,7 @@ export interface Database {
   direct_limit_amounts: DirectLimitAmountsTable;
   direct_limits: DirectLimitsTable;
   entitlement_grants: EntitlementGrantsTable;
+  event_arrivals: EventArrivalsTable;
   event_quotas: EventQuotasTable;
   failed_events: FailedEventsTable;
   idempotent_requests: IdempotentRequestsTable;
@@ -244,6 +245,12 @@ export interface EntitlementGrantsTable {
   ends_at: number;
   ended_at: number | null;
   created_at: number;
+}
+
+export interface EventArrivalsTable {
+  tenant_id: string;
+  month_start: number;
+  event_count: number;
 }
 
 export interface EventQuotasTable {
