@@ -25,6 +25,7 @@ export interface SandboxApiDeps {
 /** The part of Stripe's API that a checkout needs, for Stripe's own library. Forms in, JSON out, errors in Stripe's shape. */
 export function registerSandboxApiRoutes(app: App, deps: SandboxApiDeps): void {
   void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'buffer', bodyLimit: FORM_BYTES_MAX },

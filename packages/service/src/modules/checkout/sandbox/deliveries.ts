@@ -7,7 +7,7 @@ import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbo
 const POLL_MS = 1_000;
 const ANSWER_MS_MAX = 10_000;
 /** Past the longest attempt: an event whose process was killed is then delivered by another. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 const EVENTS_AT_ONCE_MAX = 10;
 const PAUSE_FIRST_MS = 1_000;
 const PAUSE_LAST_MS = 3_600_000;

@@ -24,6 +24,7 @@ export function returnPath(outcome: 'success' | 'cancel'): string {
 /** The pages on which buyers pay, or do not. They work without any script. */
 export function registerSandboxPageRoutes(app: App, sessions: SandboxSessions, clock: Clock): void {
   void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
     // The buttons send forms without fields.
     scope.addContentTypeParser('application/x-www-form-urlencoded', { bodyLimit: 0 }, async () => undefined);
     registerSessionPages(scope as App, sessions, clock);

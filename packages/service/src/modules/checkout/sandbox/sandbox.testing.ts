@@ -1,0 +1,63 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { createTestApi, type TestApi } from '../../../testing/api.js';
+import { type Checkout, createCheckout, type PaymentSettings } from '../index.js';
+
+/** An application that listens, with checkout as the service runs it, and everything around it real. */
+export interface TestShop extends TestApi {
+  readonly url: string;
+  /** Warnings that were logged. */
+  readonly warnings: string[];
+  readonly checkout: Checkout;
+  /** Who asked for a quota; the first so many times it fails. */
+  readonly quota: { failures: number; readonly tried: string[] };
+  /** Starts delivering events; ends with the returned function. */
+  startDeliveries(): () => Promise<void>;
+}
+
+export async function createTestShop(payments: Partial<PaymentSettings> = {}): Promise<TestShop> {
+  let url = '';
+  let checkout: Checkout | undefined;
+  const warnings: string[] = [];
+  const quota = { failures: 0, tried: [] as string[] };
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+  const api = await createTestApi((app, stores) => {
+    checkout = createCheckout({
+      ...stores,
+      log,
+      payments: {
+        provider: 'sandbox',
+        stripeApiKey: undefined,
+        webhookSecrets: [],
+        successUrl: undefined,
+        cancelUrl: undefined,
+        ...payments,
+      },
+      selfUrl: () => url,
+      publicUrl: () => url,
+      initializeQuota: async (tenantId) => {
+        quota.tried.push(tenantId);
+        if (quota.failures-- > 0) throw new Error('the counter store is away');
+      },
+    });
+    checkout.registerRoutes(app);
+  });
+  await api.app.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
+  const running = checkout as Checkout;
+  return {
+    ...api,
+    url,
+    warnings,
+    quota,
+    checkout: running,
+    startDeliveries: () => {
+      const abort = new AbortController();
+      const ended = running.run(abort.signal);
+      return () => {
+        abort.abort();
+        return ended;
+      };
+    },
+  };
+}
