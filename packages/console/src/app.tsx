@@ -4,6 +4,9 @@ import { useProjects } from './api/projects.js';
 import { MeProvider, useSession } from './api/session.js';
 import { BoardPage } from './features/boards/board-page.js';
 import { BoardsPage } from './features/boards/boards-page.js';
+import { LimitsPages } from './features/limits/limits-pages.js';
+import { AccountPage } from './features/money/account-page.js';
+import { AccountsPage } from './features/money/accounts-page.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { UsagePage } from './features/usage/usage-page.js';
 import { ProjectProvider } from './project.js';
@@ -53,6 +56,11 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
             {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
           </Route>
           <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+          <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
+          <Route path="/p/:projectId/money" component={AccountsPage} />
+          <Route path="/p/:projectId/money/:accountId">
+            {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
+          </Route>
           <Route>
             <Redirect to={`/p/${projectId}/boards`} replace />
           </Route>

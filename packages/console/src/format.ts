@@ -14,15 +14,28 @@ export function axisNumber(value: number): string {
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const FRACTION_DIGITS_SHOWN = 6;
+const CENTS = 2;
 
-/** An exact decimal with its thousands apart and at most six digits after the point; the whole of it is for a title. */
-export function decimal(text: string, fractionDigitsMax = FRACTION_DIGITS_SHOWN): string {
-  const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) return text;
-  const shown = fraction.slice(0, fractionDigitsMax);
-  const isCut = /[1-9]/.test(fraction.slice(fractionDigitsMax));
-  const digits = `${sign ?? ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}`;
-  return `${digits}${shown === '' ? '' : `.${shown}`}${isCut ? '…' : ''}`;
+/** An exact decimal with its thousands apart; after six digits of fraction an ellipsis tells that there are more. */
+export function decimal(text: string): string {
+  const { digits, isCut } = cut(text, FRACTION_DIGITS_SHOWN);
+  return isCut ? `${digits}…` : digits;
+}
+
+/** The same with two digits of fraction, cut and not rounded: for a glance. The whole of it belongs into a title. */
+export function decimalShort(text: string): string {
+  return cut(text, CENTS).digits;
+}
+
+function cut(text: string, fractionDigits: number): { readonly digits: string; readonly isCut: boolean } {
+  const [, sign = '', whole, fraction = ''] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return { digits: text, isCut: false };
+  const shown = fraction.slice(0, fractionDigits);
+  const thousands = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return {
+    digits: `${sign}${thousands}${shown === '' ? '' : `.${shown}`}`,
+    isCut: /[1-9]/.test(fraction.slice(fractionDigits)),
+  };
 }
 
 export function money(text: string, currency: string | null): string {
@@ -43,5 +56,18 @@ export function dateTime(unixS: number, timezone: string): string {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
+  });
+}
+
+const DAY_S = 86_400;
+
+/** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days. */
+export function axisTimes(times: readonly number[], stepS: number, timezone: string): string[] {
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, day: 'numeric', month: 'short' });
+  const hour = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit' });
+  return times.map((unixS) => {
+    const date = new Date(unixS * 1_000);
+    const text = hour.format(date);
+    return stepS >= DAY_S || text === '00:00' ? day.format(date) : text;
   });
 }

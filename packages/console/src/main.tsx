@@ -1,4 +1,5 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiFailure } from './api/client.js';
@@ -19,6 +20,8 @@ const client = new QueryClient({
   },
 });
 
+// Dialogs write a small style sheet into the document; the content policy lets it through by this.
+setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 applyTheme();
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');

@@ -1,11 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Me } from '@tollgate/contract';
 import { createContext, type ReactNode, useContext } from 'react';
-import { ApiFailure, rememberCsrfToken, request } from './client.js';
+import { rememberCsrfToken, request } from './client.js';
 
 interface SessionAnswer {
-  readonly csrf_token: string;
-  readonly me: Me;
+  readonly csrf_token: string | null;
+  readonly me: Me | null;
 }
 
 const SESSION_KEY = ['session'];
@@ -33,14 +33,9 @@ export function useSession() {
 }
 
 async function readSession(): Promise<Me | null> {
-  try {
-    const { csrf_token, me } = await request<SessionAnswer>('GET', '/session');
-    rememberCsrfToken(csrf_token);
-    return me;
-  } catch (error) {
-    if (error instanceof ApiFailure && error.status === 401) return null;
-    throw error;
-  }
+  const { csrf_token, me } = await request<SessionAnswer>('GET', '/session');
+  rememberCsrfToken(csrf_token ?? '');
+  return me;
 }
 
 /** Signing in and out; either forgets everything that was read as somebody else. */

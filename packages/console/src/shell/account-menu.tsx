@@ -41,7 +41,7 @@ export function AccountMenu() {
       >
         <BookOpen size={16} />
       </a>
-      <Button look="quiet" className="ml-auto px-2" onClick={() => void signOut()}>
+      <Button look="quiet" className="ml-auto" onClick={() => void signOut()}>
         <LogOut size={15} />
         Sign out
       </Button>

@@ -1,4 +1,4 @@
-import { Activity, ChartColumn, type LucideIcon } from 'lucide-react';
+import { Activity, ChartColumn, Gauge, type LucideIcon, Wallet } from 'lucide-react';
 
 export interface NavigationEntry {
   readonly label: string;
@@ -11,4 +11,6 @@ export interface NavigationEntry {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Boards', path: 'boards', icon: ChartColumn },
   { label: 'Usage', path: 'usage', icon: Activity },
+  { label: 'Limits', path: 'limits', icon: Gauge },
+  { label: 'Money', path: 'money', icon: Wallet },
 ];

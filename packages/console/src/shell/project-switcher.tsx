@@ -10,12 +10,8 @@ export function ProjectSwitcher() {
   const { data: projects = [] } = useProjects();
   const [, navigate] = useLocation();
   const trigger = (
-    <Button
-      look="plain"
-      className="w-full justify-between px-2.5"
-      aria-label={`Project ${project.name}; choose another`}
-    >
-      <span className="truncate">{project.name}</span>
+    <Button look="plain" className="w-full" aria-label={`Project ${project.name}; choose another`}>
+      <span className="min-w-0 grow truncate text-left">{project.name}</span>
       <ChevronsUpDown size={14} className="text-ink-faint" />
     </Button>
   );

@@ -10,14 +10,25 @@ const LOOKS: Readonly<Record<Look, string>> = {
   danger: 'border border-line-strong bg-panel text-bad hover:bg-bad-soft font-medium',
 };
 
+/** Height and room at the sides: of a control, of one among text, of an icon alone. */
+type Size = 'normal' | 'small' | 'icon';
+
+const SIZES: Readonly<Record<Size, string>> = {
+  normal: 'h-8 px-3 text-[13px]',
+  small: 'h-7 px-2 text-xs',
+  icon: 'size-8',
+};
+
 export interface ButtonProps extends ComponentProps<'button'> {
   readonly look?: Look;
+  readonly size?: Size;
   /** Shows that what the button began is under way; it takes no further click. */
   readonly isBusy?: boolean;
 }
 
 export function Button({
   look = 'plain',
+  size = 'normal',
   isBusy = false,
   className,
   disabled,
@@ -31,8 +42,9 @@ export function Button({
       disabled={disabled === true || isBusy}
       aria-busy={isBusy}
       className={classes(
-        'inline-flex h-8 shrink-0 items-center justify-center gap-1.5 rounded-md px-3 text-[13px] whitespace-nowrap transition-colors',
+        'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md whitespace-nowrap transition-colors',
         'disabled:cursor-not-allowed disabled:opacity-55',
+        SIZES[size],
         LOOKS[look],
         className,
       )}
@@ -43,14 +55,6 @@ export function Button({
 }
 
 /** A button that shows only an icon: its name is for those who hear it, and for those who wait over it. */
-export function IconButton({ label, className, ...rest }: ButtonProps & { readonly label: string }) {
-  return (
-    <Button
-      look="quiet"
-      aria-label={label}
-      title={label}
-      className={classes('w-8 px-0', className)}
-      {...rest}
-    />
-  );
+export function IconButton({ label, ...rest }: ButtonProps & { readonly label: string }) {
+  return <Button look="quiet" size="icon" aria-label={label} title={label} {...rest} />;
 }

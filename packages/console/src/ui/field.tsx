@@ -1,8 +1,8 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classes } from './classes.js';
 
-export const CONTROL =
-  'h-8 w-full rounded-md border border-line-strong bg-panel px-2.5 text-[13px] text-ink shadow-xs placeholder:text-ink-faint aria-invalid:border-bad';
+const CONTROL =
+  'rounded-md border border-line-strong bg-panel px-2.5 text-[13px] text-ink shadow-xs placeholder:text-ink-faint aria-invalid:border-bad';
 
 export interface FieldProps {
   readonly label: string;
@@ -40,11 +40,18 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
 }
 
 export function TextInput({ className, ...rest }: ComponentProps<'input'>) {
-  return <input type="text" autoComplete="off" {...rest} className={classes(CONTROL, className)} />;
+  return (
+    <input
+      type="text"
+      autoComplete="off"
+      {...rest}
+      className={classes(CONTROL, 'h-8', className ?? 'w-full')}
+    />
+  );
 }
 
 export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
-  return <textarea {...rest} className={classes(CONTROL, 'h-auto min-h-16 py-1.5', className)} />;
+  return <textarea {...rest} className={classes(CONTROL, 'min-h-16 py-1.5', className ?? 'w-full')} />;
 }
 
 export interface Option<T extends string> {
@@ -69,7 +76,7 @@ export function Select<T extends string>({
       {...rest}
       value={value}
       onChange={(event) => onChange(event.target.value as T)}
-      className={classes(CONTROL, 'w-auto pr-7', className)}
+      className={classes(CONTROL, 'h-8 pr-7', className)}
     >
       {options.map((option) => (
         <option key={option.value} value={option.value}>

@@ -50,7 +50,7 @@ export function FailureNote({ error, onRetry }: { readonly error: unknown; reado
         )}
       </div>
       {onRetry !== undefined && (
-        <Button look="plain" className="h-7" onClick={onRetry}>
+        <Button size="small" onClick={onRetry}>
           Try again
         </Button>
       )}

@@ -164,7 +164,7 @@ function QueryFields({ draft, metrics, onEdit }: FieldsProps & { readonly metric
 
 function LookFields({ draft, onEdit }: FieldsProps) {
   return (
-    <div className="grid grid-cols-3 gap-3">
+    <div className="grid grid-cols-2 gap-3">
       <Field label="Type">
         {(control) => (
           <Select

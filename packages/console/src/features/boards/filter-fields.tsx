@@ -46,7 +46,8 @@ export function FilterFields({
       {free !== undefined && (
         <Button
           look="quiet"
-          className="self-start px-2"
+          size="small"
+          className="self-start"
           onClick={() => onChange({ ...filters, [free]: { in: [] } })}
         >
           <Plus size={14} />
@@ -92,7 +93,7 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
       </IconButton>
       <TextInput
         aria-label={`Values of ${name}, separated by commas`}
-        className="col-span-3"
+        className="col-span-3 w-full"
         placeholder="Values, separated by commas"
         list={listId}
         defaultValue={values.join(', ')}

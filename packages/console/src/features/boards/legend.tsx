@@ -1,4 +1,4 @@
-import { axisNumber, decimal } from '../../format.js';
+import { axisNumber, decimalShort } from '../../format.js';
 import { useTheme } from '../../theme.js';
 import { seriesColor } from './palette.js';
 import type { Series } from './series.js';
@@ -22,7 +22,7 @@ export function Legend({
             className="ml-auto whitespace-nowrap"
             title={hovered === undefined ? `${total} ${unit}` : undefined}
           >
-            {hovered === undefined ? decimal(total, 2) : axisNumber(values[hovered] ?? 0)}
+            {hovered === undefined ? decimalShort(total) : axisNumber(values[hovered] ?? 0)}
             {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
           </span>
         </li>

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { axisNumber } from '../../format.js';
+import { axisNumber, axisTimes } from '../../format.js';
 import { type Theme, useTheme } from '../../theme.js';
 import { seriesColor } from './palette.js';
 import type { SeriesSet } from './series.js';
@@ -19,7 +19,7 @@ export interface PlotProps {
 }
 
 const BAR_SHARE = 0.7;
-const FILL_ALPHA = '38';
+const FILL_ALPHA = '59';
 const X_TICK_PX = 90;
 const Y_AXIS_PX = 52;
 
@@ -89,8 +89,9 @@ function optionsOf(
     width,
     height,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     tzDate: (unixS) => uPlot.tzDate(new Date(unixS * 1_000), timezone),
+    ...(type === 'area' ? { bands: bandsBetween(order.length) } : {}),
     cursor: { sync: { key: syncKey }, y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_plot, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] } },
     axes: [
@@ -100,6 +101,7 @@ function optionsOf(
         space: X_TICK_PX,
         grid: { show: false },
         ticks: { stroke: line, width: 1, size: 4 },
+        values: (_plot, times, _axis, _space, stepS) => axisTimes(times, stepS, timezone),
       },
       {
         stroke: ink,
@@ -113,6 +115,11 @@ function optionsOf(
     series: [{}, ...order.map((index) => drawnSeries(type, theme, index))],
     hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)] },
   };
+}
+
+/** Each series is filled down to the next one, not to the ground: colours do not mix. */
+function bandsBetween(count: number): uPlot.Band[] {
+  return Array.from({ length: Math.max(count - 1, 0) }, (_, index) => ({ series: [index + 1, index + 2] }));
 }
 
 function drawnSeries(type: PlotType, theme: Theme, index: number): uPlot.Series {

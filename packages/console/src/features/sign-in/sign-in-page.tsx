@@ -54,13 +54,13 @@ export function SignInPage() {
               autoFocus
               spellCheck={false}
               placeholder="tg_live_…"
-              className="font-mono"
+              className="w-full font-mono"
               value={key}
               onChange={(event) => setKey(event.target.value)}
             />
           )}
         </Field>
-        <Button type="submit" look="primary" className="mt-5 h-9 w-full" isBusy={isBusy}>
+        <Button type="submit" look="primary" className="mt-5 w-full" isBusy={isBusy}>
           {isBusy ? 'Signing in …' : 'Sign in'}
         </Button>
       </form>

@@ -10,6 +10,8 @@ export interface EventFilters {
   readonly subject_type: string;
   readonly subject_id: string;
   readonly external_event_id: string;
+  /** Events that one movement of a wallet paid for. */
+  readonly ledger_transaction_id: string;
 }
 
 export const NO_FILTERS: EventFilters = {
@@ -19,6 +21,7 @@ export const NO_FILTERS: EventFilters = {
   subject_type: '',
   subject_id: '',
   external_event_id: '',
+  ledger_transaction_id: '',
 };
 
 const PAGE_SIZE = 50;

@@ -15,6 +15,7 @@ const TEXTS = [
   ['subject_type', 'Subject type'],
   ['subject_id', 'Subject id'],
   ['external_event_id', 'External id'],
+  ['ledger_transaction_id', 'Ledger transaction'],
 ] as const;
 /** Who types is let finish the word. */
 const TYPING_PAUSE_MS = 300;
@@ -54,7 +55,7 @@ export function EventFilterBar({
           onChange={(event) => setTyped({ ...typed, [name]: event.target.value.trim() })}
         />
       ))}
-      {typed !== NO_FILTERS && (
+      {Object.values(typed).some((value) => value !== '') && (
         <Button look="quiet" onClick={() => setTyped(NO_FILTERS)}>
           Clear
         </Button>

@@ -1,18 +1,20 @@
 import type { UsageEvent } from '@tollgate/contract';
 import { Activity } from 'lucide-react';
 import { useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { exactSum } from '../../exact-sum.js';
 import { dateTime, money } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
-import { NO_FILTERS, useEvents } from './api.js';
+import { type EventFilters, NO_FILTERS, useEvents } from './api.js';
 import { EventFilterBar } from './event-filter-bar.js';
 import { EventPanel } from './event-panel.js';
 
 /** The events of a project, with what they came to; choosing one shows all of it. */
 export function EventList() {
-  const [filters, setFilters] = useState(NO_FILTERS);
+  const [parameters] = useSearchParams();
+  const [filters, setFilters] = useState<EventFilters>({ ...NO_FILTERS, ...Object.fromEntries(parameters) });
   const [isLive, setLive] = useState(false);
   const [chosen, setChosen] = useState<UsageEvent>();
   const events = useEvents(filters, isLive);
@@ -24,7 +26,7 @@ export function EventList() {
       {events.isPending && <Skeleton className="h-96" />}
       {events.isSuccess && rows.length === 0 && (
         <EmptyState icon={<Activity size={20} />} title="No events">
-          {filters === NO_FILTERS
+          {Object.values(filters).every((value) => value === '')
             ? 'Events appear here about a second after they were sent.'
             : 'None fits these filters.'}
         </EmptyState>

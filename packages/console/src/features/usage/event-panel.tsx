@@ -94,7 +94,7 @@ function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
             </div>
             <p className="mt-0.5 text-xs text-ink-soft">
               {decimal(item.quantity.value)}
-              {item.unit_price.value !== null && ` × ${decimal(item.unit_price.value, 12)}`}
+              {item.unit_price.value !== null && ` × ${decimal(item.unit_price.value)}`}
             </p>
             <p className="mt-1 font-mono text-xs break-all text-ink-faint">
               {[item.quantity.path, item.unit_price.expression, item.amount.expression]

@@ -137,6 +137,12 @@ describe('a session', () => {
     });
   });
 
+  it('is told of as none where nobody is signed in', async () => {
+    const answer = await call('GET', '/api/session');
+    expect([answer.status, answer.json()]).toEqual([200, { csrf_token: null, me: null }]);
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
   it('reaches the API below /api, as the key it was opened with', async () => {
     const { key, tenantId } = await makeKey();
     const { headers } = await signIn(key);

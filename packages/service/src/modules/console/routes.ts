@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closed, Me } from '@tollgate/contract';
+import { closed, Me, Nullable } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { ApiError, type App, principalPermissions } from '../../platform/http/index.js';
@@ -20,13 +20,8 @@ const NONCE_BYTES = 16;
 const ASSET_MAX_AGE_S = 31_536_000;
 
 const SignInBody = Type.Object({ api_key: Type.String({ minLength: 1, maxLength: 255 }) }, closed);
-const Session = Type.Object(
-  {
-    csrf_token: Type.String(),
-    me: Me,
-  },
-  closed,
-);
+/** Both are null where nobody is signed in: to ask is no mistake. */
+const Session = Type.Object({ csrf_token: Nullable(Type.String()), me: Nullable(Me) }, closed);
 
 /** The console's page with its files, and the sessions of those who use it. */
 export function registerConsoleRoutes(app: App, deps: ConsoleDeps): void {
@@ -58,11 +53,13 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
   app.route({
     method: 'GET',
     url,
-    config: { access: { kind: 'any-key' } },
+    config: PUBLIC,
     schema: { hide: true, response: { 200: Session } },
-    handler: async ({ headers, principal }) => {
+    handler: async ({ raw, headers }, reply) => {
+      reply.header('cache-control', 'no-store');
       const token = sessionToken(headers);
-      if (token === undefined) throw new ApiError('unauthenticated');
+      const principal = await sessions.authenticate(raw);
+      if (token === undefined || principal === undefined) return { csrf_token: null, me: null };
       const isKey = principal.kind === 'key';
       return {
         csrf_token: csrfTokenOf(token),

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react';
+import { classes } from './classes.js';
+
+export interface Column<Row> {
+  readonly title: string;
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean;
+  /** Heard, not seen: for a column of buttons or badges. */
+  readonly isTitleHidden?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+export interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+/** Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is. */
+export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+  return (
+    <section aria-label={label} className="overflow-x-auto rounded-xl border border-line bg-panel shadow-xs">
+      <table className="w-full text-[13px]">
+        <thead className="text-left text-xs text-ink-faint">
+          <tr>
+            {columns.map(({ title, isNumber, isTitleHidden }) => (
+              <th
+                key={title}
+                scope="col"
+                className={classes(
+                  'px-4 py-2.5 font-medium whitespace-nowrap',
+                  isNumber === true && 'text-right',
+                )}
+              >
+                <span className={isTitleHidden === true ? 'sr-only' : ''}>{title}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} className="relative border-t border-line hover:bg-sunken">
+              {columns.map(({ title, isNumber, cell }) => (
+                <td
+                  key={title}
+                  className={classes(
+                    'max-w-72 truncate px-4 py-2',
+                    isNumber === true && 'text-right whitespace-nowrap',
+                  )}
+                >
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Covers its whole row: a click anywhere in it leads where the link leads. */
+export const ROW_TARGET = 'font-medium after:absolute after:inset-0';
