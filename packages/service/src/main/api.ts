@@ -37,6 +37,7 @@ import {
   type QuotaRefusal,
   type SegmentRecord,
 } from '../platform/queue/index.js';
+import { baselineOf } from './baseline.js';
 import { startCheckout } from './checkout.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
@@ -66,9 +67,7 @@ export interface Api {
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;
-  const { baselinePlan: plan, eventAgeDaysMax, eventAheadDaysMax } = config;
-  const baseline = { plan, eventAgeDaysMax, eventAheadDaysMax };
-  const entitlements = createEntitlements({ postgres, clock: systemClock, baseline });
+  const entitlements = createEntitlements({ postgres, clock: systemClock, baseline: baselineOf(config) });
   const admission = new TenantAdmission(entitlements);
   const tenancy = createTenancy({
     postgres,

@@ -1,10 +1,13 @@
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
+import { createEntitlements } from '../modules/catalog/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
+import { createRetentionJob, type RetentionPolicy } from '../modules/storage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
+import { baselineOf } from './baseline.js';
 import type { Stores } from './stores.js';
 
 /** Work that nobody asks for: what expires, and what is to be told to others. */
@@ -16,17 +19,22 @@ export interface RunningJobs {
 /** Starts the jobs of a process with the worker role. Every one may run in any number of processes at once. */
 export function startJobs(
   config: Config,
-  { postgres }: Pick<Stores, 'postgres'>,
+  { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
   { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
 ): RunningJobs {
   if (!config.roles.includes('worker')) return { stop: async () => {} };
   const abort = new AbortController();
   const deps = { postgres, clock: systemClock, log, metrics };
   const send = createSender({ allowPrivate: config.webhookAllowPrivate });
+  const entitlements = createEntitlements({ postgres, clock: systemClock, baseline: baselineOf(config) });
+  const policy: RetentionPolicy = {
+    retentionDays: async (tenantId) => (await entitlements.current(tenantId)).limits.retentionDays,
+  };
   const jobs = [
     createCreditExpiryJob(deps),
     createLeaseExpiryJob(deps),
     createWebhookDispatcher({ ...deps, send }),
+    createRetentionJob({ ...deps, clickhouse, policy }),
   ];
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
   return {

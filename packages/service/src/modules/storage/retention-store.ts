@@ -27,6 +27,17 @@ export async function retainedFromDays(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ project_id, day }) => [project_id, day]));
 }
 
+/** Projects that have usage of days that are no longer kept. */
+export async function projectsWithExpiredUsage(db: Db): Promise<Set<string>> {
+  const { rows } = await sql<{ project_id: string }>`
+    select project_id from usage_retention kept
+    where exists (
+      select from usage_totals total where total.project_id = kept.project_id and total.day < kept.retained_from_day
+    )
+  `.execute(db);
+  return new Set(rows.map(({ project_id }) => project_id));
+}
+
 /** Boundaries that were recorded at `recordedByMs` or before. */
 export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
   const { rows } = await sql<Boundary>`

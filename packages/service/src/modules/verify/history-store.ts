@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
 import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
@@ -28,39 +29,63 @@ const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
 
-/** The sums that each store answers; charge items of an event are never in two of its rows. */
-const ITEM_QUERIES = {
-  usage_events: `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
+/** Sums of charge items, which are never in two rows of their event. */
+function eventsQuery({ events }: EveryHistory): string {
+  return `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
       item.metric AS metric, item.unit AS unit, item.currency AS currency, count() AS itemCount,
       sum(toDecimal256(item.quantity, 18)) AS quantity, sum(toDecimal256(item.amount, 18)) AS amount
-    FROM usage_events ARRAY JOIN item WHERE ${WITHIN('occurred_at')} GROUP BY ${KEYS}`,
-  usage_rollup_1m: rollupQuery(60),
-  usage_rollup_15m: rollupQuery(900),
-  usage_rollup_1h: rollupQuery(3_600),
-} as const satisfies Record<ItemStore, string>;
+    FROM ${events.from} ARRAY JOIN item WHERE ${events.inPlace} AND ${WITHIN('occurred_at')} GROUP BY ${KEYS}`;
+}
 
-export async function readFound(clickhouse: Reader, span: DaySpan): Promise<Found> {
-  const params = spanParams(span);
+function rollupQuery({ rollup }: EveryHistory, resolutionS: 60 | 900 | 3_600): string {
+  return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
+      part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
+      sum(part.quantity) AS quantity, sum(part.amount) AS amount
+    FROM ${rollup.from} AS part
+    WHERE ${rollup.inPlace} AND part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
+}
+
+/** The sums that each store answers. */
+const ITEM_QUERIES = {
+  usage_events: eventsQuery,
+  usage_rollup_1m: (history) => rollupQuery(history, 60),
+  usage_rollup_15m: (history) => rollupQuery(history, 900),
+  usage_rollup_1h: (history) => rollupQuery(history, 3_600),
+} as const satisfies Record<ItemStore, (history: EveryHistory) => string>;
+
+/** @param own the projects that have tables of their own, or more */
+export async function readFound(
+  clickhouse: Reader,
+  own: readonly OwnTables[],
+  span: DaySpan,
+): Promise<Found> {
+  const history = everyHistory(own);
+  const params = { ...history.params, ...spanParams(span) };
   const items = {} as Record<ItemStore, Measurement[]>;
   for (const store of ITEM_STORES) {
-    const rows = await clickhouse.query<ItemTotals>(ITEM_QUERIES[store], params);
+    const rows = await clickhouse.query<ItemTotals>(ITEM_QUERIES[store](history), params);
     items[store] = rows.flatMap(itemMeasurements);
   }
-  return { items, events: await readEvents(clickhouse, params) };
+  return { items, events: await readEvents(clickhouse, history, params) };
 }
 
 /** Every day that any of the tables has rows of, ascending. */
-export async function daysWithHistory(clickhouse: Reader): Promise<number[]> {
+export async function daysWithHistory(clickhouse: Reader, own: readonly OwnTables[]): Promise<number[]> {
+  const { events, rollup } = everyHistory(own);
   const rows = await clickhouse.query<{ day: number }>(
     `SELECT DISTINCT day FROM (
-       SELECT DISTINCT ${DAY_OF('occurred_at')} AS day FROM usage_events
-       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM usage_rollup
+       SELECT DISTINCT ${DAY_OF('occurred_at')} AS day FROM ${events.from}
+       UNION ALL SELECT DISTINCT ${DAY_OF('bucket')} AS day FROM ${rollup.from}
      ) ORDER BY day`,
   );
   return rows.map(({ day }) => day);
 }
 
-async function readEvents(clickhouse: Reader, params: Record<string, number>): Promise<Measurement[]> {
+async function readEvents(
+  clickhouse: Reader,
+  { events }: EveryHistory,
+  params: Readonly<Record<string, unknown>>,
+): Promise<Measurement[]> {
   const rows = await clickhouse.query<{
     tenantId: string;
     projectId: string;
@@ -70,7 +95,8 @@ async function readEvents(clickhouse: Reader, params: Record<string, number>): P
   }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
        countIf(status = 'processed') AS processed, countIf(status = 'failed') AS failed
-     FROM usage_events FINAL WHERE ${WITHIN('occurred_at')} GROUP BY tenantId, projectId, day`,
+     FROM ${events.from} FINAL WHERE ${events.inPlace} AND ${WITHIN('occurred_at')}
+     GROUP BY tenantId, projectId, day`,
     params,
   );
   return rows.flatMap(({ processed, failed, ...day }): Measurement[] => {
@@ -80,13 +106,6 @@ async function readEvents(clickhouse: Reader, params: Record<string, number>): P
       { ...key, measure: 'failed_count', value: failed },
     ];
   });
-}
-
-function rollupQuery(resolutionS: 60 | 900 | 3_600): string {
-  return `SELECT part.tenant_id AS tenantId, part.project_id AS projectId, ${DAY_OF('part.bucket')} AS day,
-      part.metric AS metric, part.unit AS unit, part.currency AS currency, sum(part.item_count) AS itemCount,
-      sum(part.quantity) AS quantity, sum(part.amount) AS amount
-    FROM usage_rollup AS part WHERE part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }
 
 function spanParams({ from, to }: DaySpan): Record<string, number> {

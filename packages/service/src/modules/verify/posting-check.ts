@@ -4,6 +4,7 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
 import { type CountedWindow, readCountedWindows } from '../limits/index.js';
+import { projectsWithExpiredUsage, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import { decimalOf } from './compare.js';
 import { readPostedSums, readWindowSums, type SubjectSum } from './posting-history-store.js';
 import { onSnapshot, readWaiting, type WaitingBatch } from './totals-store.js';
@@ -22,6 +23,7 @@ const GROUPS_MAX = 500;
 /** A batch that was processed so soon after a change may have read what was before it. */
 const CHANGE_MARGIN_MS = 60_000;
 const NOTHING = '0';
+const SECONDS_PER_DAY = 86_400;
 
 /**
  * Compares what was posted with the history: the usage entries of each wallet with the charge items that name them, and the newest
@@ -39,13 +41,18 @@ export async function verifyPosting(deps: PostingCheckDeps): Promise<PostingReco
     }));
   const before = await read();
   const stalled = await wait(before.waiting);
-  const posted = await readPostedSums(clickhouse, upToMs);
+  const own = await projectsWithOwnTables(postgres.db);
+  const posted = await readPostedSums(clickhouse, own, upToMs);
   const groups = groupsOf(before.windows).slice(0, GROUPS_MAX);
   const found: SubjectSum[][] = [];
   for (const [window] of groups)
-    if (window !== undefined) found.push(await readWindowSums(clickhouse, window));
+    if (window !== undefined) found.push(await readWindowSums(clickhouse, own, window));
   const after = await read();
-  const recount = new PostingTally();
+  // Read last: what has been deleted was recorded before.
+  const recount = new PostingTally(
+    await projectsWithExpiredUsage(postgres.db),
+    await retainedFromDays(postgres.db),
+  );
   recount.addDebits({ before: before.sums, after: after.sums, posted, stalled });
   const usedAfter = new Map(after.windows.map((window) => [windowKey(window), window.used]));
   for (const [index, windows] of groups.entries()) {
@@ -72,11 +79,21 @@ class PostingTally {
   #differenceCount = 0;
   readonly #differences: PostingDifference[] = [];
 
+  /**
+   * @param expired projects whose history does not tell any more all that was posted
+   * @param retainedFromDays from which day on it does
+   */
+  constructor(
+    private readonly expired: ReadonlySet<string>,
+    private readonly retainedFromDays: ReadonlyMap<string, number>,
+  ) {}
+
   addDebits({ before, after, posted, stalled }: DebitReadings): void {
     const ofBefore = new Map(before.map((sum) => [walletKey(sum), sum]));
     const ofAfter = new Map(after.map((sum) => [walletKey(sum), sum]));
     const ofPosted = new Map(posted.map((sum) => [walletKey(sum), sum]));
     for (const [key, sum] of new Map([...ofPosted, ...ofAfter, ...ofBefore])) {
+      if (this.expired.has(sum.projectId)) continue;
       const expected = ofBefore.get(key)?.amount ?? NOTHING;
       if (expected !== (ofAfter.get(key)?.amount ?? NOTHING) || stalled.has(sum.projectId)) {
         this.#unsettled++;
@@ -93,6 +110,8 @@ class PostingTally {
 
   /** @param sum of the history; undefined where it has no charge item for the window */
   addWindow(window: CountedWindow, sum: SubjectSum | undefined, isSettled: boolean): void {
+    const retainedFromS = (this.retainedFromDays.get(window.projectId) ?? 0) * SECONDS_PER_DAY;
+    if (this.expired.has(window.projectId) && window.startS < retainedFromS) return;
     if (!isSettled) this.#unsettled++;
     const isNearChange = sum !== undefined && Number(sum.firstMs) < window.sinceMs + CHANGE_MARGIN_MS;
     if (!isSettled || isNearChange) return;

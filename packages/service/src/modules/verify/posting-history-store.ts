@@ -1,18 +1,24 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { UsageSum } from '../ledger/index.js';
 import type { CountedWindow } from '../limits/index.js';
+import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
 
 type Reader = Pick<ClickHouse, 'query'>;
 
 /** Charge items that say they were posted, per account and currency, of events processed at `upToMs` or before. */
-export function readPostedSums(clickhouse: Reader, upToMs: number): Promise<UsageSum[]> {
+export function readPostedSums(
+  clickhouse: Reader,
+  own: readonly OwnTables[],
+  upToMs: number,
+): Promise<UsageSum[]> {
+  const { events, params } = everyHistory(own);
   return clickhouse.query<UsageSum>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, account_id AS accountId, item.currency AS currency,
        toString(sum(toDecimal256(item.amount, 18))) AS amount
-     FROM usage_events ARRAY JOIN item
-     WHERE item.ledger_transaction_id != '' AND processed_at <= fromUnixTimestamp64Milli({up_to:Int64})
+     FROM ${events.from} ARRAY JOIN item
+     WHERE ${events.inPlace} AND item.ledger_transaction_id != '' AND processed_at <= fromUnixTimestamp64Milli({up_to:Int64})
      GROUP BY tenantId, projectId, accountId, currency`,
-    { up_to: upToMs },
+    { ...params, up_to: upToMs },
   );
 }
 
@@ -26,7 +32,12 @@ export interface SubjectSum {
 }
 
 /** By subject, what charge items a window's rule selects since it is in force. All windows of a group have one answer. */
-export function readWindowSums(clickhouse: Reader, window: CountedWindow): Promise<SubjectSum[]> {
+export function readWindowSums(
+  clickhouse: Reader,
+  own: readonly OwnTables[],
+  window: CountedWindow,
+): Promise<SubjectSum[]> {
+  const { events } = own.find(({ projectId }) => projectId === window.projectId) ?? SHARED_TABLES;
   const { measure, selectorType, endS, dimensionKey } = window;
   const conditions = [
     'tenant_id = {tenant:String} AND project_id = {project:String} AND subject_type = {subject_type:String}',
@@ -45,7 +56,7 @@ export function readWindowSums(clickhouse: Reader, window: CountedWindow): Promi
   return clickhouse.query<SubjectSum>(
     `SELECT subject_id AS subjectId, toString(sum(toDecimal256(item.${measure}, 18))) AS used,
        toString(min(toUnixTimestamp64Milli(processed_at))) AS firstMs
-     FROM usage_events ARRAY JOIN item WHERE ${conditions.join(' AND ')} GROUP BY subjectId`,
+     FROM ${events} ARRAY JOIN item WHERE ${conditions.join(' AND ')} GROUP BY subjectId`,
     {
       tenant: window.tenantId,
       project: window.projectId,

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import { SHARED_TABLES, type StorageTables, storageTables } from './tables.js';
+
+/** A project that has tables of its own. */
+export interface OwnTables extends StorageTables {
+  readonly projectId: string;
+}
+
+/** Everybody's rows, each where they belong. */
+export interface EverySource {
+  /** Stands after FROM. */
+  readonly from: string;
+  /** Holds for rows that are in the tables of their project; those elsewhere are nobody's. */
+  readonly inPlace: string;
+}
+
+export interface EveryHistory {
+  readonly events: EverySource;
+  readonly rollup: EverySource;
+  /** Of the conditions. */
+  readonly params: Readonly<Record<string, readonly string[]>>;
+}
+
+/** All projects that have tables of their own now. */
+export async function projectsWithOwnTables(db: Postgres['db'] | Tx): Promise<OwnTables[]> {
+  const { rows } = await sql<{ id: string; no: number }>`
+    select id, no from projects where storage = 'dedicated' order by no
+  `.execute(db);
+  return rows.map(({ id, no }) => ({
+    projectId: id,
+    ...storageTables({ storage: 'dedicated', projectNo: no }),
+  }));
+}
+
+/** How everything is read that is kept of all projects. */
+export function everyHistory(own: readonly OwnTables[]): EveryHistory {
+  if (own.length === 0) {
+    const all = (from: string) => ({ from, inPlace: 'true' });
+    return { events: all(SHARED_TABLES.events), rollup: all(SHARED_TABLES.rollup), params: {} };
+  }
+  const source = (kind: keyof StorageTables): EverySource => ({
+    from: `merge(currentDatabase(), '^${SHARED_TABLES[kind]}(_[0-9]+)?$')`,
+    inPlace: `_table = transform(toString(project_id), {own:Array(String)}, {own_${kind}:Array(String)}, '${SHARED_TABLES[kind]}')`,
+  });
+  return {
+    events: source('events'),
+    rollup: source('rollup'),
+    params: {
+      own: own.map(({ projectId }) => projectId),
+      own_events: own.map(({ events }) => events),
+      own_rollup: own.map(({ rollup }) => rollup),
+    },
+  };
+}
