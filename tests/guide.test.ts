@@ -78,6 +78,26 @@ describe.runIf(hasTools)('the guides', () => {
     expect(printed.trim().split('\n').at(-1)).toBe('Tokens, Cost by model');
   });
 
+  it('live charts and exports go on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'live-and-export.md');
+    expect(printed.trim().split('\n').slice(-6)).toEqual([
+      "[ 'large 1200', 'small 800' ]",
+      'raw_event_id,occurred_at,received_at,processed_at,status',
+      'llm.input_tokens,token,1200,0.000003',
+      'llm.input_tokens,token,800,0.00000025',
+      'llm.output_tokens,token,10,0.000002',
+      'llm.output_tokens,token,340,0.000015',
+    ]);
+  });
+
+  it('selling plans goes on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'checkout.md');
+    expect(printed.trim().split('\n').slice(-7)).toEqual([
+      ...['launch 1900 USD', 'growth 19900 USD', 'scale 49900 USD', 'enterprise 0 USD'],
+      ...['checkout_in_progress', 'growth', 'paid'],
+    ]);
+  });
+
   it('limits go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'limits.md');
     expect(printed.trim().split('\n').slice(-14)).toEqual([
