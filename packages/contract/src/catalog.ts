@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { closed, mapOf, Nullable, ResourceName, UnixSeconds } from './common.js';
-import { CURRENCY_PATTERN } from './limits.js';
+import { closed, mapOf, Nullable, pageFields, ResourceName, UnixSeconds } from './common.js';
+import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX } from './limits.js';
 
 export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
 /** Of a limit of a plan: there is none. */
@@ -100,6 +100,45 @@ export const AppliedCatalog = Type.Object(
   closed,
 );
 export type AppliedCatalog = Static<typeof AppliedCatalog>;
+
+export const GrantHeaders = Type.Object({
+  'idempotency-key': Type.String({
+    minLength: 1,
+    maxLength: IDENTIFIER_CHARS_MAX,
+    description: 'With the same key a plan is granted once, however often it is sent. Scoped to the tenant.',
+  }),
+});
+
+export const GrantPlanBody = Type.Object(
+  { plan_id: Type.String({ minLength: 1, maxLength: 64, description: 'A plan of the catalog.' }) },
+  closed,
+);
+export type GrantPlanBody = Static<typeof GrantPlanBody>;
+
+export const EntitlementGrant = Type.Object(
+  {
+    id: Type.String({ description: 'Grant id, `grt_…`.' }),
+    tenant_id: Type.String(),
+    plan_id: Type.String(),
+    revision: Type.Integer({ description: 'Of the plan, as it was granted.' }),
+    starts_at: UnixSeconds,
+    ends_at: { ...UnixSeconds, description: 'Unix seconds, exclusive: one calendar month after the start.' },
+    ended_at: Nullable({
+      ...UnixSeconds,
+      description:
+        'When another plan took its place; before its start if it never began. Null when none did.',
+    }),
+    source: Type.String({ description: 'What it was granted for; nothing is granted twice.' }),
+    created_at: UnixSeconds,
+  },
+  closed,
+);
+export type EntitlementGrant = Static<typeof EntitlementGrant>;
+
+export const EntitlementGrantList = Type.Object(
+  { grants: Type.Array(EntitlementGrant), ...pageFields },
+  closed,
+);
 
 export const RebuiltQuotas = Type.Object(
   { corrected: Type.Integer({ description: 'Months of tenants whose number was another one before.' }) },

@@ -1,5 +1,6 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
+import type { Page } from '../../platform/http/index.js';
 import type { Database, Tx } from '../../platform/postgres/index.js';
 import type { Grant } from './grant.js';
 
@@ -35,6 +36,22 @@ export async function openGrants(db: Db, tenantId: string, atS: number): Promise
     order by starts_at, id
   `.execute(db);
   return rows.map(grantOf);
+}
+
+/** A page of all grants of a tenant, the last to start first, and how many there are. */
+export async function listGrants(
+  db: Db,
+  tenantId: string,
+  { limit, offset }: Page,
+): Promise<{ grants: Grant[]; total: number }> {
+  const { rows } = await sql<GrantRow>`
+    select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
+    where tenant_id = ${tenantId} order by starts_at desc, id desc limit ${limit} offset ${offset}
+  `.execute(db);
+  const { rows: counted } = await sql<{ total: number }>`
+    select count(*) as total from entitlement_grants where tenant_id = ${tenantId}
+  `.execute(db);
+  return { grants: rows.map(grantOf), total: counted[0]?.total ?? 0 };
 }
 
 /** The grant that was made for a source, whoever's. */

@@ -8,16 +8,18 @@ import {
   TenantParams,
 } from '@tollgate/contract';
 import { ApiError, type App } from '../../platform/http/index.js';
-import { transaction } from '../../platform/postgres/index.js';
-import type { TenancyService } from '../tenancy/index.js';
-import { type ApplyDeps, applyCatalog } from './apply.js';
+import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { applyCatalog } from './apply.js';
+import type { Entitlements } from './entitlements.js';
+import { registerGrantRoutes } from './grant-routes.js';
+import type { OperatorGrantDeps } from './operator-grants.js';
 import { entitlementOverview, type OverviewDeps } from './overview.js';
 import { newestPlans } from './plan-store.js';
 import { rebuildQuotas } from './quota-recount-store.js';
 
-export interface CatalogRouteDeps extends OverviewDeps, ApplyDeps {
-  readonly postgres: ApplyDeps['postgres'];
-  readonly tenants: Pick<TenancyService, 'getTenant'>;
+export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
+  readonly postgres: Postgres;
+  readonly entitlements: Pick<Entitlements, 'current' | 'initializeQuota'>;
 }
 
 const tags = ['Plans'];
@@ -26,6 +28,7 @@ const tags = ['Plans'];
 export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
   registerPlanRoutes(app, deps);
   registerEntitlementRoutes(app, deps);
+  registerGrantRoutes(app, deps);
   registerQuotaRoutes(app, deps);
 }
 

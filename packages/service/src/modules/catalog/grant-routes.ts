@@ -1,0 +1,84 @@
+import {
+  type EntitlementGrant,
+  EntitlementGrantList,
+  EntitlementGrant as EntitlementGrantSchema,
+  ErrorBodySchema,
+  GrantHeaders,
+  GrantPlanBody,
+  PageQuery,
+  TenantParams,
+} from '@tollgate/contract';
+import { type App, pageOf } from '../../platform/http/index.js';
+import type { Grant } from './grant.js';
+import { listGrants } from './grant-store.js';
+import { grantByOperator, type OperatorGrantDeps } from './operator-grants.js';
+
+const tags = ['Plans'];
+const url = '/admin/v1/tenants/:tenant_id/grants';
+
+/** The plans that a tenant was granted, by a payment or by the operator. */
+export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: { access: { kind: 'service' } },
+    schema: {
+      tags,
+      summary: 'Grant a plan',
+      description:
+        'As a payment does, for what is sold by other means: one calendar month of the newest revision, after what the tenant has ' +
+        'of the same plan, or at once in place of another one.',
+      operationId: 'grantPlan',
+      params: TenantParams,
+      headers: GrantHeaders,
+      body: GrantPlanBody,
+      response: { 201: EntitlementGrantSchema, 409: ErrorBodySchema },
+    },
+    handler: async ({ params, headers, body, principal, id }, reply) => {
+      const grant = await grantByOperator(deps, {
+        tenantId: params.tenant_id,
+        body,
+        idempotencyKey: headers['idempotency-key'],
+        principal,
+        requestId: id,
+      });
+      return reply.code(201).send(grantView(grant));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url,
+    config: { access: { kind: 'tenant', permission: 'tenant:admin' } },
+    schema: {
+      tags,
+      summary: 'List the grants of a tenant',
+      description:
+        'Those that are over, the one in force and those that follow it; the last to start comes first.',
+      operationId: 'listGrants',
+      params: TenantParams,
+      querystring: PageQuery,
+      response: { 200: EntitlementGrantList },
+    },
+    handler: async ({ params, query }) => {
+      const { id } = await deps.tenants.getTenant(params.tenant_id);
+      const page = pageOf(query);
+      const { grants, total } = await listGrants(deps.postgres.db, id, page);
+      return { grants: grants.map(grantView), total_count: total, ...page };
+    },
+  });
+}
+
+function grantView(grant: Grant): EntitlementGrant {
+  return {
+    id: grant.id,
+    tenant_id: grant.tenantId,
+    plan_id: grant.plan.id,
+    revision: grant.plan.revision,
+    starts_at: grant.startsAt,
+    ends_at: grant.endsAt,
+    ended_at: grant.endedAt,
+    source: grant.source,
+    created_at: grant.createdAt,
+  };
+}
