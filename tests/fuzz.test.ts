@@ -1,6 +1,7 @@
 import { ERRORS } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { created } from './support/http.js';
 import { createSampleProject, SAMPLE_RULE_SET, type SampleProject } from './support/sample-project.js';
 import { type JsonSchema, mutated, nearlyValid } from './support/schema-arbitrary.js';
 import { type RunningService, startService } from './support/service.js';
@@ -36,7 +37,7 @@ describe('every documented operation, fed with hostile input', () => {
 
   beforeAll(async () => {
     service = await startService();
-    project = await createSampleProject(service);
+    project = await withBoard(service, await createSampleProject(service));
     const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
     expect(document.openapi).toMatch(/^3\.1/);
     operations = Object.entries(document.paths)
@@ -47,8 +48,7 @@ describe('every documented operation, fed with hostile input', () => {
           operation,
         })),
       )
-      // Archiving ends what the others need.
-      .sort((a, b) => Number(a.path.endsWith('/archive')) - Number(b.path.endsWith('/archive')));
+      .sort((a, b) => Number(endsWhatOthersNeed(a)) - Number(endsWhatOthersNeed(b)));
   });
   afterAll(() => service?.stop());
 
@@ -98,8 +98,23 @@ describe('every documented operation, fed with hostile input', () => {
   }
 });
 
+function endsWhatOthersNeed({ method, path }: { method: string; path: string }): boolean {
+  return method === 'DELETE' || path.endsWith('/archive');
+}
+
+/** The project with a board, and a chart on it. */
+async function withBoard(service: RunningService, project: SampleProject): Promise<SampleProject> {
+  const boards = `/v1/projects/${project.projectId}/analysis/boards`;
+  const board = await created(service, boards, { key: project.key, body: { name: 'Fuzzed' } });
+  const board_id = String(board.report_id);
+  const body = { board_id, title: 'Fuzzed', chart_type: 'bar', metrics: ['llm.input_tokens'] };
+  const chart = await created(service, `${boards}/${board_id}/charts`, { key: project.key, body });
+  const pathParameters = { ...project.pathParameters, board_id, chart_id: String(chart.chart_id) };
+  return { ...project, pathParameters };
+}
+
 /** Bodies that succeed, for operations whose rules no schema tells: each is sent with one place of it changed. */
-function exampleBodies({ ruleSetId }: SampleProject): Record<string, unknown> {
+function exampleBodies({ ruleSetId, pathParameters }: SampleProject): Record<string, unknown> {
   const now = Math.floor(Date.now() / 1000);
   const event = {
     source: 'fuzz',
@@ -117,7 +132,25 @@ function exampleBodies({ ruleSetId }: SampleProject): Record<string, unknown> {
     'x-usage-control': { budget_lease_id: 'bl_1' },
     metadata: { trace: 't' },
   };
+  const { board_id, chart_id } = pathParameters;
+  const chart = {
+    board_id,
+    title: 'Cost',
+    description: 'by model',
+    chart_type: 'area',
+    position: 2,
+    size: 'full',
+    subject_type: 'customer',
+    bucket_size: '1h',
+    filters: { model: { in: ['m', 'n'] }, region: { exists: false } },
+    group_by: ['bucket', 'model'],
+    measures: ['amount'],
+    metrics: ['llm.input_tokens'],
+  };
   return {
+    createChart: chart,
+    updateChart: chart,
+    reorderCharts: { order: [{ chart_id, position: 1, size: 'half' }] },
     ingestEvent: event,
     ingestBatch: {
       source: 'fuzz',
