@@ -35,6 +35,8 @@ export function startCheckout(
     initializeQuota: (tenantId) => entitlements.initializeQuota(tenantId),
   });
   checkout.registerRoutes(app);
+  const problem = problemOf(config);
+  if (problem !== undefined) log.warn(problem);
   const abort = new AbortController();
   let running: Promise<void> | undefined;
   app.addHook('onListen', async () => {
@@ -44,4 +46,21 @@ export function startCheckout(
     abort.abort();
     await running;
   };
+}
+
+/** What an operator would otherwise learn from the first buyer. */
+function problemOf(config: Config): string | undefined {
+  if (config.paymentProvider === 'sandbox') {
+    return config.stripeApiKey === undefined
+      ? undefined
+      : 'TOLLGATE_STRIPE_API_KEY is set, but payments go to the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.';
+  }
+  const needed = {
+    TOLLGATE_STRIPE_API_KEY: config.stripeApiKey,
+    TOLLGATE_PAYMENT_WEBHOOK_SECRET: config.paymentWebhookSecrets,
+    TOLLGATE_CHECKOUT_SUCCESS_URL: config.checkoutSuccessUrl,
+    TOLLGATE_CHECKOUT_CANCEL_URL: config.checkoutCancelUrl,
+  };
+  const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  return missing.length === 0 ? undefined : `No plan can be bought without ${missing.join(', ')}.`;
 }

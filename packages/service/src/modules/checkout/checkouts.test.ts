@@ -175,6 +175,17 @@ describe('a checkout', () => {
   });
 });
 
+describe('an order of a provider that is not in use any more', () => {
+  it('is over at once', async () => {
+    const { order_id: orderId } = (await checkout.buy({ key: 'k' })).json();
+    await checkout.rows(`begin; alter table payment_orders disable trigger user;
+      update payment_orders set provider = 'stripe' where id = '${orderId}';
+      alter table payment_orders enable trigger user; commit`);
+    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe(201);
+    expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
+  });
+});
+
 describe('an order without a page', () => {
   it('is retried with its key for five minutes, and stands in the way of other plans as long', async () => {
     checkout.provider.failOnce('before');

@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
+import { type RunningService, startService } from './support/service.js';
+
+const SECRET = 'whsec_of_this_test';
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startService({ env: { TOLLGATE_PAYMENT_WEBHOOK_SECRET: SECRET } });
+});
+afterAll(() => service?.stop());
+
+async function call(method: string, path: string, body?: object, key?: string) {
+  const answer = await fetch(service.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${service.serviceKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+async function newTenant(): Promise<string> {
+  return (await call('POST', '/admin/v1/tenants', { name: 'Acme' })).body.id ?? '';
+}
+
+/** The page on which a tenant pays a plan. */
+async function pageToPay(tenantId: string, planId: string): Promise<string> {
+  const url = `/admin/v1/tenants/${tenantId}/payments/provider/checkout-sessions`;
+  const { status, body } = await call('POST', url, { plan_id: planId }, `key of ${planId}`);
+  expect([status, body.error]).toEqual([201, undefined]);
+  return body.session_url ?? '';
+}
+
+async function planOf(tenantId: string): Promise<string | undefined> {
+  return (await call('GET', `/admin/v1/tenants/${tenantId}/entitlement`)).body.plan_id;
+}
+
+describe('a purchase from a service that is killed', () => {
+  it('right after it was paid is granted once it is back', async () => {
+    const tenantId = await newTenant();
+    const url = await pageToPay(tenantId, 'growth');
+    const paid = await fetch(`${url}/pay`, { method: 'POST', redirect: 'manual' });
+    expect(paid.status).toBe(303);
+    await service.crash();
+    await service.start();
+    // The delivery that was under way counts as lost only after a while.
+    const timeoutMs = 40_000;
+    await waitFor(async () => (await planOf(tenantId)) === 'growth', { what: 'the plan', timeoutMs });
+    const { body } = await call('GET', `/admin/v1/tenants/${tenantId}/payments/orders`);
+    expect(body).toMatchObject({ total_count: 1, orders: [{ status: 'paid', plan_id: 'growth' }] });
+  });
+
+  it('right after it was begun goes on with the same key', async () => {
+    const tenantId = await newTenant();
+    const url = await pageToPay(tenantId, 'launch');
+    await service.crash();
+    await service.start();
+    expect(await pageToPay(tenantId, 'launch')).toBe(url);
+    expect((await fetch(url)).status).toBe(200);
+  });
+});
+
+/** The packaged Chromium is built for this platform alone. */
+const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
+
+describe.runIf(hasBrowser)('the page of the sandbox in a browser', () => {
+  let launched: LaunchedBrowser;
+  let page: Page;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    launched = await launchBrowser();
+    page = await launched.browser.newPage();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(service.url) && !request.url().startsWith('data:')) {
+        problems.push(`asked for ${request.url()}`);
+      }
+    });
+  });
+  afterAll(() => launched?.close());
+
+  it('is declined, cancelled, come back to and paid', async () => {
+    const tenantId = await newTenant();
+    await page.goto(await pageToPay(tenantId, 'scale'));
+    await page.getByText('Test mode.').waitFor();
+    await page.getByRole('heading', { name: 'Tollgate Scale, one month' }).waitFor();
+    await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
+    await page.getByRole('alert').getByText('The card was declined').waitFor();
+    await page.getByRole('link', { name: 'Cancel and go back' }).click();
+    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Pay 499.00 USD' }).click();
+    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+    await waitFor(async () => (await planOf(tenantId)) === 'scale', { what: 'the plan' });
+    await page.goBack();
+    await page.reload();
+    await page.getByRole('link', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Thank you' }).waitFor();
+  });
+
+  it('loads nothing from elsewhere, breaks no content policy and logs no error', () => {
+    expect(problems).toEqual([]);
+  });
+});
