@@ -98,6 +98,11 @@ describe.runIf(hasTools)('the guides', () => {
     ]);
   });
 
+  it('plans go on from there', async () => {
+    const printed = await printedBy('getting-started.md', 'plans.md');
+    expect(printed.trim().split('\n').slice(-4)).toEqual(['launch', 'unlimited', 'growth', 'active']);
+  });
+
   it('limits go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'limits.md');
     expect(printed.trim().split('\n').slice(-14)).toEqual([

@@ -1,5 +1,6 @@
 import type { CatalogOffer } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readGuide } from '../../testing/guide.js';
 import { type CatalogApi, createCatalogApi } from './catalog.testing.js';
 import { newestPlans } from './plan-store.js';
 
@@ -139,5 +140,13 @@ describe('applying a catalog', () => {
     const key = await api.makeKey(api.tenantId, ['tenant:admin']);
     const answer = await apply([await offer('growth')], key);
     expect([answer.status, answer.json().code]).toEqual([403, 'permission_denied']);
+  });
+});
+
+describe('the guide to plans', () => {
+  it('shows a file that can be applied', async () => {
+    const [file] = readGuide('plans').blocks('json');
+    const answer = await api.call('POST', '/admin/v1/catalog/apply', file);
+    expect([answer.status, answer.json().changed]).toEqual([200, [{ id: 'starter', revision: 1 }]]);
   });
 });
