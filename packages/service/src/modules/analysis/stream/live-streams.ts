@@ -175,6 +175,7 @@ export class LiveStreams {
       stream.position = position;
       stream.failures = 0;
     } catch (err) {
+      if (!this.#streams.has(stream)) return;
       // What was not told is told with what changes until then.
       stream.retryAtMs = this.deps.clock.nowMs() + retryPauseMs(++stream.failures);
       this.deps.log.warn(
@@ -212,10 +213,19 @@ export class LiveStreams {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const answer = this.#turns
-      .run(scope.projectId, () => changedRows(this.deps, scope, query, changes.spans))
+      .run(scope.projectId, async () => {
+        // Who waited for it may have left meanwhile.
+        if (!this.#isFollowed(scope, text)) return 'nothing';
+        return changedRows(this.deps, scope, query, changes.spans);
+      })
       .finally(() => this.#answers.delete(key));
     this.#answers.set(key, answer);
     return answer;
+  }
+
+  #isFollowed({ projectId }: StreamScope, text: string): boolean {
+    const streams = [...this.#streams].filter(({ scope }) => scope.projectId === projectId);
+    return streams.some(({ queries }) => queries.some((query) => query.text === text));
   }
 
   #write(stream: Stream, text: string): void {

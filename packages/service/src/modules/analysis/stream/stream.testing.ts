@@ -178,6 +178,8 @@ export class EventClient {
   /** The text of an answer that is no stream. */
   body = '';
   lastEventId: number | undefined;
+  /** Heartbeats received. */
+  beats = 0;
   isClosed = false;
   #waiting: (() => void)[] = [];
   #read = 0;
@@ -220,6 +222,15 @@ export class EventClient {
     }
   }
 
+  /** The events that came since the last call, once a heartbeat has shown that there are no more. */
+  async untilBeat(count: number): Promise<ReceivedEvent[]> {
+    while (this.beats < count && !this.isClosed)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const unread = this.events.slice(this.#read);
+    this.#read = this.events.length;
+    return unread;
+  }
+
   async ended(): Promise<void> {
     while (!this.isClosed) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -243,8 +254,8 @@ export class EventClient {
     const id = field('id') === undefined ? undefined : Number(field('id'));
     if (id !== undefined) this.lastEventId = id;
     const data = field('data');
-    if (data !== undefined)
-      this.events.push({ name: field('event') ?? 'message', id, data: JSON.parse(data) });
+    if (data === undefined) this.beats += 1;
+    else this.events.push({ name: field('event') ?? 'message', id, data: JSON.parse(data) });
   }
 
   #wake(): void {
