@@ -146,6 +146,7 @@ function exampleBodies({ ruleSetId, pathParameters }: SampleProject): Record<str
     group_by: ['bucket', 'model'],
     measures: ['amount'],
     metrics: ['llm.input_tokens'],
+    limit: 10,
   };
   return {
     createChart: chart,

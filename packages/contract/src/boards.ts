@@ -10,6 +10,8 @@ export const CHART_DESCRIPTION_CHARS_MAX = 500;
 /** Text of an id: of one that is sent, and of those that are made. */
 export const CHART_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const CHART_POSITION_MAX = 1_000_000;
+/** A chart of more groups than this tells nobody anything. */
+export const CHART_GROUPS_MAX = 100;
 export const CHART_BODY_BYTES_MAX = 16_384;
 /** Boards of a project, charts of a board, and what all charts of a project may take in the list of its boards. */
 export const BOARDS_MAX = 100;
@@ -107,6 +109,13 @@ const BucketSize = Type.String({
   description:
     '`auto` (default): by the range that is shown; or a positive duration such as `1m`, `2h`, `3d`.',
 });
+const GroupLimit = Type.Integer({
+  minimum: 1,
+  maximum: CHART_GROUPS_MAX,
+  description:
+    'How many groups stand for themselves, those with the most of the first measure; the others are summed. Needs a dimension in ' +
+    '`group_by`. Default: all.',
+});
 const Filters = mapOf(DimensionFilter, {
   description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
 });
@@ -127,6 +136,7 @@ export const ChartInput = Type.Object(
     group_by: groupBy,
     measures,
     metrics,
+    limit: Type.Optional(GroupLimit),
   },
   closed,
 );
@@ -154,6 +164,7 @@ export const Chart = Type.Object(
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
     measures: Type.Array(MeasureSchema),
     metrics,
+    limit: Nullable(GroupLimit),
     query: {
       ...ChartQuery,
       description:

@@ -154,6 +154,7 @@ create table charts (
   group_by text[] not null,
   measures text[] not null,
   metrics text[] not null,
+  groups_max integer,
   bytes integer not null,
   created_at bigint not null,
   updated_at bigint not null,
@@ -443,6 +444,14 @@ create table projects (
   constraint projects_pkey PRIMARY KEY (tenant_id, id),
   constraint projects_storage_check CHECK ((storage = ANY (ARRAY['shared'::text, 'dedicated'::text]))),
   constraint projects_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id)
+);
+
+create table raw_only_dimensions (
+  tenant_id text not null,
+  project_id text not null,
+  name text not null,
+  constraint raw_only_dimensions_pkey PRIMARY KEY (project_id, name),
+  constraint raw_only_dimensions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );
 
 create table retention_sweep (

@@ -32,6 +32,8 @@ create table charts (
   group_by text[] not null,
   measures text[] not null,
   metrics text[] not null,
+  -- How many groups stand for themselves; null for all.
+  groups_max integer,
   -- What it takes in the list of boards, about: the bytes of its body.
   bytes integer not null,
   created_at bigint not null,

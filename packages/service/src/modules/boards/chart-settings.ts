@@ -23,6 +23,7 @@ export type ChartSettings = Pick<
   | 'group_by'
   | 'measures'
   | 'metrics'
+  | 'groups_max'
   | 'bytes'
 >;
 
@@ -42,6 +43,10 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
     throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d');
   }
   const query = normalizeQuery({ ...asked, time_range: { last_seconds: BOARD_TIME_RANGE_DEFAULT_S } }, nowS);
+  // Without dimensions it would cut the series short.
+  if (asked.limit !== undefined && query.dimensions.length === 0) {
+    throw invalidRequest('limit', 'needs a dimension in group_by');
+  }
   const settings = {
     title,
     description: description === undefined || description === '' ? null : description,
@@ -52,6 +57,7 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
     group_by: answeredGroupBy(query),
     measures: [...query.measures] as Measure[],
     metrics: [...query.metrics],
+    groups_max: asked.limit ?? null,
   };
   return { ...settings, bytes: Buffer.byteLength(JSON.stringify(settings)) };
 }
@@ -65,6 +71,7 @@ export function chartQuery(chart: ChartRow, { timezone }: Pick<BoardRow, 'timezo
     bucket_size: chart.bucket_size,
     group_by: chart.group_by,
     filters: chart.filters,
+    ...(chart.groups_max === null ? {} : { limit: chart.groups_max }),
     ...(chart.subject_type === null ? {} : { subject_type: chart.subject_type }),
   };
 }

@@ -20,6 +20,8 @@ export interface ChartRow {
   readonly group_by: string[];
   readonly measures: Measure[];
   readonly metrics: string[];
+  /** How many groups stand for themselves; null for all. */
+  readonly groups_max: number | null;
   /** What it adds to a list of boards, about. */
   readonly bytes: number;
   readonly created_at: number;

@@ -23,7 +23,9 @@ describe('a chart', () => {
       filters: { model: { in: ['a'] }, subject_type: { exists: true } },
       group_by: ['model'],
       measures: ['amount'],
+      limit: 10,
     });
+    expect(query).toMatchObject({ limit: 10, subject_type: 'user', bucket_size: '1m' });
     for (const last_seconds of [300, 2_592_000]) {
       const result = await api.must(200, 'POST', '/query', { ...query, time_range: { last_seconds } });
       expect(result).toMatchObject({ timezone: 'America/New_York', group_by: ['bucket', 'model'], rows: [] });

@@ -8,7 +8,7 @@ export function boardView({ id, tenant_id, project_id, ...settings }: BoardRow):
 }
 
 export function chartView(chart: ChartRow, board: Pick<BoardRow, 'timezone'>): Chart {
-  const { id, tenant_id, project_id, bytes: _, created_at, updated_at, ...settings } = chart;
+  const { id, tenant_id, project_id, bytes: _, groups_max, created_at, updated_at, ...settings } = chart;
   return {
     chart_id: id,
     tenant_id,
@@ -16,6 +16,7 @@ export function chartView(chart: ChartRow, board: Pick<BoardRow, 'timezone'>): C
     kind: 'chart',
     ...settings,
     name: settings.title,
+    limit: groups_max,
     query: chartQuery(chart, board),
     created_at,
     updated_at,

@@ -31,6 +31,7 @@ export interface Database {
   payment_orders: PaymentOrdersTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
+  raw_only_dimensions: RawOnlyDimensionsTable;
   retention_sweep: RetentionSweepTable;
   rule_set_versions: RuleSetVersionsTable;
   rule_sets: RuleSetsTable;
@@ -173,6 +174,7 @@ export interface ChartsTable {
   group_by: string[];
   measures: string[];
   metrics: string[];
+  groups_max: number | null;
   bytes: number;
   created_at: number;
   updated_at: number;
@@ -391,6 +393,12 @@ export interface ProjectsTable {
   kind: string;
   storage: string;
   created_at: number;
+}
+
+export interface RawOnlyDimensionsTable {
+  tenant_id: string;
+  project_id: string;
+  name: string;
 }
 
 export interface RetentionSweepTable {
