@@ -1,68 +1,86 @@
-// Analysis queries over history that ClickHouse makes up itself: the events of bench/events.mjs, spread over 30 days.
+// Analysis queries over history that ClickHouse makes up itself, through the service's own tables and view: the events of
+// bench/events.mjs, spread evenly.
 //
-//     node bench/analysis.mjs [events=5000000] [runs=50] [models=4] [regions=3]
+//     node bench/analysis.mjs [items=10000000] [days=90] [runs=50] [models=8] [regions=4] [requests=0]
 //
-// Prints p50 and p99 of each query, one at a time, JSON rows included, and its p50 of processor time, which says more where
-// the machine is busy with something else. Needs a build, and no service.
+// Two charge items an event. `requests` gives each event one more dimension, of so many values. Prints p50 and p99 of each chart, one
+// at a time, JSON rows included; its least processor time, which says more where the machine is busy with something else; and that
+// of the same question typed into ClickHouse by hand. Needs a build, and no service.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../packages/service/dist/kernel/clock.js';
 import { analyze, usedMetrics } from '../packages/service/dist/modules/analysis/index.js';
+import { planSources, RESOLUTIONS_S } from '../packages/service/dist/modules/analysis/source.js';
 import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
 } from '../packages/service/dist/platform/clickhouse/index.js';
 
-const options = { events: 5_000_000, runs: 50, models: 4, regions: 3 };
+const options = { items: 10_000_000, days: 90, runs: 50, models: 8, regions: 4, requests: 0 };
 for (const argument of process.argv.slice(2)) {
   const [name, value] = argument.split('=');
   if (!(name in options)) throw new Error(`unknown option ${name}`);
   options[name] = Number(value);
 }
 
-const SCOPE = { tenantId: 'ten_bench', projectId: 'prj_bench' };
+const SCOPE = {
+  tenantId: 'ten_bench',
+  projectId: 'prj_bench',
+  projectNo: 1,
+  storage: 'shared',
+  retainedFrom: 0,
+  // What the worker does with a dimension of so many values.
+  rawOnly: options.requests === 0 ? [] : ['request'],
+};
 const METRICS = ['llm.input_tokens', 'llm.output_tokens'];
-const DAY_S = 86_400;
-const FROM_S = 1_750_000_000;
-const TO_S = FROM_S + 30 * DAY_S;
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const FROM_S = 1_749_945_600; // 2025-06-15 00:00 UTC
+/** Now, as it were: ends in seconds that are no minute, so that every source takes part. */
+const TO_S = FROM_S + options.days * DAY_S - 17;
+const EVENTS = options.items / 2;
 const CHUNK_EVENTS = 250_000;
 const WARM_UP_RUNS = 5;
 
-/** Ends in seconds that are no minute, as a chart of the last 30 days does: every table takes part. */
-const DAYS_30 = { from: FROM_S, to: TO_S - 17 };
-const QUERIES = {
-  '30 days × 4 h × model': { time_range: DAYS_30, bucket_size: '4h', group_by: ['model'] },
-  '30 days × 4 h × model, whole quarters of an hour': {
-    time_range: { from: FROM_S - (FROM_S % 900), to: TO_S - (TO_S % 900) },
+const last = (seconds) => ({ from: Math.max(FROM_S, TO_S - seconds), to: TO_S });
+const CHARTS = {
+  'amount, all days × 1 day': {
+    time_range: { from: FROM_S, to: TO_S },
+    bucket_size: '1d',
+    measures: ['amount'],
+  },
+  'amount by model, 30 days × 4 h': {
+    time_range: last(30 * DAY_S),
     bucket_size: '4h',
+    measures: ['amount'],
     group_by: ['model'],
   },
-  '30 days × 4 h × model, New York': {
-    time_range: DAYS_30,
-    bucket_size: '4h',
-    group_by: ['model'],
-    timezone: 'America/New_York',
-  },
-  '30 days × 4 h × model × region, one filtered': {
-    time_range: DAYS_30,
-    bucket_size: '4h',
+  'quantity, 24 h × 15 min': { time_range: last(DAY_S), bucket_size: '15m', measures: ['quantity'] },
+  'all measures, 1 h × 1 min': { time_range: last(HOUR_S), bucket_size: '1m' },
+  'totals of 30 days by model and region': {
+    time_range: last(30 * DAY_S),
+    bucket_size: 'none',
     group_by: ['model', 'region'],
-    filters: { model: { not_in: ['model-0'] } },
   },
-  '30 days, totals': { time_range: DAYS_30, bucket_size: 'none' },
-  '1 day × 15 min': { time_range: { from: TO_S - DAY_S + 1, to: TO_S }, bucket_size: '15m' },
-  '1 hour × 1 min × model': {
-    time_range: { from: TO_S - 3_600, to: TO_S },
-    bucket_size: '1m',
-    group_by: ['model'],
+  'one subject, 7 days × 1 h': { time_range: last(7 * DAY_S), bucket_size: '1h', subject_id: 'user-7' },
+};
+const MORE = {
+  'amount by model, 30 days × 4 h, Kathmandu': {
+    ...CHARTS['amount by model, 30 days × 4 h'],
+    timezone: 'Asia/Kathmandu',
   },
-  '30 days × 4 h of one subject (events, not rollups)': {
-    time_range: DAYS_30,
-    bucket_size: '4h',
-    subject_id: 'user-7',
-  },
+  'top 3 models and others, 30 days × 4 h': { ...CHARTS['amount by model, 30 days × 4 h'], limit: 3 },
+  ...(options.requests > 0 && {
+    'top 10 requests and others, 7 days × 1 day': {
+      time_range: last(7 * DAY_S),
+      bucket_size: '1d',
+      measures: ['amount'],
+      group_by: ['request'],
+      limit: 10,
+    },
+  }),
 };
 
 const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-bench-analysis-'));
@@ -77,16 +95,16 @@ try {
 }
 
 async function fill() {
-  const { events, models, regions } = options;
+  const { models, regions, requests } = options;
   const startMs = performance.now();
-  for (let first = 0; first < events; first += CHUNK_EVENTS) {
+  for (let first = 0; first < EVENTS; first += CHUNK_EVENTS) {
     await clickhouse.command(
       `INSERT INTO usage_events (tenant_id, project_id, raw_event_id, occurred_at, received_at, processed_at, status,
-         posting, source, subject_type, subject_id, extractor_rule_set_id, extractor_version, dimensions,
+         posting, source, subject_type, subject_id, extractor_rule_set_id, extractor_version, dimensions, raw_only,
          \`item.extractor_name\`, \`item.metric\`, \`item.unit\`, \`item.currency\`, \`item.quantity\`,
          \`item.unit_price\`, \`item.amount\`, \`item.discount\`, \`item.source\`, \`item.pricing_source\`,
          \`item.rule_set_id\`, \`item.rule_set_version\`, \`item.rule_name\`)
-       WITH toUInt32({from:UInt32} + intDiv(number * ${TO_S - FROM_S}, {events:UInt64})) AS at,
+       WITH toUInt32({from:UInt32} + intDiv(number * ${TO_S - FROM_S}, ${EVENTS})) AS at,
          toDecimal128(100 + cityHash64(number, 1) % 3900, 18) AS input,
          toDecimal128(10 + cityHash64(number, 2) % 990, 18) AS output,
          toDecimal128('0.0000025', 18) AS input_price, toDecimal128('0.00001', 18) AS output_price
@@ -94,7 +112,12 @@ async function fill() {
          toDateTime(at, 'UTC'), at, at, 'processed', 'posted', 'gateway', 'user',
          concat('user-', toString(cityHash64(number, 3) % 10000)), 'ers_bench', 1,
          map('model', concat('model-', toString(cityHash64(number, 4) % {models:UInt32})),
-             'region', concat('region-', toString(cityHash64(number, 5) % {regions:UInt32}))),
+             'region', concat('region-', toString(cityHash64(number, 5) % {regions:UInt32}))${
+               requests === 0
+                 ? ''
+                 : `, 'request', concat('req-', toString(cityHash64(number, 6) % ${requests}))`
+             }),
+         {raw:Array(String)},
          ['input', 'output'], {metrics:Array(String)}, ['token', 'token'], ['USD', 'USD'], [input, output],
          [input_price, output_price],
          [toDecimal128(toDecimal256(input, 18) * toDecimal256('0.0000025', 18), 18),
@@ -109,34 +132,81 @@ async function fill() {
         metrics: METRICS,
         models,
         regions,
-        events,
+        raw: SCOPE.rawOnly,
         first,
-        count: Math.min(CHUNK_EVENTS, events - first),
+        count: Math.min(CHUNK_EVENTS, EVENTS - first),
       },
     );
   }
   const seconds = (performance.now() - startMs) / 1000;
-  console.log(`${events} events, ${events * 2} charge items, made in ${seconds.toFixed(0)} s`);
+  console.log(
+    `${EVENTS} events, ${options.items} charge items, ${options.days} days, made in ${seconds.toFixed(0)} s`,
+  );
   for (const table of ['usage_events', 'usage_rollup']) {
-    const [{ rows }] = await clickhouse.query(`SELECT count() AS rows FROM ${table}`);
-    console.log(`  ${table}: ${rows} rows`);
+    const [{ rows, bytes }] = await clickhouse.query(
+      `SELECT sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND table = '${table}'`,
+    );
+    console.log(`  ${table}: ${rows} rows, ${Math.round(bytes / 1_048_576)} MiB`);
   }
 }
 
 async function report() {
-  const measured = { 'metrics in use': () => usedMetrics(clickhouse, SCOPE) };
-  for (const [name, query] of Object.entries(QUERIES)) {
-    measured[name] = () => analyze(clickhouse, systemClock, SCOPE, { metrics: METRICS, ...query });
+  const ask = (query) => () => analyze(clickhouse, systemClock, SCOPE, { metrics: METRICS, ...query });
+  const entries = [
+    ...Object.entries(CHARTS).map(([name, query]) => [name, ask(query), handWritten(query)]),
+    ...Object.entries(MORE).map(([name, query]) => [name, ask(query)]),
+    ['metrics in use', () => usedMetrics(clickhouse, SCOPE)],
+  ];
+  const width = Math.max(...entries.map(([name]) => name.length));
+  console.log(`${'milliseconds'.padEnd(width)}     p50     p99     cpu    rows   cpu by hand   ratio`);
+  for (const [name, service, sql] of entries) {
+    const { p50, p99, cpu, rows } = await measure(service);
+    const columns = [p50.toFixed(1), p99.toFixed(1), cpu.toFixed(1), String(rows)];
+    if (sql !== undefined) {
+      const hand = await measure(() => clickhouse.query(sql));
+      columns.push(hand.cpu.toFixed(1).padStart(12), (cpu / hand.cpu).toFixed(2));
+    }
+    console.log(`${name.padEnd(width)}${columns.map((text) => text.padStart(8)).join('')}`);
   }
-  const width = Math.max(...Object.keys(measured).map((name) => name.length));
-  console.log(`${'milliseconds'.padEnd(width)}     p50     p99     cpu    rows`);
-  for (const [name, ask] of Object.entries(measured)) {
-    const { p50, p99, cpu, rows } = await measure(ask);
-    const columns = [p50.toFixed(1), p99.toFixed(1), cpu.toFixed(1), String(rows)].map((text) =>
-      text.padStart(8),
-    );
-    console.log(`${name.padEnd(width)}${columns.join('')}`);
-  }
+}
+
+/** The same question as plain SQL over the same tables: whole buckets from the rollup, the edges from the events. */
+function handWritten({
+  time_range: { from, to },
+  bucket_size: size,
+  measures,
+  group_by: groups = [],
+  subject_id: subject,
+}) {
+  const sizeS = { '1d': DAY_S, '4h': 4 * HOUR_S, '1h': HOUR_S, '15m': 900, '1m': 60, none: HOUR_S }[size];
+  const starts = size === 'none' ? [] : [from - (from % sizeS), sizeS];
+  const project = `tenant_id = '${SCOPE.tenantId}' AND project_id = '${SCOPE.projectId}'`;
+  const metrics = METRICS.map((metric) => `'${metric}'`).join(', ');
+  const names = measures ?? ['item_count', 'quantity', 'amount'];
+  const groupColumns = groups.map((name) => `dimensions['${name}'] AS ${name}`);
+  const within = (time, spans) =>
+    spans
+      .map((span) => `(${time} >= toDateTime(${span.from}) AND ${time} < toDateTime(${span.to}))`)
+      .join(' OR ');
+  const selects = planSources(from, to, starts, subject !== undefined).map(({ source, spans }) => {
+    const resolution = RESOLUTIONS_S[source];
+    if (resolution === undefined) {
+      const fields = names.map((name) =>
+        name === 'item_count' ? '1 AS item_count' : `toDecimal256(item.${name}, 18) AS ${name}`,
+      );
+      const kinds = ['metric', 'unit', 'currency'].map((name) => `item.${name} AS ${name}`);
+      const arrays = ['metric', 'unit', 'currency', ...names.filter((name) => name !== 'item_count')];
+      return `SELECT occurred_at AS at, ${[...kinds, ...groupColumns, ...fields].join(', ')} FROM usage_events
+        ARRAY JOIN ${arrays.map((name) => `item.${name}`).join(', ')} WHERE ${project} AND (${within('occurred_at', spans)})
+        ${subject === undefined ? '' : `AND subject_id = '${subject}'`} AND item.metric IN (${metrics})`;
+    }
+    return `SELECT bucket AS at, ${['metric', 'unit', 'currency', ...groupColumns, ...names].join(', ')} FROM usage_rollup
+      WHERE ${project} AND resolution = ${resolution} AND (${within('bucket', spans)}) AND metric IN (${metrics})`;
+  });
+  const bucket = size === 'none' ? [] : [`toStartOfInterval(at, INTERVAL ${sizeS} SECOND) AS start`];
+  const keys = [...(size === 'none' ? [] : ['start']), 'metric', 'unit', 'currency', ...groups].join(', ');
+  return `SELECT ${[...bucket, 'metric', 'unit', 'currency', ...groups, ...names.map((name) => `sum(${name}) AS total_${name}`)].join(', ')}
+    FROM (${selects.join(' UNION ALL ')}) GROUP BY ${keys} ORDER BY ${keys}`;
 }
 
 async function measure(ask) {
@@ -154,7 +224,7 @@ async function measure(ask) {
     }
     rows = (answer.rows ?? answer).length;
   }
-  return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99), cpu: quantile(cpuMs, 0.5), rows };
+  return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99), cpu: quantile(cpuMs, 0), rows };
 }
 
 function quantile(values, share) {

@@ -45,6 +45,7 @@ function row(index, nowMs) {
     leaseStatus: 'none',
     extractorRuleSetId: RULE_SET_ID,
     extractorVersion: 1,
+    rawOnly: [],
     dimensions: new Map([
       ['model', model],
       ['region', region],

@@ -66,6 +66,7 @@ export function usageRow(
     extractorRuleSetId: 'ers_1',
     extractorVersion: 1,
     dimensions: new Map(),
+    rawOnly: [],
     failureCode: '',
     failureMessage: '',
     failurePath: '',

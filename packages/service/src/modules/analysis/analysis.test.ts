@@ -14,6 +14,7 @@ import {
 import type { UsageEventRow } from '../usage/index.js';
 import { normalizeQuery } from './normalize.js';
 import {
+  DIMENSIONS,
   eventArbitrary,
   expectedRows,
   HOSTILE_TEXTS,
@@ -31,6 +32,7 @@ const SCOPE = {
   projectNo: 1,
   storage: 'shared',
   retainedFrom: 0,
+  rawOnly: DIMENSIONS,
 } as const;
 const CLOCK = new ManualClock(1_760_000_000_000);
 
@@ -62,7 +64,7 @@ describe('an analysis query', () => {
         const answer = await analyze(store.clickhouse, CLOCK, SCOPE, query);
         expect(sorted(answer.rows)).toEqual(expected);
         answered += Math.sign(expected.length);
-        const planned = planQuery(normalizeQuery(query, 0), 0);
+        const planned = planQuery(normalizeQuery(query, 0), SCOPE);
         for (const sources of otherSources(query)) {
           const same = await analysisRows(store.clickhouse, SCOPE, { ...planned, sources });
           expect(same).toEqual(answer.rows);

@@ -28,7 +28,7 @@ export const HOSTILE_TEXTS = [
   "'); DROP TABLE usage_events; --",
 ];
 const MODELS = ['small', 'large', '', ...HOSTILE_TEXTS];
-const DIMENSIONS = ['model', '__proto__', 'constructor', "it's", 'bucket'];
+export const DIMENSIONS = ['model', '__proto__', 'constructor', "it's", 'bucket'];
 
 const itemArbitrary = fc
   .record({
@@ -49,14 +49,17 @@ export const eventArbitrary = fc
       maxKeys: 4,
       noNullPrototype: false,
     }),
+    // The rollup goes without some of them, by the event.
+    rawOnly: fc.subarray(DIMENSIONS),
     items: fc.array(itemArbitrary, { maxLength: 3 }),
   })
-  .map(({ zone, offsetS, subjectType, dimensions, items }) =>
+  .map(({ zone, offsetS, subjectType, dimensions, rawOnly, items }) =>
     usageRow({
       occurredAt: zone.around + offsetS,
       subjectType,
       subjectId: subjectType === '' ? '' : `${subjectType}-${offsetS % 3}`,
       dimensions: new Map(Object.entries(dimensions)),
+      rawOnly: rawOnly.filter((name) => Object.hasOwn(dimensions, name)),
       items,
     }),
   );

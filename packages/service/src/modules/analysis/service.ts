@@ -7,7 +7,7 @@ import { planSources } from './source.js';
 import { analysisRows } from './store.js';
 
 /** Rollups are summed over the subjects of one type. */
-const RAW_ONLY = 'subject_id';
+const EVENTS_ONLY = 'subject_id';
 
 /**
  * Answers an analysis query.
@@ -20,7 +20,7 @@ export async function analyze(
   query: AnalysisQuery,
 ): Promise<AnalysisResult> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
-  const found = await analysisRows(clickhouse, scope, planQuery(normalized, scope.retainedFrom));
+  const found = await analysisRows(clickhouse, scope, planQuery(normalized, scope));
   return {
     bucket_size: normalized.buckets.text,
     timezone: normalized.timezone,
@@ -37,10 +37,28 @@ export async function analyze(
  * Decides where the numbers are read: every source gives the same, the rollups sooner. Before `retainedFrom`, the start of a
  * day in UTC, nothing is read.
  */
-export function planQuery(query: NormalizedQuery, retainedFrom: number): PlannedQuery {
+export function planQuery(
+  query: NormalizedQuery,
+  { retainedFrom, rawOnly }: Pick<AnalysisScope, 'retainedFrom' | 'rawOnly'>,
+): PlannedQuery {
   const { metrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
-  const rawOnly = dimensions.includes(RAW_ONLY) || filters.some(([name]) => name === RAW_ONLY);
+  const named = new Set([...dimensions, ...filters.map(([name]) => name)]);
   const bucketStarts = query.buckets.starts;
-  const sources = planSources(Math.max(query.from, retainedFrom), query.to, bucketStarts, rawOnly);
-  return { metrics, measures, dimensions, filters, sources, rawOnly: [], bucketStarts, groupsMax, rowsMax };
+  const sources = planSources(
+    Math.max(query.from, retainedFrom),
+    query.to,
+    bucketStarts,
+    named.has(EVENTS_ONLY),
+  );
+  return {
+    metrics,
+    measures,
+    dimensions,
+    filters,
+    sources,
+    rawOnly: rawOnly.filter((name) => named.has(name)),
+    bucketStarts,
+    groupsMax,
+    rowsMax,
+  };
 }

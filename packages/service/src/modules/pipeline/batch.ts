@@ -49,6 +49,8 @@ export interface BatchOptions {
   readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
+  /** Of all batches of this process. */
+  readonly rollup: PlanInput['rollup'];
   /** Where rows are encoded; the batch has it to itself. */
   readonly writer: RowBinaryWriter;
   readonly stages: StageClock<BatchStage>;
@@ -68,7 +70,7 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { eventsMax, writer, stages, onClaimed } = options;
+  const { eventsMax, rollup, writer, stages, onClaimed } = options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
@@ -80,7 +82,7 @@ export async function processBatch(
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
-  const plan = await ratePlan(tx, deps, { intake, posting, processedAtMs, writer }, stages);
+  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, writer }, stages);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
@@ -97,7 +99,7 @@ export async function processBatch(
 async function ratePlan(
   tx: Tx,
   { rules, observer }: BatchDeps,
-  planned: Pick<PlanInput, 'intake' | 'posting' | 'processedAtMs' | 'writer'>,
+  planned: Pick<PlanInput, 'intake' | 'posting' | 'rollup' | 'processedAtMs' | 'writer'>,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
   const { intake } = planned;

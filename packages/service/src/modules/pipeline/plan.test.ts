@@ -75,6 +75,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
       add: () => expect.unreachable(),
       debits: () => [],
     },
+    rollup: { prepare: async () => {}, rawOnlyOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
     writer: new RowBinaryWriter(),
     onDefect: (error) => {

@@ -16,6 +16,7 @@ import {
   readEnvelope,
   rowOf,
 } from './rating.js';
+import type { RollupDimensions } from './rollup-dimensions.js';
 import { type BatchSection, BatchSections } from './sections.js';
 import { BatchTotals } from './totals.js';
 
@@ -39,6 +40,7 @@ export interface PlanInput {
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
   readonly posting: Pick<BatchPosting, 'prepare' | 'plan' | 'add' | 'debits'>;
+  readonly rollup: Pick<RollupDimensions, 'prepare' | 'rawOnlyOf'>;
   readonly processedAtMs: number;
   /** Emptied first. */
   readonly writer: RowBinaryWriter;
@@ -48,7 +50,9 @@ export interface PlanInput {
 /** Rates, posts, encodes and adds up all that is not a duplicate. */
 export async function planBatch(input: PlanInput): Promise<BatchPlan> {
   const planner = new Planner(input);
-  for (const group of [...input.intake.groups, ...input.again]) {
+  const groups = [...input.intake.groups, ...input.again];
+  await input.rollup.prepare(groups);
+  for (const group of groups) {
     await planner.rate(group);
     if (planner.ratedCount >= SLICE_EVENTS) await planner.post();
   }
@@ -128,13 +132,14 @@ class Planner {
   }
 
   #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
-    const { posting, processedAtMs, writer, onDefect } = this.input;
+    const { posting, rollup, processedAtMs, writer, onDefect } = this.input;
     const planned = isProcessed(rated) ? posting.plan(group, rated) : undefined;
+    const rawOnly = rated.items.length === 0 ? [] : rollup.rawOnlyOf(group.projectId, rated.dimensions);
     const start = writer.length;
     const row = encodeOrFail(
       writer,
       event,
-      rowOf(group, event, rated, planned ?? NOT_POSTED, processedAtMs),
+      rowOf(group, event, rated, planned ?? NOT_POSTED, rawOnly, processedAtMs),
       onDefect,
     );
     if (planned !== undefined && row.status === 'processed') posting.add(group, rated, planned);

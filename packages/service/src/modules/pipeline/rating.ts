@@ -90,6 +90,7 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
     status: 'failed',
     ...NOT_POSTED,
     dimensions: NO_DIMENSIONS,
+    rawOnly: [],
     failureCode: code,
     failureMessage: message,
     failurePath: path,
@@ -161,6 +162,7 @@ export function rowOf(
   event: AcceptedEvent,
   rated: RatedEvent,
   posted: PostedFields,
+  rawOnly: readonly string[],
   processedAtMs: number,
 ): UsageEventRow {
   const { envelope, subject, failure } = rated;
@@ -187,6 +189,7 @@ export function rowOf(
     extractorRuleSetId: envelope.extractorRuleSetId,
     extractorVersion: rated.extractorVersion,
     dimensions: rated.dimensions,
+    rawOnly,
     failureCode: failure?.code ?? '',
     failureMessage: failure?.message ?? '',
     failurePath: failure?.path ?? '',

@@ -1,8 +1,10 @@
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
+import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
 import { RowBinaryWriter } from '../usage/index.js';
 import { type BatchDeps, processBatch } from './batch.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
+import { RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './sweep.js';
 
 const BATCH_EVENTS_MAX = 20_000;
@@ -60,6 +62,7 @@ class LaneWorker implements PipelineWorker {
   readonly #reprocessBytesMax: number | undefined;
   readonly #unprojectedBytesMax: number | undefined;
   readonly #wakeup = new Wakeup();
+  readonly #rollup: RollupDimensions;
   readonly #stats: PipelineStats = {
     batches: 0,
     failures: 0,
@@ -91,6 +94,13 @@ class LaneWorker implements PipelineWorker {
     this.#lanes = lanes;
     this.#reprocessBytesMax = reprocessBytesMax;
     this.#unprojectedBytesMax = unprojectedBytesMax;
+    this.#rollup = new RollupDimensions({
+      store: {
+        load: (projectIds) => rawOnlyDimensions(deps.postgres.db, projectIds),
+        add: (dimensions) => addRawOnlyDimensions(deps.postgres.db, dimensions),
+      },
+      nowMs: () => performance.now(),
+    });
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
     const connectionsMin = lanes * CONNECTIONS_PER_LANE;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
@@ -168,6 +178,7 @@ class LaneWorker implements PipelineWorker {
       eventsMax: this.#eventsMax,
       reprocessBytesMax: this.#reprocessBytesMax,
       unprojectedBytesMax: this.#unprojectedBytesMax,
+      rollup: this.#rollup,
       writer,
       stages,
       onClaimed,

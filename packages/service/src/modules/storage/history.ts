@@ -1,6 +1,7 @@
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { SECONDS_PER_DAY } from './days.js';
+import { rawOnlyDimensions } from './raw-only-store.js';
 import { retainedFromDayOf } from './retention-store.js';
 import type { StorageScope } from './tables.js';
 
@@ -8,9 +9,11 @@ import type { StorageScope } from './tables.js';
 export interface HistoryScope extends StorageScope {
   /** Usage before this moment (Unix seconds) is not there, whether it is deleted already or not. */
   readonly retainedFrom: number;
+  /** Dimensions that some rows of the rollup go without: only the events tell their values. */
+  readonly rawOnly: readonly string[];
 }
 
-/** Tells how much of a project's history there is. Nobody reads history without asking, each time. */
+/** Tells how much of a project's history there is, and where. Nobody reads history without asking, each time. */
 export interface UsageHistory {
   /** At once when it was asked lately. */
   scopeOf(project: StorageScope): HistoryScope | Promise<HistoryScope>;
@@ -27,20 +30,30 @@ export interface UsageHistoryOptions {
 }
 
 export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOptions): UsageHistory {
-  const days = new FlightCache({
-    lookUp: (projectId) => retainedFromDayOf(postgres.db, projectId),
+  const kept = new FlightCache({
+    lookUp: (projectId) => readKept(postgres.db, projectId),
     ageMsMax: HISTORY_FRESH_MS,
     entriesMax: PROJECTS_CACHED_MAX,
     nowMs: monotonicMs ?? (() => performance.now()),
   });
   return {
     scopeOf(project) {
-      const day = days.get(project.projectId);
-      return day instanceof Promise ? day.then((known) => cutAt(project, known)) : cutAt(project, day);
+      const found = kept.get(project.projectId);
+      return found instanceof Promise
+        ? found.then((known) => scopeWith(project, known))
+        : scopeWith(project, found);
     },
   };
 }
 
-function cutAt({ tenantId, projectId, projectNo, storage }: StorageScope, day: number): HistoryScope {
-  return { tenantId, projectId, projectNo, storage, retainedFrom: day * SECONDS_PER_DAY };
+type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
+
+async function readKept(db: Postgres['db'], projectId: string): Promise<Kept> {
+  const day = await retainedFromDayOf(db, projectId);
+  const rawOnly = await rawOnlyDimensions(db, [projectId]);
+  return { retainedFrom: day * SECONDS_PER_DAY, rawOnly: rawOnly.get(projectId) ?? [] };
+}
+
+function scopeWith({ tenantId, projectId, projectNo, storage }: StorageScope, kept: Kept): HistoryScope {
+  return { tenantId, projectId, projectNo, storage, ...kept };
 }

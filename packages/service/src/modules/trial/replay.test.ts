@@ -50,6 +50,7 @@ function replayed(
     projectNo: 1,
     storage: 'shared',
     retainedFrom: 0,
+    rawOnly: [],
   } as const;
   return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
 }

@@ -17,6 +17,7 @@ const scope = {
   projectNo: 1,
   storage: 'shared',
   retainedFrom: 0,
+  rawOnly: [],
 } as const;
 const all: ReplaySelection = { extractorRuleSetId: 'ers_1', from: FROM, to: FROM + 100, share: 1 };
 const signal = new AbortController().signal;

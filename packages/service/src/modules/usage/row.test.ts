@@ -96,6 +96,7 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   dimensions: fc
     .uniqueArray(fc.tuple(anyText, anyText), { selector: ([name]) => name, maxLength: 5 })
     .map((entries) => new Map(entries)),
+  rawOnly: fc.array(anyText, { maxLength: 3 }),
   failureCode: anyText,
   failureMessage: anyText,
   failurePath: anyText,
@@ -148,6 +149,7 @@ function expected(row: UsageEventRow): unknown {
     numbers: numbers.map(String),
     names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
+    raw_only: row.rawOnly.map(hex),
     transactions: row.items.map((_, index) => hex(row.itemTransactionIds[index] ?? '')),
     items: row.items.map((charge) => [
       [
@@ -193,6 +195,7 @@ const SELECTED = `
     toString(toUnixTimestamp64Milli(processed_at)), toString(extractor_version)] as numbers,
   [toString(status), toString(posting), toString(lease_status), toString(subject_is_sent)] as names,
   arrayMap((name, value) -> [hex(name), hex(value)], mapKeys(dimensions), mapValues(dimensions)) as dimensions,
+  arrayMap(name -> hex(name), raw_only) as raw_only,
   arrayMap(id -> hex(id), item.ledger_transaction_id) as transactions,
   arrayMap((extractor, metric, unit, currency, rule_set, rule, quantity, price, amount, discount, source, pricing, version) -> tuple(
       [hex(extractor), hex(metric), hex(unit), hex(currency), hex(rule_set), hex(rule)],

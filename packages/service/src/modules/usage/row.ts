@@ -49,6 +49,8 @@ export interface UsageEventRow {
   /** 0 when the event failed before a version was found. */
   readonly extractorVersion: number;
   readonly dimensions: ReadonlyMap<string, string>;
+  /** Names of those dimensions that the rollup goes without. */
+  readonly rawOnly: readonly string[];
   readonly failureCode: string;
   readonly failureMessage: string;
   readonly failurePath: string;
@@ -92,6 +94,7 @@ export const USAGE_EVENT_COLUMNS = [
   'extractor_rule_set_id',
   'extractor_version',
   'dimensions',
+  'raw_only',
   'failure_code',
   'failure_message',
   'failure_path',
@@ -141,6 +144,8 @@ export function encodeUsageEvent(writer: RowBinaryWriter, row: UsageEventRow): v
   writer.string(row.extractorRuleSetId);
   writer.uint32(row.extractorVersion);
   encodeDimensions(writer, row.dimensions);
+  writer.varint(row.rawOnly.length);
+  for (const name of row.rawOnly) writer.string(name);
   writer.string(row.failureCode);
   writer.string(row.failureMessage);
   writer.string(row.failurePath);

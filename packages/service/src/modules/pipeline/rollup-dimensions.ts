@@ -1,0 +1,175 @@
+import { HISTORY_FRESH_MS, type RawOnlyDimension } from '../storage/index.js';
+
+/** Remembers them for good. */
+export interface RawOnlyStore {
+  /** Names by project. */
+  load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** They are committed when it returns. */
+  add(dimensions: readonly RawOnlyDimension[]): Promise<void>;
+}
+
+export interface RollupDimensionsOptions {
+  readonly store: RawOnlyStore;
+  /** A clock that never goes back. */
+  readonly nowMs: () => number;
+  /** Until so long after its commit a dimension is summed by: readers may know what is committed only so late. */
+  readonly delayMs?: number;
+  readonly combinationsMax?: number;
+  readonly windowEvents?: number;
+  readonly projectsMax?: number;
+}
+
+interface Scope {
+  readonly tenantId: string;
+  readonly projectId: string;
+}
+
+/** Different values of all dimensions together, among so many events, that are still worth a sum each. */
+const COMBINATIONS_MAX = 5_000;
+const WINDOW_EVENTS = 100_000;
+/** Whoever reads history learns of a dimension within the first half; it reads it within the other. */
+const DELAY_MS = 2 * HISTORY_FRESH_MS;
+/** Projects in mind at once: a bound on memory. One that is forgotten is read again. */
+const PROJECTS_MAX = 1_000;
+
+const NONE: readonly string[] = [];
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/**
+ * Keeps rollups small: says which dimensions of an event they go without. When the events of a project have too many
+ * different combinations of values, the dimension with the most values is left out of their sums from then on; its events
+ * keep it. Only estimates decide (hashes of 32 bits, counted anew every so many events), and no sum depends on them: each row says
+ * what was left out of it.
+ */
+export class RollupDimensions {
+  readonly #projects = new Map<string, ProjectDimensions>();
+  #decided: RawOnlyDimension[] = [];
+
+  constructor(private readonly options: RollupDimensionsOptions) {}
+
+  /** To be called before a batch: reads what is known of its projects, and commits what the last ones made clear. */
+  async prepare(scopes: Iterable<Scope>): Promise<void> {
+    const { store, delayMs = DELAY_MS, nowMs, projectsMax = PROJECTS_MAX } = this.options;
+    const decided = this.#decided;
+    if (decided.length > 0) {
+      await store.add(decided);
+      this.#decided = this.#decided.filter((dimension) => !decided.includes(dimension));
+      const fromMs = nowMs() + delayMs;
+      for (const { projectId, name } of decided) this.#projects.get(projectId)?.leaveOut(name, fromMs);
+    }
+    const unknown = new Map<string, Scope>();
+    for (const scope of scopes) {
+      const known = this.#projects.get(scope.projectId);
+      if (known === undefined) unknown.set(scope.projectId, scope);
+      else known.apply(nowMs());
+    }
+    if (unknown.size === 0) return;
+    const names = await store.load([...unknown.keys()]);
+    for (const { tenantId, projectId } of unknown.values()) {
+      if (this.#projects.size >= projectsMax) this.#forgetOldest();
+      const decide = (name: string) => this.#decided.push({ tenantId, projectId, name });
+      this.#projects.set(
+        projectId,
+        new ProjectDimensions(this.options, names.get(projectId) ?? NONE, decide),
+      );
+    }
+  }
+
+  /** Names of those of the event's dimensions that it is not summed by. */
+  rawOnlyOf(projectId: string, dimensions: ReadonlyMap<string, string>): readonly string[] {
+    if (dimensions.size === 0) return NONE;
+    return this.#projects.get(projectId)?.add(dimensions) ?? NONE;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#projects.keys();
+    if (oldest !== undefined) this.#projects.delete(oldest);
+  }
+}
+
+class ProjectDimensions {
+  readonly #leftOut: Set<string>;
+  /** Committed, with the time from which on they are left out. */
+  readonly #waiting = new Map<string, number>();
+  /** Decided and perhaps not committed yet: not to be decided again. */
+  readonly #decided = new Set<string>();
+  readonly #combinationsMax: number;
+  readonly #windowEvents: number;
+  readonly #combinations = new Set<number>();
+  /** Hashes of the values of each dimension, in this window. */
+  readonly #values = new Map<string, Set<number>>();
+  #events = 0;
+
+  constructor(
+    { combinationsMax = COMBINATIONS_MAX, windowEvents = WINDOW_EVENTS }: RollupDimensionsOptions,
+    leftOut: readonly string[],
+    private readonly decide: (name: string) => void,
+  ) {
+    this.#leftOut = new Set(leftOut);
+    this.#combinationsMax = combinationsMax;
+    this.#windowEvents = windowEvents;
+  }
+
+  leaveOut(name: string, fromMs: number): void {
+    this.#waiting.set(name, fromMs);
+  }
+
+  apply(nowMs: number): void {
+    for (const [name, fromMs] of this.#waiting) {
+      if (fromMs > nowMs) continue;
+      this.#waiting.delete(name);
+      this.#leftOut.add(name);
+    }
+  }
+
+  add(dimensions: ReadonlyMap<string, string>): readonly string[] {
+    let rawOnly: string[] | undefined;
+    let combination = FNV_OFFSET;
+    for (const [name, value] of dimensions) {
+      if (this.#leftOut.size > 0 && this.#leftOut.has(name)) {
+        rawOnly ??= [];
+        rawOnly.push(name);
+      } else if (this.#decided.size === 0 || !this.#decided.has(name)) {
+        combination = hash(value, combination);
+      }
+    }
+    if (!this.#combinations.has(combination)) this.#addCombination(combination, dimensions);
+    if (++this.#events >= this.#windowEvents) this.#startWindow();
+    return rawOnly ?? NONE;
+  }
+
+  #addCombination(combination: number, dimensions: ReadonlyMap<string, string>): void {
+    this.#combinations.add(combination);
+    for (const [name, value] of dimensions) {
+      if (this.#leftOut.has(name) || this.#decided.has(name)) continue;
+      let values = this.#values.get(name);
+      if (values === undefined) {
+        values = new Set();
+        this.#values.set(name, values);
+      }
+      values.add(hash(value, FNV_OFFSET));
+    }
+    if (this.#combinations.size <= this.#combinationsMax) return;
+    let most = '';
+    for (const [name, { size }] of this.#values) {
+      if (size > (this.#values.get(most)?.size ?? 0)) most = name;
+    }
+    this.#decided.add(most);
+    this.decide(most);
+    this.#startWindow();
+  }
+
+  #startWindow(): void {
+    this.#events = 0;
+    this.#combinations.clear();
+    this.#values.clear();
+  }
+}
+
+/** FNV-1a over UTF-16 units, and an end that no text has, so that texts do not run into each other. */
+function hash(text: string, seed: number): number {
+  let value = seed;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), FNV_PRIME);
+  return Math.imul(value ^ 0x1_0000, FNV_PRIME);
+}
