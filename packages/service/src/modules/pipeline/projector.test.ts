@@ -12,7 +12,6 @@ import {
   createTestPostgres,
   idHexOf,
   reprocessRecord,
-  TEST_DAY,
   type TestClickHouse,
   type TestPostgres,
   type TestProject,
@@ -27,8 +26,6 @@ import { createColumnSpool, createFileSpool, type Spool } from './spool.js';
 import { createPipelineWorker } from './worker.js';
 
 const CORRUPT_RETRY_MS = 60_000;
-/** How long it is told what changed. */
-const KEPT_MS = 10 * 60_000;
 
 describe('projector', () => {
   let test: TestPostgres;
@@ -234,44 +231,6 @@ describe('projector', () => {
     expect(tokens).toHaveLength(3);
     expect(new Set(tokens).size).toBe(2);
     await expectProjected();
-  });
-
-  const projections = async () =>
-    (await test.postgres.pool.query('select project_id, spans, at_ms from projections order by position'))
-      .rows;
-
-  it('tells with the end of a group when its charge items happened, and forgets that after a while', async () => {
-    await rateBatch(3);
-    await rateBatch(2);
-    await rateBatch(1);
-    killAfter = 'insert';
-    await expect(projector().drain()).rejects.toThrow('killed');
-    expect(await projections()).toEqual([]);
-    killAfter = undefined;
-    await projector().drain();
-    const minute = TEST_DAY * 86_400;
-    const told = (atMs: number) => ({
-      project_id: project.projectId,
-      spans: `{[${minute},${minute + 60})}`,
-      at_ms: atMs,
-    });
-    const [firstMs] = [clock.nowMs()];
-    expect(await projections()).toEqual([told(firstMs)]);
-    clock.advanceMs(KEPT_MS);
-    await rateBatch(2);
-    await projector().drain();
-    // The last that has expired stays: it says from where on nothing is missing.
-    expect(await projections()).toEqual([told(firstMs), told(firstMs + KEPT_MS)]);
-    clock.advanceMs(KEPT_MS);
-    await rateBatch(2);
-    await projector().drain();
-    expect(await projections()).toEqual([told(firstMs + KEPT_MS), told(firstMs + 2 * KEPT_MS)]);
-  });
-
-  it('tells of no failed event, which has no charge items', async () => {
-    await rateBatch(1);
-    await projector().drain();
-    expect(await projections()).toEqual([]);
   });
 
   const damages: [string, (file: string) => Promise<void>][] = [

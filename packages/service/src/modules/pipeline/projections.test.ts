@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import { batchRecord, createProject, PipelineFixture, TEST_DAY, testEvent } from '../../testing/index.js';
+import type { ProjectionStage } from './observer.js';
+import { createProjector } from './projector.js';
+
+const DAY_START_S = TEST_DAY * 86_400;
+/** How long it is told what changed. */
+const KEPT_MS = 10 * 60_000;
+
+let fixture: PipelineFixture;
+let clock: ManualClock;
+let keys: number;
+beforeEach(async () => {
+  fixture = await PipelineFixture.create();
+  clock = new ManualClock(PipelineFixture.nowMs);
+  keys = 0;
+});
+afterEach(() => fixture.drop());
+
+/** Rates one batch with an event at each of these times. */
+async function rate(times: readonly number[], project = fixture.project, fields: object = {}): Promise<void> {
+  const events = times.map((time) => testEvent(`k${keys++}`, { occurred_at: time, ...fields }));
+  await fixture.accept(batchRecord(project, events));
+  await fixture.worker().drain();
+}
+
+async function project(killAfter?: ProjectionStage): Promise<void> {
+  const observer = {
+    stage: (stage: ProjectionStage) => {
+      if (stage === killAfter) throw new Error(`killed after ${stage}`);
+    },
+    group: () => {},
+    groupFailed: () => {},
+    spoolCorrupt: () => {},
+  };
+  const { postgres, spool } = fixture;
+  const clickhouse = { insertRows: async () => {} };
+  await createProjector({ postgres, clickhouse, spool, clock, observer }).drain();
+}
+
+const told = () => fixture.rows('select project_id, spans, at_ms from projections order by position');
+
+describe('the end of a group', () => {
+  it('tells the minutes of its charge items, per project', async () => {
+    const other = await createProject(fixture.postgres, 'ten_a', 'prj_b');
+    await rate([DAY_START_S + 5, DAY_START_S + 61, DAY_START_S + 600]);
+    await rate([DAY_START_S + 130]);
+    await rate([DAY_START_S], other);
+    await project();
+    const atMs = clock.nowMs();
+    expect(await told()).toEqual(
+      expect.arrayContaining([
+        {
+          project_id: 'prj_a',
+          spans: `{[${DAY_START_S},${DAY_START_S + 180}),[${DAY_START_S + 600},${DAY_START_S + 660})}`,
+          at_ms: atMs,
+        },
+        { project_id: 'prj_b', spans: `{[${DAY_START_S},${DAY_START_S + 60})}`, at_ms: atMs },
+      ]),
+    );
+    expect(await told()).toHaveLength(2);
+  });
+
+  it('tells one span where there would be too many', async () => {
+    for (let batch = 0; batch < 5; batch++) {
+      await rate(Array.from({ length: 16 }, (_, n) => DAY_START_S + (16 * batch + n) * 600));
+    }
+    await project();
+    expect(await told()).toEqual([
+      {
+        project_id: 'prj_a',
+        spans: `{[${DAY_START_S},${DAY_START_S + 79 * 600 + 60})}`,
+        at_ms: clock.nowMs(),
+      },
+    ]);
+  });
+
+  it('tells of no failed event, which has no charge items', async () => {
+    await rate([DAY_START_S], fixture.project, { raw_json: {} });
+    await project();
+    expect(await told()).toEqual([]);
+  });
+
+  it('tells once, with the end, whatever it dies after', async () => {
+    await rate([DAY_START_S]);
+    await expect(project('insert')).rejects.toThrow('killed');
+    expect(await told()).toEqual([]);
+    await expect(project('delete')).rejects.toThrow('killed');
+    expect(await told()).toHaveLength(1);
+    await project();
+    expect(await told()).toHaveLength(1);
+  });
+
+  it('forgets what was told long ago, but for the last of it, which says from where on nothing is missing', async () => {
+    const times: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      times.push(clock.nowMs());
+      await rate([DAY_START_S]);
+      await project();
+      clock.advanceMs(KEPT_MS);
+    }
+    const kept = (await told()) as { at_ms: number }[];
+    expect(kept.map(({ at_ms }) => at_ms)).toEqual(times.slice(1));
+  });
+});
