@@ -23,6 +23,7 @@ const SECTIONS = [
   ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and priced charge items.'],
   ['Limits', 'Plans of usage limits, the subjects that they apply to, and limits of single subjects.'],
   ['Webhooks', 'Endpoints that are told what happens, and what became of telling them.'],
+  ['Plans', 'What a tenant can buy, how it is paid, and what the tenant may do by it.'],
   ['Access', 'Who a key speaks for.'],
   ['Tenants', 'Tenants, their projects and keys, and who changed what.'],
   ['Operation', 'Health, metrics and checks for those who run the service.'],

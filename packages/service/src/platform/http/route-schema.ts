@@ -17,6 +17,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   415: 'The body is not JSON in UTF-8, or it is compressed.',
   429: 'A quota is used up. Try again after `Retry-After`.',
   500: 'Something went wrong inside. Quote `X-Request-Id` when you report it.',
+  502: 'Somebody that the service depends on failed. Try the same request again.',
   503: 'A store is away or the service shuts down; nothing was accepted. Try again after `Retry-After`.',
 };
 

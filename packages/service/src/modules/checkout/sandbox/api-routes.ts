@@ -42,7 +42,7 @@ export function registerSandboxApiRoutes(app: App, deps: SandboxApiDeps): void {
 
 function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps): void {
   const config = { access: { kind: 'public' } } as const;
-  const answer = (session: SandboxSession) => sessionObject(session, pageUrl(session.id), unixSeconds(clock));
+  const answer = (session: SandboxSession, atS: number) => sessionObject(session, pageUrl(session.id), atS);
   app.route({
     method: 'POST',
     url: SESSIONS_URL,
@@ -58,7 +58,9 @@ function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps
           'Idempotency keys have at most 255 characters.',
         );
       }
-      return answer(await sessions.create(body ?? new Map(), key));
+      const session = await sessions.create(body ?? new Map(), key);
+      // A repeated request gets the first one's answer, whatever has become of the session.
+      return answer({ ...session, status: 'open' }, session.createdAt);
     },
   });
   app.route({
@@ -68,7 +70,7 @@ function registerSessions(app: App, { sessions, clock, pageUrl }: SandboxApiDeps
     schema: { hide: true, params: Type.Object({ session_id: Type.String() }) },
     handler: async ({ params }) => {
       const session = await sessions.find(params.session_id);
-      if (session !== undefined) return answer(session);
+      if (session !== undefined) return answer(session, unixSeconds(clock));
       throw new StripeShapedError(404, 'invalid_request_error', 'No such checkout.session', {
         code: 'resource_missing',
         param: 'session',
