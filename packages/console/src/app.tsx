@@ -7,6 +7,7 @@ import { BoardsPage } from './features/boards/boards-page.js';
 import { LimitsPages } from './features/limits/limits-pages.js';
 import { AccountPage } from './features/money/account-page.js';
 import { AccountsPage } from './features/money/accounts-page.js';
+import { SettingsPages } from './features/settings/settings-pages.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { UsagePage } from './features/usage/usage-page.js';
 import { ProjectProvider } from './project.js';
@@ -57,6 +58,7 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
           </Route>
           <Route path="/p/:projectId/usage/*?" component={UsagePage} />
           <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
+          <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
           <Route path="/p/:projectId/money" component={AccountsPage} />
           <Route path="/p/:projectId/money/:accountId">
             {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}

@@ -90,6 +90,7 @@ export const CreatedApiKey = Type.Object(
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
 export const ApiKeyList = Type.Object({ api_keys: Type.Array(ApiKey), ...pageFields }, closed);
+export type ApiKeyList = Static<typeof ApiKeyList>;
 
 export const Me = Type.Object(
   {
@@ -123,3 +124,4 @@ export const AuditEntry = Type.Object(
 export type AuditEntry = Static<typeof AuditEntry>;
 
 export const AuditLog = Type.Object({ entries: Type.Array(AuditEntry), ...pageFields }, closed);
+export type AuditLog = Static<typeof AuditLog>;

@@ -1,4 +1,4 @@
-import { Activity, ChartColumn, Gauge, type LucideIcon, Wallet } from 'lucide-react';
+import { Activity, ChartColumn, Gauge, type LucideIcon, Settings, Wallet } from 'lucide-react';
 
 export interface NavigationEntry {
   readonly label: string;
@@ -13,4 +13,5 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Usage', path: 'usage', icon: Activity },
   { label: 'Limits', path: 'limits', icon: Gauge },
   { label: 'Money', path: 'money', icon: Wallet },
+  { label: 'Settings', path: 'settings', icon: Settings },
 ];

@@ -1,0 +1,82 @@
+import type { ApiKey } from '@tollgate/contract';
+import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { dateTime } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { Button, IconButton } from '../../ui/button.js';
+import { ConfirmDialog } from '../../ui/confirm-dialog.js';
+import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+import { useApiKeyChanges, useApiKeys } from './api.js';
+import { KeyDialog } from './key-dialog.js';
+
+export function KeysPage() {
+  const keys = useApiKeys();
+  const { revoke } = useApiKeyChanges();
+  const [isCreating, setCreating] = useState(false);
+  const [revoking, setRevoking] = useState<ApiKey>();
+  const columns: readonly Column<ApiKey>[] = [
+    { title: 'Key', cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
+    {
+      title: 'May',
+      cell: ({ permissions }) => (
+        <span title={permissions.join(', ')} className="flex gap-1 overflow-hidden">
+          {permissions.map((permission) => (
+            <Badge key={permission}>{permission}</Badge>
+          ))}
+        </span>
+      ),
+    },
+    {
+      title: 'Expires (UTC)',
+      cell: ({ expires_at }) => (expires_at === null ? 'never' : dateTime(expires_at, 'UTC')),
+    },
+    {
+      title: 'Revoke',
+      isTitleHidden: true,
+      isNumber: true,
+      cell: (key) => (
+        <IconButton label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+          <Trash2 size={14} />
+        </IconButton>
+      ),
+    },
+  ];
+  const create = (
+    <Button look="primary" onClick={() => setCreating(true)}>
+      <Plus size={15} />
+      New key
+    </Button>
+  );
+  return (
+    <div className="flex flex-col items-start gap-4">
+      {create}
+      {keys.isError && <FailureNote error={keys.error} onRetry={() => void keys.refetch()} />}
+      {keys.isPending && <Skeleton className="h-64 w-full" />}
+      {keys.data?.length === 0 && (
+        <div className="w-full">
+          <EmptyState icon={<KeyRound size={20} />} title="No keys">
+            A key lets a program send usage and read it.
+          </EmptyState>
+        </div>
+      )}
+      {keys.data !== undefined && keys.data.length > 0 && (
+        <div className="w-full">
+          <Table label="API keys" columns={columns} rows={keys.data} keyOf={({ id }) => id} />
+        </div>
+      )}
+      <KeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      <ConfirmDialog
+        title={`Revoke “${revoking?.name}”?`}
+        action="Revoke key"
+        change={revoke}
+        isOpen={revoking !== undefined}
+        onClose={() => setRevoking(undefined)}
+        onConfirm={() => revoking && revoke.mutate(revoking, { onSuccess: () => setRevoking(undefined) })}
+      >
+        Whatever uses it is refused from the next second on. This cannot be taken back.
+      </ConfirmDialog>
+    </div>
+  );
+}

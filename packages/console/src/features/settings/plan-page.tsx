@@ -1,0 +1,135 @@
+import type { CatalogPlan, Entitlement } from '@tollgate/contract';
+import { count, dateTime } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { classes } from '../../ui/classes.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { useCatalog, useEntitlement, usePurchase } from './api.js';
+
+const UNLIMITED = -1;
+
+/** What the tenant may use, how much of it is used, and what else can be bought. */
+export function PlanPage() {
+  const entitlement = useEntitlement();
+  const catalog = useCatalog();
+  if (entitlement.isError)
+    return <FailureNote error={entitlement.error} onRetry={() => void entitlement.refetch()} />;
+  if (entitlement.data === undefined) return <Skeleton className="h-64" />;
+  const plans = catalog.data?.filter(({ amount_minor }) => amount_minor > 0) ?? [];
+  return (
+    <div className="flex flex-col gap-8">
+      <Current entitlement={entitlement.data} />
+      <section aria-label="Plans">
+        <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
+        {catalog.isError && <FailureNote error={catalog.error} onRetry={() => void catalog.refetch()} />}
+        <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
+          {plans.map((plan) => (
+            <Offer key={plan.id} plan={plan} isCurrent={plan.id === entitlement.data.plan_id} />
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function Current({ entitlement }: { readonly entitlement: Entitlement }) {
+  const { plan_id, status, ends_at, usage } = entitlement;
+  const meters = [
+    ['Events this month', usage.events_this_month, entitlement.monthly_event_limit],
+    ['Development projects', usage.development_projects, entitlement.max_development_projects],
+    ['Release projects', usage.release_projects, entitlement.max_release_projects],
+    ['Subject routes', usage.subject_routes, entitlement.max_subject_routes],
+    ['Usage controls', usage.usage_controls, entitlement.max_usage_controls],
+  ] as const;
+  return (
+    <section aria-label="Current plan" className="rounded-xl border border-line bg-panel p-5 shadow-xs">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="text-[15px] font-semibold capitalize">{plan_id}</h2>
+        <Badge tone={status === 'active' ? 'good' : 'neutral'}>{status}</Badge>
+        {ends_at !== null && (
+          <span className="ml-auto text-xs text-ink-faint">until {dateTime(ends_at, 'UTC')} UTC</span>
+        )}
+      </div>
+      <dl className="mt-4 grid gap-x-8 gap-y-4 sm:grid-cols-2 xl:grid-cols-3">
+        {meters.map(([name, used, limit]) => (
+          <Meter key={name} name={name} used={used} limit={limit} />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Meter({
+  name,
+  used,
+  limit,
+}: {
+  readonly name: string;
+  readonly used: number;
+  readonly limit: number;
+}) {
+  const share = limit === UNLIMITED ? 0 : limit === 0 ? 1 : Math.min(used / limit, 1);
+  return (
+    <div>
+      <dt className="text-xs text-ink-faint">{name}</dt>
+      <dd className="tabular mt-0.5 text-[13px] font-medium">
+        {count(used)}
+        <span className="font-normal text-ink-faint">
+          {' '}
+          of {limit === UNLIMITED ? 'any number' : count(limit)}
+        </span>
+        <span aria-hidden="true" className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken">
+          <span className={share >= 1 ? 'bg-bad' : 'bg-accent'} style={{ width: `${share * 100}%` }} />
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+const MINOR_UNITS = 100;
+
+function Offer({ plan, isCurrent }: { readonly plan: CatalogPlan; readonly isCurrent: boolean }) {
+  const purchase = usePurchase();
+  const price = (plan.amount_minor / MINOR_UNITS).toLocaleString('en', {
+    style: 'currency',
+    currency: plan.currency,
+  });
+  const facts = [
+    limitText(plan.monthly_event_limit, 'events a month'),
+    limitText(plan.max_release_projects, 'release projects'),
+    limitText(plan.max_subject_routes, 'subject routes'),
+    plan.retention_days === UNLIMITED ? 'history kept for good' : `${plan.retention_days} days of history`,
+  ];
+  return (
+    <li
+      className={classes(
+        'flex flex-col rounded-xl border bg-panel p-5 shadow-xs',
+        isCurrent ? 'border-accent' : 'border-line',
+      )}
+    >
+      <div className="flex items-baseline gap-2">
+        <h3 className="text-[15px] font-semibold">{plan.display_name}</h3>
+        <span className="tabular ml-auto font-semibold">{price}</span>
+        <span className="text-xs text-ink-faint">a month</span>
+      </div>
+      <ul className="mt-3 mb-5 flex flex-col gap-1 text-[13px] text-ink-soft">
+        {facts.map((fact) => (
+          <li key={fact}>{fact}</li>
+        ))}
+      </ul>
+      {purchase.isError && <FailureNote error={purchase.error} />}
+      <Button
+        look={isCurrent ? 'plain' : 'primary'}
+        className="mt-auto"
+        isBusy={purchase.isPending}
+        onClick={() => purchase.mutate(plan.id)}
+      >
+        {isCurrent ? 'Buy another month' : `Buy ${plan.display_name}`}
+      </Button>
+    </li>
+  );
+}
+
+function limitText(limit: number, what: string): string {
+  return limit === UNLIMITED ? `any number of ${what}` : `${count(limit)} ${what}`;
+}
