@@ -3,6 +3,9 @@ import { readJson } from './body.js';
 import { ApiError, invalidRequest } from './errors.js';
 import { validatorCompiler } from './validation.js';
 
+/** How refusals of a whole body begin. */
+const WHOLE_BODY = /^(?:The (?:body|JSON)|A JSON body) /;
+
 /** Reads one JSON text; `path` says where in the request it stands. */
 export type ReadEmbeddedJson<T> = (text: string, path: string) => T;
 
@@ -27,7 +30,8 @@ export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Sta
 /** The same refusal of what is a part of the request only. */
 export function placedAt(path: string, error: ApiError): ApiError {
   const [first, ...others] = error.details ?? [];
-  if (first === undefined) return invalidRequest(path, error.message.replace(/\.$/, ''));
+  if (first === undefined)
+    return invalidRequest(path, error.message.replace(WHOLE_BODY, '').replace(/\.$/, ''));
   const placed = [first, ...others].map((detail) => ({
     path: detail.path === '' || detail.path.startsWith('[') ? path + detail.path : `${path}.${detail.path}`,
     message: detail.message,
