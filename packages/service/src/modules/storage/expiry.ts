@@ -51,11 +51,12 @@ async function deleteFromSharedMonths(
   boundaries: readonly Boundary[],
   signal?: AbortSignal,
 ): Promise<Omit<Expired, 'partitionsDropped'>> {
+  if (boundaries.length === 0) return { deletions: 0, stuck: [] };
   const firstMonths = new Map(
     boundaries.map(({ projectId, retainedFromDay }) => [projectId, monthOfDay(retainedFromDay)]),
   );
   const tables = [SHARED_TABLES.events, SHARED_TABLES.rollup];
-  const underWay = boundaries.length === 0 ? [] : await store.tablesInDeletion(db, tables);
+  const underWay = await store.tablesInDeletion(db, tables);
   // What is being deleted is still found: it is not deleted twice.
   const free = tables.filter((name) => underWay.every(({ table }) => table !== name));
   let deletions = 0;

@@ -57,6 +57,8 @@ class Job implements RetentionJob {
     return repeat(() => this.sweep(signal), signal, {
       pollMs: POLL_MS,
       onFailure: (err) => {
+        // Told to end, it was broken off; the next process does it again.
+        if (signal.aborted) return;
         this.#observer.failures.inc();
         this.deps.log.warn({ err }, 'expired history could not be deleted and will be tried again');
       },
@@ -74,7 +76,7 @@ class Job implements RetentionJob {
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
     await this.#recordBoundaries(nowMs, signal);
     const failedEvents = await this.#deleteFailedEvents(signal);
-    const expired = await expire(this.deps.clickhouse, settled, signal);
+    const expired = await expire(this.#clickhouse(signal), settled, signal);
     this.#observer.count(failedEvents, expired);
     for (const { table, problem } of expired.stuck) {
       log.warn(
@@ -90,6 +92,16 @@ class Job implements RetentionJob {
       log.info({ failedEvents, partitionsDropped, deletions }, 'expired history deleted');
     }
     return true;
+  }
+
+  /** Whose queries are not waited for once `signal` aborts. */
+  #clickhouse(signal: AbortSignal | undefined): RetentionJobDeps['clickhouse'] {
+    const { clickhouse } = this.deps;
+    if (signal === undefined) return clickhouse;
+    return {
+      query: (sql, params) => clickhouse.query(sql, params, { signal }),
+      command: (sql, params) => clickhouse.command(sql, params),
+    };
   }
 
   async #recordBoundaries(nowMs: number, signal?: AbortSignal): Promise<void> {
