@@ -71,7 +71,12 @@ function provider(sessionMsMax?: number) {
     },
   };
   const bound = sessionMsMax === undefined ? {} : { sessionMsMax };
-  return createStripeProvider({ name: 'stripe', apiKey: 'sk_live_1', httpClient, ...bound });
+  return createStripeProvider({
+    name: 'stripe',
+    apiKey: 'sk_live_1',
+    httpClient: () => httpClient,
+    ...bound,
+  });
 }
 
 describe('the adapter for Stripe', () => {

@@ -1,5 +1,5 @@
 import type { PaymentProviderName } from '@tollgate/contract';
-import { Stripe } from 'stripe';
+import type { Stripe } from 'stripe';
 import {
   type PaymentProvider,
   PaymentProviderError,
@@ -18,7 +18,7 @@ export interface StripeProviderOptions {
   readonly name: PaymentProviderName;
   readonly apiKey: string;
   /** How the provider is reached; by default as Stripe is. */
-  readonly httpClient?: Stripe.HttpClient;
+  readonly httpClient?: (library: typeof Stripe) => Stripe.HttpClient;
   /** For tests. */
   readonly sessionMsMax?: number;
 }
@@ -26,17 +26,23 @@ export interface StripeProviderOptions {
 /** Payments by hosted Checkout Sessions, through Stripe's own library: https://docs.stripe.com/api/checkout/sessions. */
 export function createStripeProvider(options: StripeProviderOptions): PaymentProvider {
   const { name, apiKey, httpClient, sessionMsMax = SESSION_MS_MAX } = options;
-  const stripe = new Stripe(apiKey, {
-    timeout: REQUEST_MS_MAX,
-    maxNetworkRetries: RETRIES_MAX,
-    telemetry: false,
-    ...(httpClient === undefined ? {} : { httpClient }),
-  });
+  // The library is 20 MB in memory: it is loaded when somebody buys, which most processes never see.
+  const connect = async () => {
+    const { Stripe } = await import('stripe');
+    return new Stripe(apiKey, {
+      timeout: REQUEST_MS_MAX,
+      maxNetworkRetries: RETRIES_MAX,
+      telemetry: false,
+      ...(httpClient === undefined ? {} : { httpClient: httpClient(Stripe) }),
+    });
+  };
+  let stripe: Stripe | undefined;
   return {
     name,
     async createSession(request) {
       const { idempotencyKey } = request;
       try {
+        stripe ??= await connect();
         const created = stripe.checkout.sessions.create(sessionParams(request), { idempotencyKey });
         return checkedSession(await within(created, sessionMsMax), request);
       } catch (error) {
@@ -101,6 +107,7 @@ async function within<T>(work: Promise<T>, msMax: number): Promise<T> {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Stripe.errors.StripeError)) return String(error);
-  return [error.type, error.code, error.statusCode, error.message].filter(Boolean).join(' ');
+  if (!(error instanceof Error)) return String(error);
+  const { type, code, statusCode } = error as Partial<Stripe.errors.StripeError>;
+  return [type, code, statusCode, error.message].filter(Boolean).join(' ');
 }

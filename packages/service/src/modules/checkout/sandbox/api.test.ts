@@ -5,6 +5,7 @@ import { createTestApi, TEST_NOW_S, type TestApi } from '../../../testing/api.js
 import { registerSandboxApiRoutes } from './api-routes.js';
 import { sandboxHttpClient } from './http-client.js';
 import { SandboxSessions } from './sessions.js';
+import { STRIPE_API_VERSION } from './stripe-objects.js';
 
 const API_KEY = 'sk_test_sandbox';
 
@@ -28,7 +29,11 @@ beforeEach(() => {
 afterAll(() => api.close());
 
 const client = (apiKey = API_KEY) =>
-  new Stripe(apiKey, { httpClient: sandboxHttpClient(() => url), maxNetworkRetries: 0, telemetry: false });
+  new Stripe(apiKey, {
+    httpClient: sandboxHttpClient(() => url)(Stripe),
+    maxNetworkRetries: 0,
+    telemetry: false,
+  });
 
 const params = (): Stripe.Checkout.SessionCreateParams => ({
   mode: 'payment',
@@ -59,6 +64,10 @@ async function refusal(work: Promise<unknown>) {
 }
 
 describe("the sandbox, by Stripe's own library", () => {
+  it('is of the same version', () => {
+    expect(STRIPE_API_VERSION).toBe(Stripe.API_VERSION);
+  });
+
   it('opens sessions and shows them', async () => {
     const session = await create();
     expect(session).toMatchObject({

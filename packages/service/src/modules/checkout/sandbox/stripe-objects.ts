@@ -1,5 +1,7 @@
-import { Stripe } from 'stripe';
 import { type SandboxSession, stateOf } from './session.js';
+
+/** Whose objects these are: the version that Stripe's library speaks. */
+export const STRIPE_API_VERSION = '2026-10-28.endive';
 
 /** What of https://docs.stripe.com/api/checkout/sessions/object the sandbox knows. */
 export function sessionObject(session: SandboxSession, url: string, nowS: number) {
@@ -35,7 +37,7 @@ export function paymentEvent(
   return JSON.stringify({
     id: eventId,
     object: 'event',
-    api_version: Stripe.API_VERSION,
+    api_version: STRIPE_API_VERSION,
     created: nowS,
     data: { object: paymentIntent(session, outcome) },
     livemode: false,
