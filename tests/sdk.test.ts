@@ -105,9 +105,13 @@ describe('every method, against the service', () => {
     expect(seen).toContain(id);
     expect(seen).toHaveLength(2);
     expect(await usage.event(id)).toMatchObject({ raw_event_id: id, status: 'processed' });
+    const exported: Uint8Array[] = [];
+    const range = { from: OCCURRED_AT, to: OCCURRED_AT + 1 };
+    for await (const bytes of usage.exportEvents(range)) exported.push(bytes);
+    expect(Buffer.concat(exported).toString().trim().split('\n').length).toBe(3);
     const [failed] = (await usage.events({ status: 'failed' })).events;
     expect(await usage.reprocessEvent(failed?.raw_event_id as string)).toBeDefined();
-    expect(await usage.reprocessEvents({ from: OCCURRED_AT, to: OCCURRED_AT + 1 })).toBeDefined();
+    expect(await usage.reprocessEvents(range)).toBeDefined();
     expect(await usage.ingestStatus()).toBeDefined();
     const { rows } = await analysis.query({
       metrics: [METRIC],
@@ -256,12 +260,15 @@ it('the README works as written', async () => {
   const run = moduleFunction(guide.blocks('ts').join('\n'), { sdk, inputs: ['process', 'secret'], answered });
   const { key, projectId } = await createSampleProject(service);
   const env = { TOLLGATE_URL: service.url, TOLLGATE_API_KEY: key, TOLLGATE_PROJECT_ID: projectId };
-  const shown = await run({ env, once: () => {} }, 'whsec_c2VjcmV0');
+  const printed: Uint8Array[] = [];
+  const stdout = { write: (bytes: Uint8Array) => printed.push(bytes) };
+  const shown = await run({ env, stdout, once: () => {} }, 'whsec_c2VjcmV0');
   expect(await shown.ingest.close({ timeoutMs: 30_000 })).toEqual([]);
   expect(shown.rows).toBeInstanceOf(Array);
   expect(shown.series).toMatchObject({ timezone: 'Europe/Berlin', group_by: ['bucket', 'model'] });
   expect(shown.limits).toMatchObject([{ limit_amount: '20' }]);
   expect(shown.allowed).toBe(true);
+  expect(Buffer.concat(printed).toString()).toMatch(/^raw_event_id,/);
   const answer = await fetch(await urlOf(shown.receiver), { method: 'POST', body: '{}' });
   expect(answer.status).toBe(400);
   await closed(shown.receiver);

@@ -20,6 +20,11 @@ export class ProjectTransport {
     return this.#transport.request('GET', this.#root + rest, { query: query as QueryValues });
   }
 
+  /** The body of the answer as it comes. */
+  stream(rest: string, query: object): AsyncGenerator<Uint8Array, void> {
+    return this.#transport.stream(this.#root + rest, { query: query as QueryValues });
+  }
+
   post<Answer>(rest: string, body?: unknown, options?: WriteOptions): Promise<Answer> {
     return this.postText(rest, body === undefined ? undefined : JSON.stringify(body), options);
   }

@@ -48,7 +48,7 @@ export class Transport {
    * @throws ApiError for every other answer, ConnectionError when there is none
    */
   async request<Answer>(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const response = await this.#send(method, path, options);
+    const response = await this.#send(method, path, options, AbortSignal.timeout(this.#timeoutMs));
     if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
     // What is not JSON did not come from the service: a proxy in between answered.
     return this.#reading(async () => {
@@ -57,12 +57,38 @@ export class Transport {
     });
   }
 
+  /**
+   * The body of a 2xx answer as it comes; the wait for its beginning is bounded, its length is not. Whoever stops reading ends it.
+   *
+   * @throws ApiError for every other answer, ConnectionError when there is none or when it breaks off
+   */
+  async *stream(path: string, options: RequestOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const silence = new AbortController();
+    const timer = setTimeout(() => silence.abort(new Error('timeout')), this.#timeoutMs);
+    const response = await this.#send('GET', path, options, silence.signal).finally(() =>
+      clearTimeout(timer),
+    );
+    if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
+    if (response.body === null) return;
+    const chunks = response.body.values();
+    try {
+      for (;;) {
+        const { done, value } = await this.#reading(() => chunks.next());
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // Not awaited: of a stream that broke it fails, and nobody reads what is left.
+      void chunks.return?.().catch(() => {});
+    }
+  }
+
   #send(
     method: string,
     path: string,
     { query, body, idempotencyKey, signal }: RequestOptions,
+    timeout: AbortSignal,
   ): Promise<Response> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
     const init: RequestInit = {
       method,
       headers: {

@@ -5,6 +5,7 @@ import type {
   UsageEvent,
   UsageEventDetail,
   UsageEventList,
+  UsageEventsExportQuery,
   UsageEventsQuery,
 } from '@tollgate/contract';
 import type { ProjectTransport } from '../project-transport.js';
@@ -30,6 +31,14 @@ export class Usage {
       (cursor) => this.events({ ...query, ...cursor }),
       (page) => page.events,
     );
+  }
+
+  /**
+   * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws a ConnectionError;
+   * one that ends is whole.
+   */
+  exportEvents(query: UsageEventsExportQuery): AsyncGenerator<Uint8Array, void> {
+    return this.#transport.stream('/usage/events/export', query);
   }
 
   /** One event with what was sent and how each number came about. */
