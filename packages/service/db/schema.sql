@@ -197,6 +197,20 @@ create table credit_grants (
 );
 CREATE INDEX credit_grants_live ON public.credit_grants USING btree (project_id, account_id, currency) WHERE (remaining > (0)::numeric);
 
+create table current_windows (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
+  rule_nos integer[] not null,
+  window_starts bigint[] not null,
+  window_ends bigint[] not null,
+  used numeric[] not null,
+  limit_amounts numeric[] not null,
+  next_notices numeric[] not null,
+  opened_at_ms bigint[] not null,
+  constraint current_windows_pkey PRIMARY KEY (project_no, subject_type, subject_id)
+);
+
 create table direct_limit_amounts (
   tenant_id text not null,
   project_id text not null,
@@ -364,7 +378,7 @@ create table limit_rules (
   constraint limit_rules_project_id_owner_id_limit_key_period_measure_cu_key UNIQUE (project_id, owner_id, limit_key, period, measure, currency)
 );
 
-create table limit_windows (
+create table past_windows (
   project_no integer not null,
   subject_type text not null,
   subject_id text not null,
@@ -375,7 +389,7 @@ create table limit_windows (
   limit_amount numeric not null,
   next_notice numeric,
   opened_at_ms bigint not null,
-  constraint limit_windows_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start)
+  constraint past_windows_pkey PRIMARY KEY (project_no, subject_type, subject_id, rule_no, window_start)
 );
 
 create table payment_order_keys (

@@ -151,23 +151,51 @@ create table limit_rules (
   unique (project_id, owner_id, limit_key, period, measure, currency)
 );
 
-create table limit_windows (
+-- What subjects have used: the newest window of each rule, all those of a subject in one row. A batch that meets a subject writes
+-- one row for it, however many rules it has. Lists of one length, an element for each rule.
+create table current_windows (
   project_no integer not null,
   -- The subject, not its route: usage stays counted when another route with the same plan takes over.
   subject_type text not null,
   subject_id text not null,
+  rule_nos integer[] not null,
+  window_starts bigint[] not null,
+  -- Null for a lifetime.
+  window_ends bigint[] not null,
+  used numeric[] not null,
+  -- Frozen when the window opened.
+  limit_amounts numeric[] not null,
+  -- Usage at which the next crossing is to be told; null when all have been.
+  next_notices numeric[] not null,
+  opened_at_ms bigint[] not null,
+  primary key (project_no, subject_type, subject_id)
+) with (fillfactor = 50); -- A batch writes most rows, or few: the new versions fit beside the old ones.
+
+-- Windows that a newer one of their rule has taken the place of, or that late usage has opened.
+create table past_windows (
+  project_no integer not null,
+  subject_type text not null,
+  subject_id text not null,
   rule_no integer not null,
   window_start bigint not null,
-  -- Null for a lifetime.
   window_end bigint,
   used numeric not null,
-  -- Frozen when the window opened.
   limit_amount numeric not null,
-  -- Usage at which the next crossing is to be told; null when all have been.
   next_notice numeric,
   opened_at_ms bigint not null,
   primary key (project_no, subject_type, subject_id, rule_no, window_start)
-) with (fillfactor = 70);
+) with (fillfactor = 90);
+
+-- All windows, each once: for reading at leisure.
+create view limit_windows as
+  select c.project_no, c.subject_type, c.subject_id, w.rule_no, w.window_start, w.window_end, w.used, w.limit_amount,
+    w.next_notice, w.opened_at_ms
+  from current_windows c
+  cross join lateral unnest(c.rule_nos, c.window_starts, c.window_ends, c.used, c.limit_amounts, c.next_notices, c.opened_at_ms)
+    as w (rule_no, window_start, window_end, used, limit_amount, next_notice, opened_at_ms)
+  union all
+  select project_no, subject_type, subject_id, rule_no, window_start, window_end, used, limit_amount, next_notice, opened_at_ms
+  from past_windows;
 
 -- What active leases hold, per rule and subject rather than per window: a lease carries over into the next window.
 create table limit_reserved (

@@ -138,7 +138,7 @@ export async function setUsed(
   subjectId = 'u1',
 ): Promise<void> {
   await postgres.pool.query(
-    `insert into limit_windows (project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, opened_at_ms)
+    `insert into past_windows (project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, opened_at_ms)
     select no, 'user', $1, $2, $3, $4, $5, 0 from projects where id = $6
     on conflict (project_no, subject_type, subject_id, rule_no, window_start) do update set used = excluded.used`,
     [subjectId, ruleNo, window.startS, used, window.limit, projectId],

@@ -21,13 +21,18 @@ interface CountedRow {
   readonly reserved: string | null;
 }
 
-/** Two look-ups in an index for each rule. */
+/** A few look-ups in indexes for each rule: its window is the current one of its subject, a past one, or nothing was counted. */
 const COUNTED = `
-  select k.position, w.used, w.limit_amount, r.reserved
+  select k.position, r.reserved,
+    case when c.window_starts[i.at] = k.window_start then c.used[i.at] else p.used end as used,
+    case when c.window_starts[i.at] = k.window_start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
   from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[])
     with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, position)
-  left join limit_windows w on w.project_no = k.project_no and w.subject_type = k.subject_type
-    and w.subject_id = k.subject_id and w.rule_no = k.rule_no and w.window_start = k.window_start
+  left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
+    and c.subject_id = k.subject_id
+  cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
+  left join past_windows p on p.project_no = k.project_no and p.subject_type = k.subject_type
+    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = k.window_start
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
     and r.subject_id = k.subject_id and r.rule_no = k.rule_no`;
 

@@ -13,6 +13,7 @@ export interface Database {
   charts: ChartsTable;
   console_sessions: ConsoleSessionsTable;
   credit_grants: CreditGrantsTable;
+  current_windows: CurrentWindowsTable;
   direct_limit_amounts: DirectLimitAmountsTable;
   direct_limits: DirectLimitsTable;
   entitlement_grants: EntitlementGrantsTable;
@@ -26,7 +27,7 @@ export interface Database {
   limit_reserved: LimitReservedTable;
   limit_revisions: LimitRevisionsTable;
   limit_rules: LimitRulesTable;
-  limit_windows: LimitWindowsTable;
+  past_windows: PastWindowsTable;
   payment_order_keys: PaymentOrderKeysTable;
   payment_orders: PaymentOrdersTable;
   projections: ProjectionsTable;
@@ -204,6 +205,19 @@ export interface CreditGrantsTable {
   created_at: number;
 }
 
+export interface CurrentWindowsTable {
+  project_no: number;
+  subject_type: string;
+  subject_id: string;
+  rule_nos: number[];
+  window_starts: number[];
+  window_ends: number[];
+  used: string[];
+  limit_amounts: string[];
+  next_notices: string[];
+  opened_at_ms: number[];
+}
+
 export interface DirectLimitAmountsTable {
   tenant_id: string;
   project_id: string;
@@ -336,7 +350,7 @@ export interface LimitRulesTable {
   currency: string;
 }
 
-export interface LimitWindowsTable {
+export interface PastWindowsTable {
   project_no: number;
   subject_type: string;
   subject_id: string;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   scope = { tenantId, projectId, projectNo: rows[0].no };
 });
 beforeEach(async () => {
-  await api.postgres.pool.query('truncate limit_windows, webhook_messages cascade');
+  await api.postgres.pool.query('truncate current_windows, past_windows, webhook_messages cascade');
   await api.postgres.pool.query('delete from subject_routes');
   // Begin an hour, so that what tests do stays in it.
   api.clock.advanceMs((HOUR_S - (nowS() % HOUR_S)) * 1_000);

@@ -4,6 +4,7 @@ import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
 import { BatchLeases } from './leases.js';
+import { lockPosting } from './posting-lock-store.js';
 import {
   isPriced,
   type PostedFields,
@@ -12,9 +13,8 @@ import {
   type UsageGroup,
 } from './rated-usage.js';
 import { releaseCharges } from './release.js';
-import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
+import { hasWindowSums, type SubjectUsage, subjectRef } from './subject-usage.js';
 import { UsageCounter } from './usage-counter.js';
-import { lockPosting } from './window-store.js';
 import { countWindows } from './windows.js';
 
 type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
@@ -92,13 +92,13 @@ export class BatchPosting {
    */
   async write(): Promise<void> {
     const { tx, nowMs } = this;
-    const sums = this.#sums();
+    const subjects = this.#counted();
     const debits = this.debits();
     const charges = this.#leases.charged();
-    if (sums.length === 0 && debits.length === 0 && charges.length === 0) return;
+    if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
     await lockPosting(tx);
     const released = await releaseCharges(tx, charges);
-    const crossings = await countWindows(tx, { sums, catalog: this.catalog, nowMs });
+    const crossings = await countWindows(tx, { subjects, catalog: this.catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);
     await emit(tx, crossings);
   }
@@ -140,18 +140,18 @@ export class BatchPosting {
     return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.nowMs));
   }
 
-  /** In the order of the subjects, so that neighbours in the index are written one after the other. */
-  #sums(): WindowSum[] {
-    const sums: WindowSum[] = [];
+  /** Those with something to count, in an order in which neighbours in the index are written one after the other. */
+  #counted(): SubjectUsage[] {
+    const counted: SubjectUsage[] = [];
     for (const ofProject of this.#subjects.values()) {
       for (const ofType of ofProject.values()) {
         for (const id of [...ofType.keys()].sort()) {
           const usage = ofType.get(id);
-          if (usage !== undefined) sums.push(...windowSums(usage));
+          if (usage !== undefined && hasWindowSums(usage)) counted.push(usage);
         }
       }
     }
-    return sums;
+    return counted;
   }
 }
 

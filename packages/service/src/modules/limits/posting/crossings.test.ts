@@ -118,7 +118,7 @@ describe('crossing a limit', () => {
   it('is told once whatever becomes of the limit meanwhile', async () => {
     await fixture.post([cost('9')]);
     // As a change of the limit at once would do it: what has been told is left to the outbox.
-    await fixture.rows('update limit_windows set limit_amount = 9, next_notice = 4.5');
+    await fixture.rows('update current_windows set limit_amounts = array[9], next_notices = array[4.5]');
     await fixture.post([cost('1')]);
     expect(await fixture.crossings()).toEqual(told(50, 80, 100));
   });

@@ -1,5 +1,6 @@
 export { BatchPosting } from './batch-posting.js';
 export type { WalletDebit } from './debits.js';
+export { lockPosting } from './posting-lock-store.js';
 export {
   NOT_POSTED,
   type PostedFields,
@@ -9,4 +10,3 @@ export {
 } from './rated-usage.js';
 export { changeWindowLimits } from './window-limit-store.js';
 export { type CountedWindow, readCountedWindows } from './window-recount-store.js';
-export { lockPosting } from './window-store.js';

@@ -45,7 +45,7 @@ export class PostingFixture {
   /** As after `create`. */
   async reset(): Promise<void> {
     await this.rows(
-      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, limit_windows, webhook_messages cascade',
+      'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, webhook_messages cascade',
     );
     this.catalog = createWorkerCatalog();
     this.clock = new ManualClock(NOW_S * 1_000);

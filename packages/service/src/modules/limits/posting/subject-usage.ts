@@ -27,8 +27,17 @@ export function subjectRef({ scope, subject }: Pick<SubjectUsage, 'scope' | 'sub
   return { projectId: scope.projectId, subjectType: subject.type, subjectId: subject.id };
 }
 
-/** What is to be added to windows; sums of 0 are not. */
+/** Whether anything is to be added to windows. */
+export function hasWindowSums({ latest, all }: SubjectUsage): boolean {
+  return all === undefined ? latest.some(isCounted) : [...all.values()].some(isCounted);
+}
+
+/** What is to be added to windows, those of a rule in the order of time; sums of 0 are not. */
 export function windowSums({ latest, all }: SubjectUsage): WindowSum[] {
-  const sums = all === undefined ? latest : [...all.values()];
-  return sums.filter((sum) => sum !== undefined && sum.used !== 0n) as WindowSum[];
+  if (all === undefined) return latest.filter(isCounted);
+  return [...all.values()].filter(isCounted).sort((a, b) => a.window.startS - b.window.startS);
+}
+
+function isCounted(sum: WindowSum | undefined): sum is WindowSum {
+  return sum !== undefined && sum.used !== 0n;
 }

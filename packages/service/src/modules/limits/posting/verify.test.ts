@@ -93,7 +93,8 @@ describe('a verification of what was posted', () => {
 
   it('finds what was counted and is no charge item, and the other way round', async () => {
     await fixture.rows(
-      `update limit_windows set used = used + 1 where subject_id = 'u3' and window_end is null`,
+      `update current_windows set used[array_position(window_ends, null)] = used[array_position(window_ends, null)] + 1
+      where subject_id = 'u3'`,
     );
     await house.clickhouse.command(
       `ALTER TABLE usage_events DELETE WHERE subject_id = 'u2' SETTINGS mutations_sync = 2`,

@@ -2,56 +2,103 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { type Standing, toRealtimeLimit } from '../standing.js';
-import { type Crossing, crossingOf, firstNotice } from './crossing.js';
-import { type SubjectUsage, subjectRef, type WindowSum } from './subject-usage.js';
-import { addToWindows, missingWindows, moveNotices, openWindows, readReserved } from './window-store.js';
+import { crossingOf, firstNotice } from './crossing.js';
+import { readCurrentWindows, writeCurrentWindows } from './current-window-store.js';
+import type { CrossedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
+import {
+  addToPastWindows,
+  insertPastWindows,
+  missingPastWindows,
+  moveNotices,
+  readReserved,
+} from './past-window-store.js';
+import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
 
 export interface CountedBatch {
-  /** Each window once; sums of 0 are none. */
-  readonly sums: readonly WindowSum[];
+  /** Each subject once, with something to add. */
+  readonly subjects: readonly SubjectUsage[];
   readonly catalog: Pick<LimitCatalog, 'read'>;
   readonly nowMs: number;
 }
 
-/** A window with what it has to tell. Amounts × 10^18. */
-interface Crossed extends Crossing {
-  readonly sum: WindowSum;
-  readonly used: bigint;
-  readonly limit: bigint;
-}
-
-/** Adds what subjects have used to their windows; answers what crossings are to be told. Needs the posting lock. */
+/**
+ * Adds what subjects have used to their windows; answers what crossings are to be told. Nearly all usage falls into current windows,
+ * of which a subject has one row. A window that is newer takes the place of the one before, which becomes a past one; late usage
+ * goes to past windows. Needs the posting lock.
+ */
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
-  const { sums, nowMs } = batch;
-  if (sums.length === 0) return [];
-  const { added, reached } = await addToWindows(tx, sums);
-  const crossed = reached.map(({ index, used, limit, notice }): Crossed => {
-    const sum = sums[index] as WindowSum;
-    return { sum, used, limit, ...crossingOf(sum.rule, limit, notice, used) };
-  });
-  await moveNotices(tx, crossed);
-  if (added < sums.length) crossed.push(...(await openMissing(tx, batch, sums.length - added)));
+  const { subjects, nowMs } = batch;
+  if (subjects.length === 0) return [];
+  const rows = await readCurrentWindows(tx, subjects);
+  const { crossed, newer, late } = addToCurrent(rows);
+  const missing = await addToPast(tx, late, crossed);
+  const limitOf = await currentLimits(tx, batch, [...newer.map(({ sum }) => sum), ...missing]);
+  const open = (sum: WindowSum) => openedWindow(sum, limitOf(sum), nowMs, crossed);
+  const past = missing.map(open);
+  for (const { row, sum } of newer) {
+    const before = row.open(open(sum));
+    if (before !== undefined) past.push(before);
+  }
+  await insertPastWindows(tx, past);
+  await writeCurrentWindows(tx, rows);
   return crossingEvents(tx, crossed, nowMs);
 }
 
-/** Opens the windows that do not exist; answers those that have something to tell at once. */
-async function openMissing(tx: Tx, batch: CountedBatch, count: number): Promise<Crossed[]> {
-  const { sums, nowMs } = batch;
-  const missing = (await missingWindows(tx, sums)).map((index) => sums[index] as WindowSum);
-  if (missing.length !== count) throw new Error(`${missing.length} windows are missing, not ${count}`);
-  const limitOf = await currentLimits(tx, batch, missing);
-  const crossed: Crossed[] = [];
-  const opened = missing.map((sum) => {
-    const { rule, used } = sum;
-    const limit = limitOf(sum);
-    const notice = firstNotice(rule, limit);
-    if (used < notice) return { sum, limit, next: notice };
-    const crossing = crossingOf(rule, limit, notice, used);
-    crossed.push({ sum, used, limit, ...crossing });
-    return { sum, limit, next: crossing.next };
+/** Adds what falls into current windows, and tells what does not. */
+function addToCurrent(rows: readonly CurrentWindows[]) {
+  const crossed: CrossedWindow[] = [];
+  const newer: { readonly row: CurrentWindows; readonly sum: WindowSum }[] = [];
+  const late: WindowSum[] = [];
+  for (const row of rows) {
+    for (const sum of windowSums(row.usage)) {
+      const place = row.placeOf(sum);
+      if (place === 'past') late.push(sum);
+      else if (place === 'newer') newer.push({ row, sum });
+      else {
+        const crossing = row.add(sum);
+        if (crossing !== undefined) crossed.push(crossing);
+      }
+    }
+  }
+  return { crossed, newer, late };
+}
+
+/**
+ * Adds late usage to the past windows that exist; answers what falls into others.
+ *
+ * @param crossed is told of those that have something to tell
+ */
+async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWindow[]): Promise<WindowSum[]> {
+  if (late.length === 0) return [];
+  const { added, reached } = await addToPastWindows(tx, late);
+  const moved = reached.map(({ index, used, limit, notice }) => {
+    const sum = late[index] as WindowSum;
+    return { sum, used, limit, ...crossingOf(sum.rule, limit, notice, used) };
   });
-  await openWindows(tx, opened, nowMs);
-  return crossed;
+  await moveNotices(tx, moved);
+  crossed.push(...moved);
+  if (added === late.length) return [];
+  const missing = (await missingPastWindows(tx, late)).map((index) => late[index] as WindowSum);
+  if (missing.length !== late.length - added) {
+    throw new Error(`${missing.length} windows are missing, not ${late.length - added}`);
+  }
+  return missing;
+}
+
+/** @param crossed is told of the window when it has something to tell at once */
+function openedWindow(
+  sum: WindowSum,
+  limit: bigint,
+  openedAtMs: number,
+  crossed: CrossedWindow[],
+): OpenedWindow {
+  const { usage, rule, window, used } = sum;
+  const notice = firstNotice(rule, limit);
+  const { percents, next } =
+    used < notice ? { percents: [], next: notice } : crossingOf(rule, limit, notice, used);
+  if (percents.length > 0) crossed.push({ sum, used, limit, percents });
+  const { startS, endS = null } = window;
+  return { usage, ruleNo: rule.ruleNo, startS, endS, used, limit, next, openedAtMs };
 }
 
 /**
@@ -74,7 +121,11 @@ async function currentLimits(
   };
 }
 
-async function crossingEvents(tx: Tx, crossed: readonly Crossed[], nowMs: number): Promise<WebhookEvent[]> {
+async function crossingEvents(
+  tx: Tx,
+  crossed: readonly CrossedWindow[],
+  nowMs: number,
+): Promise<WebhookEvent[]> {
   const reserved = await readReserved(
     tx,
     crossed.map(({ sum }) => sum),
