@@ -13,6 +13,7 @@ import type { UsageHistory } from '../storage/index.js';
 import { toCsv } from './csv.js';
 import { usedMetrics } from './metrics-store.js';
 import { marksOther } from './normalize.js';
+import { QueryQueue } from './query-queue.js';
 import { analyze } from './service.js';
 
 export interface AnalysisDeps {
@@ -26,6 +27,7 @@ const Params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Analysis queries, and the metrics that can be asked for. */
 export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }: AnalysisDeps): void {
+  const queue = new QueryQueue();
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/analysis/query',
@@ -54,7 +56,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
     },
     handler: async (request, reply) => {
       const scope = await history.scopeOf(request.project);
-      const result = await analyze(clickhouse, clock, scope, request.body);
+      const result = await queue.run(scope.projectId, () => analyze(clickhouse, clock, scope, request.body));
       reply.header('vary', 'accept');
       if (!asksForCsv(request.headers.accept)) return reply.send(result);
       reply.header('content-type', 'text/csv; charset=utf-8');
@@ -75,9 +77,10 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
       params: Params,
       response: { 200: MetricsResponse },
     },
-    handler: async (request) => ({
-      metrics: await usedMetrics(clickhouse, await history.scopeOf(request.project)),
-    }),
+    handler: async (request) => {
+      const scope = await history.scopeOf(request.project);
+      return { metrics: await queue.run(scope.projectId, () => usedMetrics(clickhouse, scope)) };
+    },
   });
 }
 

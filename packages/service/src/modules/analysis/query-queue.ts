@@ -1,0 +1,42 @@
+import { ApiError } from '../../platform/http/index.js';
+import { FairTurns } from './stream/fair-turns.js';
+
+/** Queries at once: what they take of the machine is not there for what is being received. */
+const RUNNING_MAX = 2;
+/** Queries of one project, and of all, that run or wait. */
+const WAITING_OF_PROJECT_MAX = 300;
+const WAITING_MAX = 1_000;
+
+/**
+ * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that are refreshed at once
+ * wait for each other, and nobody else for them.
+ */
+export class QueryQueue {
+  readonly #turns = new FairTurns(RUNNING_MAX);
+  readonly #waiting = new Map<string, number>();
+  #total = 0;
+
+  /**
+   * Runs `work` when it is its turn; answers or throws as that does.
+   * @throws ApiError `analysis_busy` when too many wait already
+   */
+  async run<T>(projectId: string, work: () => Promise<T>): Promise<T> {
+    const ofProject = this.#waiting.get(projectId) ?? 0;
+    if (this.#total >= WAITING_MAX || ofProject >= WAITING_OF_PROJECT_MAX) {
+      throw new ApiError('analysis_busy');
+    }
+    this.#add(projectId, 1);
+    try {
+      return await this.#turns.run(projectId, work);
+    } finally {
+      this.#add(projectId, -1);
+    }
+  }
+
+  #add(projectId: string, count: number): void {
+    this.#total += count;
+    const ofProject = (this.#waiting.get(projectId) ?? 0) + count;
+    if (ofProject === 0) this.#waiting.delete(projectId);
+    else this.#waiting.set(projectId, ofProject);
+  }
+}
