@@ -20,9 +20,9 @@ export interface QuotaRefusal {
 export interface QuotaCharge {
   readonly tenantId: string;
   readonly monthStartS: number;
-  readonly eventCount: number;
+  eventCount: number;
   /** Null for none. */
-  readonly eventLimit: number | null;
+  eventLimit: number | null;
 }
 
 /**
@@ -30,21 +30,28 @@ export interface QuotaCharge {
  * the one that was read last.
  */
 export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
-  const charges = new Map<string, QuotaCharge>();
+  const charges: QuotaCharge[] = [];
+  const months = new Map<number, Map<string, QuotaCharge>>();
   let month = { startS: 0, endS: 0 };
+  let byTenant = new Map<string, QuotaCharge>();
   for (const { record, monthlyEventLimit } of records) {
-    const { tenantId } = record.scope;
     const receivedAtS = record.receivedAtMs / 1_000;
-    if (receivedAtS < month.startS || receivedAtS >= month.endS) month = utcMonthAt(receivedAtS);
-    const key = chargeKey(tenantId, month.startS);
-    charges.set(key, {
-      tenantId,
-      monthStartS: month.startS,
-      eventCount: (charges.get(key)?.eventCount ?? 0) + record.eventCount,
-      eventLimit: monthlyEventLimit < 0 ? null : monthlyEventLimit,
-    });
+    if (receivedAtS < month.startS || receivedAtS >= month.endS) {
+      month = utcMonthAt(receivedAtS);
+      byTenant = months.get(month.startS) ?? new Map();
+      months.set(month.startS, byTenant);
+    }
+    const { tenantId } = record.scope;
+    let charge = byTenant.get(tenantId);
+    if (charge === undefined) {
+      charge = { tenantId, monthStartS: month.startS, eventCount: 0, eventLimit: null };
+      byTenant.set(tenantId, charge);
+      charges.push(charge);
+    }
+    charge.eventCount += record.eventCount;
+    charge.eventLimit = monthlyEventLimit < 0 ? null : monthlyEventLimit;
   }
-  return [...charges.values()].sort(byKey);
+  return charges.sort(byKey);
 }
 
 /**
