@@ -31,13 +31,6 @@ export interface BoardAndCharts {
 const isBoard = ({ tenantId, projectId }: BoardOwner, boardId: string) =>
   sql`tenant_id = ${tenantId} and project_id = ${projectId} and id = ${boardId}`;
 
-/** Lets one change at a time be made to the boards of a project. Writes that only refer to the project go on. */
-export async function lockProject(tx: Tx, { tenantId, projectId }: BoardOwner): Promise<void> {
-  await sql`select 1 from projects where tenant_id = ${tenantId} and id = ${projectId} for no key update`.execute(
-    tx,
-  );
-}
-
 export async function countBoards(tx: Tx, { tenantId, projectId }: BoardOwner): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from boards where tenant_id = ${tenantId} and project_id = ${projectId}`.execute(

@@ -1,8 +1,7 @@
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { ApiError, type ChangeContext } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
-import { audit } from '../tenancy/index.js';
-import { lockProject } from './board-store.js';
+import { audit, lockProject } from '../tenancy/index.js';
 
 export interface BoardDeps {
   readonly postgres: Postgres;

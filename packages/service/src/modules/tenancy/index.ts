@@ -9,6 +9,7 @@ import { findKey, findProjectRef } from './store.js';
 export { audit } from './audit-store.js';
 export { type KeyAuthenticator, keyHash } from './authenticator.js';
 export type { ProjectAdmission } from './project-admission.js';
+export { lockProject } from './project-lock-store.js';
 export { registerTenancyRoutes } from './routes.js';
 export type { TenancyService } from './service.js';
 export { loadServiceKey, type ServiceKey } from './service-key.js';

@@ -38,13 +38,6 @@ const within = ({ tenantId, projectId }: WebhookOwner) =>
 
 const isEndpoint = (owner: WebhookOwner, id: string) => sql`${within(owner)} and id = ${id}`;
 
-/** Lets one creation at a time count the endpoints of a project. Writes that only refer to the project go on. */
-export async function lockProject(tx: Tx, { tenantId, projectId }: WebhookOwner): Promise<void> {
-  await sql`select 1 from projects where tenant_id = ${tenantId} and id = ${projectId} for no key update`.execute(
-    tx,
-  );
-}
-
 export async function countEndpoints(db: Db, owner: WebhookOwner): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from webhook_endpoints where ${within(owner)}`.execute(db);

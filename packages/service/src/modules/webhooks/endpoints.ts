@@ -8,7 +8,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
-import { audit } from '../tenancy/index.js';
+import { audit, lockProject } from '../tenancy/index.js';
 import * as store from './endpoint-store.js';
 import { endpointUrlProblem } from './endpoint-url.js';
 import { newSecret } from './signature.js';
@@ -40,7 +40,7 @@ export class WebhookEndpoints {
     const secret = newSecret();
     const createdAt = unixSeconds(this.deps.clock);
     const endpoint = await transaction(this.deps.postgres, async (tx) => {
-      await store.lockProject(tx, project);
+      await lockProject(tx, project);
       if ((await store.countEndpoints(tx, project)) >= WEBHOOK_ENDPOINTS_MAX) {
         const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints already, the most.`;
         throw new ApiError('webhook_endpoint_limit_reached', { message });

@@ -1,0 +1,12 @@
+import { sql } from 'kysely';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { Tx } from '../../platform/postgres/index.js';
+
+/** Holds the project until the transaction ends: of those who do so, one at a time. Writes that only refer to the project go on. */
+export async function lockProject(
+  tx: Tx,
+  { tenantId, projectId }: Pick<ProjectRef, 'tenantId' | 'projectId'>,
+): Promise<void> {
+  await sql`
+    select 1 from projects where tenant_id = ${tenantId} and id = ${projectId} for no key update`.execute(tx);
+}
