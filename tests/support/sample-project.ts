@@ -44,13 +44,23 @@ export const SAMPLE_RULE_SET = {
   ],
 } as const;
 
-export async function createSampleProject(service: ServiceAddress): Promise<SampleProject> {
+export interface SampleProjectOptions {
+  readonly kind?: 'development' | 'release';
+  /** Done with the tenant before it gets its project. */
+  readonly onTenant?: (tenantId: string) => Promise<void>;
+}
+
+export async function createSampleProject(
+  service: ServiceAddress,
+  { kind = 'development', onTenant }: SampleProjectOptions = {},
+): Promise<SampleProject> {
   const asService = { key: service.serviceKey };
   const tenant = await created(service, '/admin/v1/tenants', { ...asService, body: { name: 'Test tenant' } });
+  await onTenant?.(String(tenant.id));
   const admin = `/admin/v1/tenants/${tenant.id}`;
   const project = await created(service, `${admin}/projects`, {
     ...asService,
-    body: { name: 'test', kind: 'development' },
+    body: { name: 'test', kind },
   });
   const apiKey = await created(service, `${admin}/api-keys`, {
     ...asService,
