@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
+import { PaymentProviderError } from './provider.js';
 
 const MINUTE_MS = 60_000;
 
@@ -221,6 +222,17 @@ describe('an order without a page', () => {
       expect(await orders()).toEqual([expect.objectContaining(retried.json())]);
     },
   );
+
+  it('has the page that another process got for it, when this one gets none', async () => {
+    checkout.provider.before = async () => {
+      await checkout.rows(`update payment_orders set session_id = 'cs_1', session_url = 'https://pay.example/1',
+        session_expires_at = expires_at where tenant_id = '${checkout.tenantId}'`);
+      throw new PaymentProviderError('no luck here');
+    };
+    const answer = await checkout.buy({ key: 'k' });
+    expect(answer.status).toBe(201);
+    expect(answer.json()).toMatchObject({ session_id: 'cs_1', session_url: 'https://pay.example/1' });
+  });
 
   it('gets no page from an answer that comes after it was found abandoned', async () => {
     let release = (): void => {};
