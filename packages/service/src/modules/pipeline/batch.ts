@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
-import { BatchPosting, type LimitCatalog } from '../limits/index.js';
+import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { RowBinaryWriter } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
@@ -28,8 +28,7 @@ const ATTEMPT_MAX = 0xffff;
 export interface BatchDeps {
   readonly queue: Pick<SegmentQueue<Tx>, 'claim' | 'putBack'>;
   readonly rules: Rules;
-  /** Routes and limits, as of each call. */
-  readonly limits: Pick<LimitCatalog, 'read'>;
+  readonly limits: PostingCatalog;
   readonly spool: Spool;
   readonly clock: Clock;
   readonly observer: Pick<PipelineObserver, 'defect'>;

@@ -113,6 +113,11 @@ export class LimitCatalog {
     return new RouteBook(routes);
   }
 
+  /** Those of the projects that have, or have had, anything that a route may be bound to. */
+  async projectsWithRoutes(db: CatalogDb, projectIds: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    return new Set((await this.#readRevisions(db, projectIds)).keys());
+  }
+
   /** Makes a change on this node effective here at once. Call it after the change is committed. */
   forget(projectId: string): void {
     this.#generation += 1;

@@ -4,6 +4,7 @@ import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
 import { BatchLeases } from './leases.js';
+import { memoized } from './memoized.js';
 import { lockPosting } from './posting-lock-store.js';
 import {
   isPriced,
@@ -24,6 +25,9 @@ export interface PlannedPosting extends PostedFields {
   readonly usage: SubjectUsage | undefined;
 }
 
+/** Routes and limits, as of each call. */
+export type PostingCatalog = Pick<LimitCatalog, 'read' | 'projectsWithRoutes'>;
+
 /** By type, then by id; undefined for a subject without a route. */
 type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 
@@ -34,14 +38,15 @@ type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
  */
 export class BatchPosting {
   readonly #leases: BatchLeases;
-  readonly #subjects = new Map<string, ProjectSubjects>();
+  /** By project; undefined for one without any route, whose subjects are not looked up. */
+  readonly #projects = new Map<string, ProjectSubjects | undefined>();
   readonly #accounts = new Map<string, AccountDebits>();
   readonly #counter = new UsageCounter();
 
   /** @param nowMs when the batch is processed; its ledger transactions carry this time in their ids */
   constructor(
     private readonly tx: Tx,
-    private readonly catalog: Pick<LimitCatalog, 'read'>,
+    private readonly catalog: PostingCatalog,
     private readonly nowMs: number,
   ) {
     this.#leases = new BatchLeases(nowMs);
@@ -49,7 +54,9 @@ export class BatchPosting {
 
   /** Looks up the routes and leases of events, as of now, where the batch has not met them before. */
   async prepare(groups: readonly UsageGroup[]): Promise<void> {
-    const missing = groups.flatMap((group) => this.#missingSubjects(group));
+    await this.#meetProjects(groups);
+    const missing: MissingSubject[] = [];
+    for (const group of groups) this.#addMissing(group, missing);
     if (missing.length > 0) await this.#readRoutes(missing);
     await this.#leases.prepare(this.tx, groups);
   }
@@ -58,6 +65,7 @@ export class BatchPosting {
   plan(scope: PostingScope, event: RatedUsage): PlannedPosting {
     const usage = this.#usageOf(scope, event);
     const isAnyPriced = event.items.some(isPriced);
+    if (usage === undefined && event.budgetLeaseId === '') return isAnyPriced ? UNROUTED : UNPRICED;
     const isPosted = isAnyPriced && usage !== undefined;
     return {
       posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
@@ -103,37 +111,42 @@ export class BatchPosting {
     await emit(tx, crossings);
   }
 
-  #missingSubjects({ scope, events }: UsageGroup): MissingSubject[] {
-    const missing: MissingSubject[] = [];
+  async #meetProjects(groups: readonly UsageGroup[]): Promise<void> {
+    const unknown = new Set<string>();
+    for (const { scope } of groups) if (!this.#projects.has(scope.projectId)) unknown.add(scope.projectId);
+    if (unknown.size === 0) return;
+    const withRoutes = await this.catalog.projectsWithRoutes(this.tx, unknown);
+    for (const id of unknown) this.#projects.set(id, withRoutes.has(id) ? new Map() : undefined);
+  }
+
+  /** Adds the subjects of a group that the batch has not met before to those whose routes are to be read. */
+  #addMissing({ scope, events }: UsageGroup, missing: MissingSubject[]): void {
+    const ofProject = this.#projects.get(scope.projectId);
+    if (ofProject === undefined) return;
     for (const { subject } of events) {
       if (subject === undefined) continue;
-      const ofType = this.#ofType(scope, subject.type);
+      const ofType = subjectsOfType(ofProject, subject.type);
       if (ofType.has(subject.id)) continue;
       ofType.set(subject.id, undefined);
       missing.push({ scope, subject });
     }
-    return missing;
   }
 
   async #readRoutes(missing: readonly MissingSubject[]): Promise<void> {
     const book = await this.catalog.read(this.tx, missing.map(subjectRef));
     for (const { scope, subject } of missing) {
       const route = book.resolve(scope.projectId, subject.type, subject.id);
-      if (route === undefined) continue;
+      const ofProject = this.#projects.get(scope.projectId);
+      if (route === undefined || ofProject === undefined) continue;
       const account = this.#account(scope, route.accountId);
       const usage = { scope, subject, route, account, latest: [], all: undefined };
-      this.#ofType(scope, subject.type).set(subject.id, usage);
+      subjectsOfType(ofProject, subject.type).set(subject.id, usage);
     }
   }
 
   #usageOf({ projectId }: PostingScope, { subject }: RatedUsage): SubjectUsage | undefined {
     if (subject === undefined) return undefined;
-    return this.#subjects.get(projectId)?.get(subject.type)?.get(subject.id);
-  }
-
-  #ofType({ projectId }: PostingScope, type: string): Map<string, SubjectUsage | undefined> {
-    const ofProject = memoized(this.#subjects, projectId, (): ProjectSubjects => new Map());
-    return memoized(ofProject, type, () => new Map());
+    return this.#projects.get(projectId)?.get(subject.type)?.get(subject.id);
   }
 
   #account(scope: PostingScope, accountId: string): AccountDebits {
@@ -143,8 +156,8 @@ export class BatchPosting {
   /** Those with something to count, in an order in which neighbours in the index are written one after the other. */
   #counted(): SubjectUsage[] {
     const counted: SubjectUsage[] = [];
-    for (const ofProject of this.#subjects.values()) {
-      for (const ofType of ofProject.values()) {
+    for (const ofProject of this.#projects.values()) {
+      for (const ofType of ofProject?.values() ?? []) {
         for (const id of [...ofType.keys()].sort()) {
           const usage = ofType.get(id);
           if (usage !== undefined && hasWindowSums(usage)) counted.push(usage);
@@ -157,15 +170,20 @@ export class BatchPosting {
 
 const NO_TRANSACTIONS: readonly string[] = [];
 
-function transactionIds(account: AccountDebits, { items }: RatedUsage): string[] {
-  return items.map((item) => (isPriced(item) ? account.in(item.currency).transactionId : ''));
+/** Of events without route and lease, which share these. */
+const UNROUTED: PlannedPosting = {
+  posting: 'unrouted',
+  accountId: '',
+  leaseStatus: 'none',
+  itemTransactionIds: NO_TRANSACTIONS,
+  usage: undefined,
+};
+const UNPRICED: PlannedPosting = { ...UNROUTED, posting: 'unpriced' };
+
+function subjectsOfType(ofProject: ProjectSubjects, type: string): Map<string, SubjectUsage | undefined> {
+  return memoized(ofProject, type, () => new Map());
 }
 
-function memoized<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = known.get(key);
-  if (value === undefined) {
-    value = make();
-    known.set(key, value);
-  }
-  return value;
+function transactionIds(account: AccountDebits, { items }: RatedUsage): string[] {
+  return items.map((item) => (isPriced(item) ? account.in(item.currency).transactionId : ''));
 }

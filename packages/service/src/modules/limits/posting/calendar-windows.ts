@@ -1,20 +1,29 @@
-import { type TimeWindow, type WindowSettings, windowAt } from '../../../kernel/period.js';
+import { type Period, type TimeWindow, type WindowSettings, windowAt } from '../../../kernel/period.js';
 import type { CompiledRule } from '../book/index.js';
+import { memoized } from './memoized.js';
+
+type CalendarUnit = Extract<Period, { kind: 'calendar' }>['unit'];
 
 /** The windows that events lie in. Those of the calendar are the same for all routes of a timezone, and kept. */
 export class CalendarWindows {
-  readonly #latest = new Map<string, TimeWindow>();
+  /** By timezone, then by first day of the week, then by unit: asked for each window of a batch, without a key to make. */
+  readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
 
   /** The window of a rule that an instant (Unix seconds) lies in. */
   at({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
     if (period.kind !== 'calendar') return windowAt(period, settings, atS);
-    const key = `${settings.timezone} ${settings.weekStart} ${period.unit}`;
-    let window = this.#latest.get(key);
+    const known = this.#of(settings);
+    let window = known.get(period.unit);
     if (window === undefined || !isWithin(window, atS)) {
       window = windowAt(period, settings, atS);
-      this.#latest.set(key, window);
+      known.set(period.unit, window);
     }
     return window;
+  }
+
+  #of({ timezone, weekStart }: WindowSettings): Map<CalendarUnit, TimeWindow> {
+    const ofZone = memoized(this.#latest, timezone, () => new Map<string, Map<CalendarUnit, TimeWindow>>());
+    return memoized(ofZone, weekStart, () => new Map<CalendarUnit, TimeWindow>());
   }
 }
 

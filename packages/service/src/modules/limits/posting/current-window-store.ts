@@ -5,17 +5,13 @@ import { arrayLiteral, numericText, quotedText } from './array-literal.js';
 import { CurrentWindows, type WindowLists } from './current-windows.js';
 import type { SubjectUsage } from './subject-usage.js';
 
-/** A row; its lists are array literals. */
 interface CurrentRow {
   /** Of the subject, from 1 on. */
   readonly position: number;
-  readonly rule_nos: string;
-  readonly window_starts: string;
-  readonly window_ends: string;
+  /** An array literal. */
   readonly used: string;
-  readonly limit_amounts: string;
-  readonly next_notices: string;
-  readonly opened_at_ms: string;
+  /** All other lists, as array literals. */
+  readonly lists: string;
 }
 
 /** The current windows of subjects, in the order of these: one statement for all. They stay so while the posting lock is held. */
@@ -24,19 +20,22 @@ export async function readCurrentWindows(
   subjects: readonly SubjectUsage[],
 ): Promise<CurrentWindows[]> {
   const { rows } = await sql<CurrentRow>`
-    select v.position, w.rule_nos::text, w.window_starts::text, w.window_ends::text, w.used::text, w.limit_amounts::text,
-      w.next_notices::text, w.opened_at_ms::text
+    select v.position::integer, w.used::text, concat_ws('|', w.rule_nos, w.window_starts, w.window_ends, w.limit_amounts,
+      w.next_notices, w.opened_at_ms) as lists
     from unnest(${keyLists(subjects)}) with ordinality as v (${KEY}, position) join current_windows w on ${IS_NAMED}
   `.execute(tx);
-  const read = new Array<CurrentRow | undefined>(subjects.length).fill(undefined);
-  for (const row of rows) read[row.position - 1] = row;
-  const lists = new ListReader();
-  return subjects.map((usage, index) => {
-    const row = read[index];
-    return row === undefined
-      ? new CurrentWindows(usage)
-      : new CurrentWindows(usage, lists.listsOf(row), elements(row.used));
-  });
+  // The lists of most subjects are the same: they are read once.
+  const known = new Map<string, WindowLists>();
+  const windows = new Array<CurrentWindows | undefined>(subjects.length).fill(undefined);
+  for (const { position, used, lists: text } of rows) {
+    let lists = known.get(text);
+    if (lists === undefined) {
+      lists = readLists(text);
+      known.set(text, lists);
+    }
+    windows[position - 1] = new CurrentWindows(subjects[position - 1] as SubjectUsage, lists, elements(used));
+  }
+  return subjects.map((usage, index) => windows[index] ?? new CurrentWindows(usage));
 }
 
 /** Writes back what has changed: two statements for all. */
@@ -71,44 +70,17 @@ async function putCurrentWindows(tx: Tx, windows: readonly CurrentWindows[]): Pr
   `.execute(tx);
 }
 
-/** Reads the lists of subjects. Those of many are the same: each is read once, and nearly always it is that of the subject before. */
-class ListReader {
-  readonly #known = new Map<string, WindowLists>();
-  #latest: { readonly row: CurrentRow; readonly lists: WindowLists } | undefined;
-
-  listsOf(row: CurrentRow): WindowLists {
-    if (this.#latest !== undefined && isAlike(this.#latest.row, row)) return this.#latest.lists;
-    const text = LISTS.map((list) => row[list]).join();
-    const lists = this.#known.get(text) ?? readLists(row);
-    this.#known.set(text, lists);
-    this.#latest = { row, lists };
-    return lists;
-  }
-}
-
-const LISTS = [
-  'rule_nos',
-  'window_starts',
-  'window_ends',
-  'limit_amounts',
-  'next_notices',
-  'opened_at_ms',
-] as const;
-
-function isAlike(a: CurrentRow, b: CurrentRow): boolean {
-  return LISTS.every((list) => a[list] === b[list]);
-}
-
-function readLists(row: CurrentRow): WindowLists {
+function readLists(text: string): WindowLists {
+  const [ruleNos = [], starts = [], ends = [], limits = [], notices = [], openedAtMs = []] = text
+    .split('|')
+    .map(elements);
   return {
-    ruleNos: elements(row.rule_nos).map(Number),
-    starts: elements(row.window_starts).map(Number),
-    ends: elements(row.window_ends).map((end) => (end === NULL ? null : Number(end))),
-    limits: elements(row.limit_amounts).map(amountFromText),
-    notices: elements(row.next_notices).map((notice) =>
-      notice === NULL ? undefined : amountFromText(notice),
-    ),
-    openedAtMs: elements(row.opened_at_ms).map(Number),
+    ruleNos: ruleNos.map(Number),
+    starts: starts.map(Number),
+    ends: ends.map((end) => (end === NULL ? null : Number(end))),
+    limits: limits.map(amountFromText),
+    notices: notices.map((notice) => (notice === NULL ? undefined : amountFromText(notice))),
+    openedAtMs: openedAtMs.map(Number),
   };
 }
 

@@ -51,14 +51,14 @@ export class CurrentWindows {
   #lists: WindowLists;
   readonly #used: string[];
 
-  /** @param used decimals, which are read when something is added to them */
+  /** @param used decimals, which are read when something is added to them; the list is taken over */
   constructor(
     readonly usage: SubjectUsage,
     lists: WindowLists = NO_WINDOWS,
-    used: readonly string[] = [],
+    used: string[] = [],
   ) {
     this.#lists = lists;
-    this.#used = [...used];
+    this.#used = used;
   }
 
   get lists(): WindowLists {

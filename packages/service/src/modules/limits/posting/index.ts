@@ -1,4 +1,4 @@
-export { BatchPosting } from './batch-posting.js';
+export { BatchPosting, type PostingCatalog } from './batch-posting.js';
 export type { WalletDebit } from './debits.js';
 export { lockPosting } from './posting-lock-store.js';
 export {

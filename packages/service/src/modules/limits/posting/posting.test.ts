@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PostingCatalog } from './batch-posting.js';
 import { PostingFixture } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { NOW_S } from './usage.testing.js';
@@ -164,6 +165,15 @@ describe('posting a batch', () => {
     expect(await fixture.windows()).toMatchObject([{ used: '2' }]);
   });
 
+  it('looks up no subject of a project without routes', async () => {
+    const catalog: PostingCatalog = {
+      projectsWithRoutes: (tx, ids) => fixture.catalog.projectsWithRoutes(tx, ids),
+      read: () => Promise.reject(new Error('nothing is to be read')),
+    };
+    const posted = await fixture.post([{}, { items: [{}] }], undefined, catalog);
+    expect(posted).toMatchObject([{ posting: 'unrouted', accountId: '' }, { posting: 'unpriced' }]);
+  });
+
   it('holds what PostgreSQL has to be told with care', async () => {
     const id = `a"b\\c{d},'e' ${'é'.repeat(40)} null`;
     const [ruleNo] = await fixture.publish('ulp_1', [{ ...DAILY, limit: '1' }]);
@@ -179,7 +189,8 @@ describe('posting a batch', () => {
     const routeId = await fixture.route();
     await fixture.limit(routeId, DAILY);
     let isChanged = false;
-    const catalog = {
+    const catalog: PostingCatalog = {
+      projectsWithRoutes: (tx, ids) => fixture.catalog.projectsWithRoutes(tx, ids),
       read: async (...args: Parameters<typeof fixture.catalog.read>) => {
         const book = await fixture.catalog.read(...args);
         if (!isChanged) {

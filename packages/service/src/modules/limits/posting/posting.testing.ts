@@ -7,8 +7,8 @@ import {
   type TestPostgres,
   type TestProject,
 } from '../../../testing/index.js';
-import { createWorkerCatalog, type LimitCatalog } from '../book/index.js';
-import { BatchPosting, type PlannedPosting } from './batch-posting.js';
+import { createWorkerCatalog } from '../book/index.js';
+import { BatchPosting, type PlannedPosting, type PostingCatalog } from './batch-posting.js';
 import type { PostedFields } from './rated-usage.js';
 import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';
 import { NOW_S, ratedUsage, type TestUsage } from './usage.testing.js';
@@ -63,7 +63,7 @@ export class PostingFixture {
   post(
     events: readonly TestUsage[],
     before: () => Promise<void> | void = () => {},
-    catalog: Pick<LimitCatalog, 'read'> = this.catalog,
+    catalog: PostingCatalog = this.catalog,
   ): Promise<PostedFields[]> {
     return transaction(this.postgres, async (tx) => {
       const posting = new BatchPosting(tx, catalog, this.clock.nowMs());

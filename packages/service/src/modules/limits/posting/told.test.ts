@@ -17,7 +17,7 @@ import {
   type Send,
   type WebhookDispatcher,
 } from '../../webhooks/index.js';
-import { type Receiver, startReceiver } from '../../webhooks/receiver.testing.js';
+import { type Receiver, startReceiver } from '../../../testing/receiver.js';
 import { PostingFixture } from './posting.testing.js';
 
 const KILLS = 50;
