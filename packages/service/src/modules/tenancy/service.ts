@@ -12,6 +12,7 @@ import { generateApiKey } from '../../kernel/api-key-text.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, type Page, type Principal } from '../../platform/http/index.js';
+import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { audit, listAuditLog } from './audit-store.js';
 import { keyHash } from './authenticator.js';
@@ -43,6 +44,8 @@ export class TenancyService {
   readonly #projectAdmission: ProjectAdmission;
   readonly #provisionStorage: ProvisionStorage;
   readonly #onKeyRevoked: () => void;
+  /** Of projects of one tenant, which its plan may limit, and which may take a while to be given tables. */
+  readonly #creations = new OneAtATime();
 
   constructor(options: TenancyServiceOptions) {
     const { postgres, clock, projectAdmission, provisionStorage, onKeyRevoked } = options;
@@ -78,33 +81,10 @@ export class TenancyService {
     return store.listTenants(this.#postgres, page);
   }
 
-  /** @throws ApiError `entitlement_limit_reached` */
+  /** @throws ApiError `entitlement_limit_reached`; `server_busy` */
   async createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
     await this.getTenant(tenantId);
-    const { name, kind } = body;
-    return transaction(this.#postgres, async (tx) => {
-      const countOfKind = () => store.countProjects(tx, tenantId, kind);
-      const project: Project = {
-        id: newId('prj', this.#clock),
-        tenant_id: tenantId,
-        name,
-        kind,
-        storage: await this.#projectAdmission.admitProject(tx, tenantId, kind, countOfKind),
-        created_at: unixSeconds(this.#clock),
-      };
-      const projectNo = await store.insertProject(tx, project);
-      // Within the transaction: there is never a project without its tables, and what they may be left over from is nobody's.
-      if (project.storage === 'dedicated') await this.#provision(projectNo);
-      await audit(tx, {
-        ...this.#recordOf(caller, tenantId),
-        projectId: project.id,
-        action: 'project.create',
-        resourceType: 'project',
-        resourceId: project.id,
-        change: body,
-      });
-      return project;
-    });
+    return this.#creations.run(tenantId, () => this.#createProject(tenantId, body, caller));
   }
 
   async listProjectsOfTenant(tenantId: string, page: Page): Promise<{ projects: Project[]; total: number }> {
@@ -199,6 +179,33 @@ export class TenancyService {
     }
     if (details.length > 0) throw new ApiError('invalid_request', { details });
     return projectKind;
+  }
+
+  #createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
+    const { name, kind } = body;
+    return transaction(this.#postgres, async (tx) => {
+      const countOfKind = () => store.countProjects(tx, tenantId, kind);
+      const project: Project = {
+        id: newId('prj', this.#clock),
+        tenant_id: tenantId,
+        name,
+        kind,
+        storage: await this.#projectAdmission.admitProject(tx, tenantId, kind, countOfKind),
+        created_at: unixSeconds(this.#clock),
+      };
+      const projectNo = await store.insertProject(tx, project);
+      // Within the transaction: there is never a project without its tables, and what they may be left over from is nobody's.
+      if (project.storage === 'dedicated') await this.#provision(projectNo);
+      await audit(tx, {
+        ...this.#recordOf(caller, tenantId),
+        projectId: project.id,
+        action: 'project.create',
+        resourceType: 'project',
+        resourceId: project.id,
+        change: body,
+      });
+      return project;
+    });
   }
 
   #recordOf({ principal, requestId }: Caller, tenantId: string) {
