@@ -581,6 +581,7 @@ create table subject_routes (
 );
 CREATE INDEX subject_routes_by_account ON public.subject_routes USING btree (project_id, account_id);
 CREATE INDEX subject_routes_by_plan ON public.subject_routes USING btree (project_id, usage_limit_plan_id);
+CREATE INDEX subject_routes_by_tenant ON public.subject_routes USING btree (tenant_id);
 
 create table tenants (
   id text not null,

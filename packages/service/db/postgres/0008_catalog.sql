@@ -68,6 +68,9 @@ $$;
 create trigger entitlement_grants_end_once before update or delete on entitlement_grants
   for each row execute function refuse_change_of_grant();
 
+-- Counted for every new one where a plan limits them: from the index alone.
+create index subject_routes_by_tenant on subject_routes (tenant_id);
+
 -- Accepted events, retries included, per calendar month (UTC) of their arrival. Advanced by the commit that makes them durable.
 create table event_quotas (
   tenant_id text not null,

@@ -6,7 +6,7 @@ type Db = Kysely<Database> | Tx;
 /** Subject routes of all projects of a tenant. */
 export async function countSubjectRoutes(db: Db, tenantId: string): Promise<number> {
   const { rows } = await sql<{ total: number }>`
-    select count(*) as total from projects p join subject_routes r on r.project_id = p.id where p.tenant_id = ${tenantId}
+    select count(*) as total from subject_routes where tenant_id = ${tenantId}
   `.execute(db);
   return rows[0]?.total ?? 0;
 }
