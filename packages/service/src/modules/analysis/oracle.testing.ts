@@ -7,15 +7,16 @@ import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import { type NormalizedQuery, normalizeQuery } from './normalize.js';
 
 export const HOUR_S = 3_600;
-const DAY_S = 86_400;
+export const DAY_S = 86_400;
 
-/** Two days around the moment at which the zone's clock changes; Kathmandu's never does. */
-const ZONES = [
+/** Two days around the moment at which the zone's clock changes. */
+export const ZONES = [
   { timezone: 'UTC', around: 1_741_503_600 },
   { timezone: 'America/New_York', around: 1_741_503_600 }, // 2025-03-09 07:00 UTC, forward
   { timezone: 'America/New_York', around: 1_762_063_200 }, // 2025-11-02 06:00 UTC, back
   { timezone: 'Australia/Lord_Howe', around: 1_759_591_800 }, // 2025-10-04 15:30 UTC, by half an hour
-  { timezone: 'Asia/Kathmandu', around: 1_741_503_600 },
+  { timezone: 'Asia/Kathmandu', around: 504_901_800 }, // 1985-12-31 18:30 UTC, by a quarter, for good
+  { timezone: 'Asia/Kathmandu', around: 1_741_503_600 }, // no change
 ] as const;
 
 export const HOSTILE_TEXTS = [

@@ -20,6 +20,16 @@ const HOUR_S = 3_600;
 const EVENT_COUNT = 300;
 const METRICS = ['tokens.in', 'tokens.out'];
 
+/** After `insert`. */
+const ONCE = {
+  events: '300',
+  items: '600',
+  items_1m: '600',
+  items_15m: '600',
+  items_1h: '600',
+  quantity_15m: '600',
+};
+
 /** What the projector relies on. The tables of usage must be empty. */
 export function describeRollups(name: string, open: () => ClickHouse): void {
   describe(`${name}: a retried insert`, () => {
@@ -35,14 +45,6 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
         EVENT_COUNT,
         token,
       );
-    const once = {
-      events: '300',
-      items: '600',
-      items_1m: '600',
-      items_15m: '600',
-      items_1h: '600',
-      quantity_15m: '600',
-    };
 
     test('is on disk, with all that follows from it, before it is acknowledged', async () => {
       const tables = await open().query<{ name: string; created: string }>(`
@@ -60,14 +62,14 @@ export function describeRollups(name: string, open: () => ClickHouse): void {
     test('counts once, in the events and in all resolutions of the rollup', async () => {
       await insert('g1');
       await insert('g1');
-      expect(await countItems(open())).toEqual(once);
+      expect(await countItems(open())).toEqual(ONCE);
     });
 
     test('brings the rollup what an insert that was cut short did not', async () => {
       // Dropping parts also makes their table forget the tokens they came with, as if they had never come.
       await open().command('TRUNCATE TABLE usage_rollup');
       await insert('g1');
-      expect(await countItems(open())).toEqual(once);
+      expect(await countItems(open())).toEqual(ONCE);
     });
 
     test('has its dimensions and times in the rollup', async () => {

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApi, type TestApi } from '../../testing/api.js';
+import { readGuide } from '../../testing/guide.js';
+import { everythingKept } from '../../testing/history.js';
+import {
+  createTestClickHouse,
+  insertUsageRows,
+  stored,
+  type TestClickHouse,
+  usageItem,
+  usageRow,
+} from '../../testing/index.js';
+import { registerAnalysisRoutes } from './index.js';
+
+const guide = readGuide('analysis');
+
+let api: TestApi;
+let store: TestClickHouse;
+
+beforeAll(async () => {
+  store = await createTestClickHouse();
+  api = await createTestApi((app, { clock }) =>
+    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock, history: everythingKept }),
+  );
+  const amounts = { small: '1', large: '5', tiny: '0.25' };
+  const { tenantId, projectId } = api;
+  await insertUsageRows(
+    store.clickhouse,
+    Object.entries(amounts).map(([model, amount]) =>
+      usageRow({
+        tenantId,
+        projectId,
+        occurredAt: 1_750_000_000,
+        dimensions: new Map([['model', model]]),
+        items: [usageItem({ metric: 'llm.output_tokens', amount: stored(amount) })],
+      }),
+    ),
+  );
+});
+
+afterAll(async () => {
+  await api.close();
+  await store.drop();
+});
+
+describe('the guide to analysis', () => {
+  const ask = (info: string) =>
+    api.call('POST', `/v1/projects/${api.projectId}/analysis/query`, guide.blocks(info)[0]);
+
+  it('shows a query', async () => {
+    const { status, json } = await ask('json query');
+    expect(status).toBe(200);
+    expect(json()).toMatchObject({ bucket_size: '1h', measures: ['amount', 'item_count'] });
+  });
+
+  it('shows the largest group and all others', async () => {
+    const { json } = await ask('json top');
+    expect(json().rows).toEqual(JSON.parse(guide.blocks('json rows')[0] as string));
+  });
+});

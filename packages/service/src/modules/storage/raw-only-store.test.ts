@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { createUsageHistory, HISTORY_FRESH_MS } from './history.js';
+import { addRawOnlyDimensions, rawOnlyDimensions } from './raw-only-store.js';
+
+let store: TestPostgres;
+
+beforeAll(async () => {
+  store = await createTestPostgres();
+});
+
+afterAll(() => store.drop());
+
+it('remembers each dimension once, with what may stand in a name, and tells those who read history', async () => {
+  const project = await createProject(store.postgres, 'ten_1', 'prj_1');
+  const { db } = store.postgres;
+  let nowMs = 0;
+  const history = createUsageHistory({ postgres: store.postgres, monotonicMs: () => nowMs });
+  expect((await history.scopeOf(project)).rawOnly).toEqual([]);
+  const dimension = (name: string) => ({ tenantId: 'ten_1', projectId: 'prj_1', name });
+  await addRawOnlyDimensions(db, [dimension('request'), dimension('request')]);
+  await addRawOnlyDimensions(db, [dimension('request'), dimension('__proto__'), dimension("it's, {a}")]);
+  const names = ['__proto__', "it's, {a}", 'request'];
+  expect([...(await rawOnlyDimensions(db, ['prj_1', 'prj_2']))]).toEqual([['prj_1', expect.anything()]]);
+  expect((await rawOnlyDimensions(db, ['prj_1'])).get('prj_1')?.sort()).toEqual(names);
+  nowMs = HISTORY_FRESH_MS;
+  expect([...(await history.scopeOf(project)).rawOnly].sort()).toEqual(names);
+});
