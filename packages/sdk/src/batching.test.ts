@@ -125,6 +125,18 @@ describe('trouble', () => {
     expect(outcomes).toEqual(['0 evt_0', '1 evt_1']);
   });
 
+  it('is waited out for ten minutes and a little at most: a quota may be lifted', async () => {
+    const timing = new HastyTiming();
+    const quota = { ...refusal(429, 'event_quota_exceeded'), headers: { 'retry-after': '2600000' } };
+    const { ingest } = await batching((request, attempt) => (attempt === 1 ? quota : accepted(request)), {
+      timing,
+      lingerMs: 0,
+    });
+    await ingest.add(event(0));
+    await ingest.close();
+    expect(timing.slept).toEqual([600_100]);
+  });
+
   it('is waited out for at least as long as the service asks, and longer each time', async () => {
     const timing = new HastyTiming();
     const { ingest } = await batching(

@@ -3,11 +3,16 @@ import { ApiError } from './errors.js';
 
 const BACKOFF_MS_MIN = 200;
 const BACKOFF_MS_MAX = 30_000;
+/**
+ * Longer than a service is away. A quota asks for days, but a plan that is bought meanwhile lifts it; and Node's timers would end at once
+ * after some 24 days.
+ */
+const ASKED_MS_MAX = 600_000;
 
 /**
  * Calls `attempt` until it succeeds, fails for good, or `signal` aborts; then it throws the last error.
  * Pauses double up to 30 s, with full jitter (so that many clients do not come back at once), and are never shorter
- * than the service asks by `Retry-After`.
+ * than the service asks by `Retry-After`, up to ten minutes.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
@@ -27,7 +32,7 @@ export async function withRetries<T>(
 }
 
 function pauseMs(error: unknown, failures: number, timing: Timing): number {
-  const askedMs = error instanceof ApiError ? (error.retryAfterS ?? 0) * 1_000 : 0;
+  const askedMs = error instanceof ApiError ? Math.min(ASKED_MS_MAX, (error.retryAfterS ?? 0) * 1_000) : 0;
   const ceilingMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS_MIN * 2 ** (failures - 1));
   return askedMs + Math.ceil(ceilingMs * timing.random());
 }
