@@ -1,4 +1,6 @@
 import {
+  BOARD_DESCRIPTION_CHARS_MAX,
+  BOARD_NAME_CHARS_MAX,
   BOARD_TIME_RANGE_DEFAULT_S,
   BOARD_TIME_RANGES_S,
   type Board,
@@ -12,7 +14,9 @@ import { FailureNote } from '../../ui/states.js';
 import { useBoardChanges } from './api.js';
 import { PRESETS } from './time-range.js';
 
-const TIMEZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+const TIMEZONE_OPTIONS = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')].map(
+  (zone) => ({ value: zone, label: zone }),
+);
 const RANGE_OPTIONS = PRESETS.map(({ seconds, label }) => ({ value: String(seconds), label }));
 
 /** Makes a board, or changes what `board` says of itself. */
@@ -41,6 +45,22 @@ export function BoardDialog({
   );
 }
 
+interface BoardDraft {
+  readonly name: string;
+  readonly description: string;
+  readonly timezone: string;
+  readonly range: BoardTimeRange;
+}
+
+function draftOf(board: Board | undefined): BoardDraft {
+  return {
+    name: board?.name ?? '',
+    description: board?.description ?? '',
+    timezone: board?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    range: board?.default_time_range_seconds ?? BOARD_TIME_RANGE_DEFAULT_S,
+  };
+}
+
 function BoardForm({
   board,
   onClose,
@@ -51,32 +71,47 @@ function BoardForm({
   readonly onSaved: (board: Board) => void;
 }) {
   const changes = useBoardChanges();
-  const [name, setName] = useState(board?.name ?? '');
-  const [description, setDescription] = useState(board?.description ?? '');
-  const [timezone, setTimezone] = useState(
-    board?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-  );
-  const [range, setRange] = useState<BoardTimeRange>(
-    board?.default_time_range_seconds ?? BOARD_TIME_RANGE_DEFAULT_S,
-  );
+  const [draft, setDraft] = useState(() => draftOf(board));
   const saving = board === undefined ? changes.create : changes.update;
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    const { name, description, timezone, range } = draft;
     const body = { name: name.trim(), description, timezone, default_time_range_seconds: range };
     if (board === undefined) changes.create.mutate(body, { onSuccess: onSaved });
     else changes.update.mutate({ id: board.report_id, body }, { onSuccess: onSaved });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
+      <BoardFields draft={draft} onEdit={(change) => setDraft({ ...draft, ...change })} />
+      {saving.isError && <FailureNote error={saving.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={saving.isPending}>
+          {board === undefined ? 'Create board' : 'Save'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function BoardFields({
+  draft: { name, description, timezone, range },
+  onEdit,
+}: {
+  readonly draft: BoardDraft;
+  readonly onEdit: (change: Partial<BoardDraft>) => void;
+}) {
+  return (
+    <>
       <Field label="Name">
         {(control) => (
           <TextInput
             {...control}
             required
             autoFocus
-            maxLength={80}
+            maxLength={BOARD_NAME_CHARS_MAX}
             value={name}
-            onChange={(event) => setName(event.target.value)}
+            onChange={(event) => onEdit({ name: event.target.value })}
           />
         )}
       </Field>
@@ -84,9 +119,9 @@ function BoardForm({
         {(control) => (
           <TextArea
             {...control}
-            maxLength={500}
+            maxLength={BOARD_DESCRIPTION_CHARS_MAX}
             value={description}
-            onChange={(event) => setDescription(event.target.value)}
+            onChange={(event) => onEdit({ description: event.target.value })}
           />
         )}
       </Field>
@@ -97,8 +132,8 @@ function BoardForm({
               {...control}
               className="w-full"
               value={timezone}
-              onChange={setTimezone}
-              options={TIMEZONES.map((zone) => ({ value: zone, label: zone }))}
+              onChange={(chosen) => onEdit({ timezone: chosen })}
+              options={TIMEZONE_OPTIONS}
             />
           )}
         </Field>
@@ -109,20 +144,13 @@ function BoardForm({
               className="w-full"
               value={String(range)}
               onChange={(value) =>
-                setRange(BOARD_TIME_RANGES_S.find((seconds) => String(seconds) === value) ?? range)
+                onEdit({ range: BOARD_TIME_RANGES_S.find((seconds) => String(seconds) === value) ?? range })
               }
               options={RANGE_OPTIONS}
             />
           )}
         </Field>
       </div>
-      {saving.isError && <FailureNote error={saving.error} />}
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" isBusy={saving.isPending}>
-          {board === undefined ? 'Create board' : 'Save'}
-        </Button>
-      </DialogActions>
-    </form>
+    </>
   );
 }

@@ -1,24 +1,16 @@
-import type { LedgerEntry, Wallet } from '@tollgate/contract';
+import type { Wallet } from '@tollgate/contract';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { dateTime, decimalShort, money } from '../../format.js';
+import { decimalShort } from '../../format.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
-import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
-import { useAccount, useLedger, useWalletChanges, useWallets } from './api.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { useAccount, useWalletChanges, useWallets } from './api.js';
 import { CreditDialog } from './credit-dialog.js';
-
-const KIND_LABELS: Readonly<Record<LedgerEntry['kind'], string>> = {
-  usage: 'Usage',
-  credit: 'Credit',
-  adjustment: 'Adjustment',
-  credit_expiry: 'Credit expired',
-  mode_change: 'Mode changed',
-};
+import { Ledger } from './ledger.js';
 
 /** The wallets of an account, and every movement of them, down to the events that it came from. */
 export function AccountPage({ accountId }: { readonly accountId: string }) {
@@ -118,82 +110,5 @@ function WalletCard({ accountId, wallet }: { readonly accountId: string; readonl
       </dl>
       {setMode.isError && <FailureNote error={setMode.error} />}
     </li>
-  );
-}
-
-function Ledger({
-  accountId,
-  currencies,
-  currency,
-  onCurrency,
-}: {
-  readonly accountId: string;
-  readonly currencies: readonly string[];
-  readonly currency: string | undefined;
-  readonly onCurrency: (currency: string | undefined) => void;
-}) {
-  const { id } = useProject();
-  const ledger = useLedger(accountId, currency);
-  const entries = ledger.data?.pages.flatMap((page) => page.entries) ?? [];
-  const columns: readonly Column<LedgerEntry>[] = [
-    { title: 'When (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
-    {
-      title: 'What',
-      cell: ({ kind, transaction_id }) =>
-        kind === 'usage' ? (
-          <Link href={`/p/${id}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>
-            {KIND_LABELS[kind]}
-          </Link>
-        ) : (
-          KIND_LABELS[kind]
-        ),
-    },
-    { title: 'Description', cell: ({ description }) => description ?? '' },
-    {
-      title: 'Amount',
-      isNumber: true,
-      cell: (entry) => <span title={entry.amount}>{money(entry.amount, entry.currency)}</span>,
-    },
-  ];
-  return (
-    <section aria-label="Ledger" className="flex flex-col gap-3">
-      <div className="flex items-center gap-2">
-        <h2 className="mr-auto text-[15px] font-semibold">Ledger</h2>
-        {currencies.length > 1 &&
-          currencies.map((each) => (
-            <Button
-              key={each}
-              look="quiet"
-              aria-pressed={each === currency}
-              className={each === currency ? 'bg-sunken font-semibold' : ''}
-              onClick={() => onCurrency(each === currency ? undefined : each)}
-            >
-              {each}
-            </Button>
-          ))}
-      </div>
-      {ledger.isError && <FailureNote error={ledger.error} onRetry={() => void ledger.refetch()} />}
-      {ledger.isPending && <Skeleton className="h-64" />}
-      {ledger.isSuccess && entries.length === 0 && (
-        <EmptyState title="Nothing has moved yet">Usage, credits and adjustments appear here.</EmptyState>
-      )}
-      {entries.length > 0 && (
-        <Table
-          label="Ledger entries"
-          columns={columns}
-          rows={entries}
-          keyOf={({ transaction_id, currency: entryCurrency }) => `${transaction_id} ${entryCurrency}`}
-        />
-      )}
-      {ledger.hasNextPage && (
-        <Button
-          className="self-center"
-          isBusy={ledger.isFetchingNextPage}
-          onClick={() => void ledger.fetchNextPage()}
-        >
-          Show older
-        </Button>
-      )}
-    </section>
   );
 }

@@ -39,30 +39,7 @@ function CreditForm({ accountId, currencies, onClose }: CreditFormProps) {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <div className="grid grid-cols-[minmax(0,1fr)_7rem] gap-3">
-        <Field label="Amount">
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              autoFocus
-              inputMode="decimal"
-              value={amount}
-              onChange={(event) => setAmount(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Currency">
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              value={currency}
-              onChange={(event) => setCurrency(event.target.value)}
-            />
-          )}
-        </Field>
-      </div>
+      <AmountFields amount={amount} currency={currency} onAmount={setAmount} onCurrency={setCurrency} />
       <Field label="Description" hint="Optional; it appears in the ledger.">
         {(control) => (
           <TextInput
@@ -90,5 +67,44 @@ function CreditForm({ accountId, currencies, onClose }: CreditFormProps) {
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+function AmountFields({
+  amount,
+  currency,
+  onAmount,
+  onCurrency,
+}: {
+  readonly amount: string;
+  readonly currency: string;
+  readonly onAmount: (amount: string) => void;
+  readonly onCurrency: (currency: string) => void;
+}) {
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)_7rem] gap-3">
+      <Field label="Amount">
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            autoFocus
+            inputMode="decimal"
+            value={amount}
+            onChange={(event) => onAmount(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Currency">
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            value={currency}
+            onChange={(event) => onCurrency(event.target.value)}
+          />
+        )}
+      </Field>
+    </div>
   );
 }

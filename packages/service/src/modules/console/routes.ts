@@ -15,7 +15,7 @@ export interface ConsoleDeps {
 
 const PUBLIC = { access: { kind: 'public' } } as const;
 /** What the console shows lies below these; they all are the same page. */
-const PAGE_URLS = ['/', '/sign-in', '/p/*', '/tenants', '/tenants/*'];
+const PAGE_URLS = ['/', '/sign-in', '/p/*'];
 const NONCE_BYTES = 16;
 const ASSET_MAX_AGE_S = 31_536_000;
 
@@ -26,14 +26,7 @@ const Session = Type.Object({ csrf_token: Nullable(Type.String()), me: Nullable(
 /** The console's page with its files, and the sessions of those who use it. */
 export function registerConsoleRoutes(app: App, deps: ConsoleDeps): void {
   registerSessionRoutes(app, deps);
-  const build = readConsoleBuild(deps.folder);
-  if (build === undefined) {
-    app.get('/', { config: PUBLIC, schema: { hide: true } }, async (_request, reply) =>
-      reply.redirect('/docs'),
-    );
-    return;
-  }
-  registerPages(app, build);
+  registerPages(app, readConsoleBuild(deps.folder));
 }
 
 function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
@@ -98,22 +91,24 @@ function setCookie(request: FastifyRequest, reply: FastifyReply, token: string, 
   reply.header('cache-control', 'no-store');
 }
 
-function registerPages(app: App, { page, assets }: ConsoleBuild): void {
+/** Without a build every page leads to the documentation of the API. */
+function registerPages(app: App, build: ConsoleBuild | undefined): void {
   for (const url of PAGE_URLS) {
     app.get(url, { config: PUBLIC, schema: { hide: true } }, async (_request, reply) => {
+      if (build === undefined) return reply.redirect('/docs');
       const nonce = randomBytes(NONCE_BYTES).toString('base64');
       return secured(reply)
         .header('content-security-policy', contentSecurityPolicy(nonce))
         .header('cache-control', 'no-store')
         .type('text/html; charset=utf-8')
-        .send(pageWithNonce(page, nonce));
+        .send(pageWithNonce(build.page, nonce));
     });
   }
   app.get<{ Params: { '*': string } }>(
     '/assets/*',
     { config: PUBLIC, schema: { hide: true } },
     async (request, reply) => {
-      const asset = assets.get(`assets/${request.params['*']}`);
+      const asset = build?.assets.get(`assets/${request.params['*']}`);
       if (asset === undefined) throw new ApiError('not_found');
       const { bytes, encoding } = await asset.encoded(request.headers['accept-encoding']);
       if (encoding !== undefined) reply.header('content-encoding', encoding);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { waitFor } from '../../testing/index.js';
 import { LEASE_MS } from './dispatcher.js';
 import { createSender, type Send } from './index.js';
-import { type Receiver, startReceiver } from './receiver.testing.js';
+import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import type { SendOutcome } from './sender.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { WEBHOOK_ENDPOINTS_MAX, WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGuide } from '../../testing/guide.js';
-import { type Received, startReceiver } from './receiver.testing.js';
+import { type Received, startReceiver } from '../../testing/receiver.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { FAILING_DAYS_MAX } from './verdict.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';

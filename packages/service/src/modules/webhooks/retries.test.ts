@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Receiver, startReceiver } from './receiver.testing.js';
+import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { RETRY_PAUSES_MS } from './retry.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 

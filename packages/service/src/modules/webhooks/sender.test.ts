@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Answer, type Receiver, startReceiver } from './receiver.testing.js';
+import { type Answer, type Receiver, startReceiver } from '../../testing/receiver.js';
 import { createSender, type SenderOptions } from './sender.js';
 import { TEST_TLS } from './tls.testing.js';
 

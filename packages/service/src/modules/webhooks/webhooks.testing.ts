@@ -14,7 +14,7 @@ import {
   type WebhookDispatcher,
   type WebhookEvent,
 } from './index.js';
-import type { Received } from './receiver.testing.js';
+import type { Received } from '../../testing/receiver.js';
 
 type Json = ReturnType<typeof JSON.parse>;
 
