@@ -64,6 +64,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   index_granularity = 2048,
   -- More parts wait for a merge, and each row is rewritten less often.
   merge_selector_base = 10,
+  -- Expired rows are deleted while merges go on, also where few of these may run at once.
+  number_of_free_entries_in_pool_to_execute_mutation = 1,
   -- A batch of some 20 MB is one file, and not a hundred, until it is merged into something larger.
   min_bytes_for_wide_part = 134217728;
 
@@ -94,7 +96,8 @@ CREATE TABLE IF NOT EXISTS usage_rollup (
 PARTITION BY toYYYYMM(bucket)
 ORDER BY (tenant_id, project_id, resolution, metric, bucket, unit, currency, subject_type, dimensions_hash)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
-  min_rows_to_fsync_after_merge = 1, merge_selector_base = 10;
+  min_rows_to_fsync_after_merge = 1, merge_selector_base = 10,
+  number_of_free_entries_in_pool_to_execute_mutation = 1;
 
 -- Items are summed per minute; arrayJoin then repeats each sum, not each item, for all resolutions.
 -- Columns are qualified, because an output alias of the same name would otherwise be taken for them.

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { holdsWithin } from '../wait.js';
 import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
 
@@ -9,6 +10,7 @@ import type { ClickHouse } from './port.js';
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
   describe(`${name}: queries`, () => describeQueries(open));
   describe(`${name}: inserts`, () => describeInserts(open));
+  describe(`${name}: deletions`, () => describeDeletions(open));
 }
 
 function describeQueries(open: () => ClickHouse): void {
@@ -124,5 +126,38 @@ function describeInserts(open: () => ClickHouse): void {
     await expect(open().insertRows('a', ['text'], { bytes }, 1, "t'")).rejects.toThrow(
       'cannot be an insert token',
     );
+  });
+}
+
+function describeDeletions(open: () => ClickHouse): void {
+  /** Two rows in each of two months. */
+  const create = async (table: string) => {
+    await open().command(`CREATE TABLE ${table} (at DateTime('UTC'), owner String) ENGINE = MergeTree
+      PARTITION BY toYYYYMM(at) ORDER BY owner`);
+    await open().command(`INSERT INTO ${table} VALUES ('2026-01-31 23:59:59', 'a'), ('2026-01-31 23:59:59', 'b'),
+      ('2026-02-01 00:00:00', 'a'), ('2026-02-01 00:00:00', 'b')`);
+  };
+  const rowsOf = (table: string) =>
+    open().query(`SELECT toYYYYMM(at) AS month, owner FROM ${table} ORDER BY month, owner`);
+
+  test('a month is dropped whole', async () => {
+    await create('dropped');
+    await open().command(`ALTER TABLE dropped DROP PARTITION ID '202601'`);
+    expect(await rowsOf('dropped')).toEqual([
+      { month: 202602, owner: 'a' },
+      { month: 202602, owner: 'b' },
+    ]);
+  });
+
+  test('the rows of some go out of a month in the background, and no others', async () => {
+    await create('mutated');
+    await open().command(`ALTER TABLE mutated DELETE IN PARTITION ID '202601' WHERE owner IN ('a')`);
+    const undone = `SELECT table FROM system.mutations WHERE table = 'mutated' AND NOT is_done`;
+    await holdsWithin(async () => (await open().query(undone)).length === 0, 30_000, 20);
+    expect(await rowsOf('mutated')).toEqual([
+      { month: 202601, owner: 'b' },
+      { month: 202602, owner: 'a' },
+      { month: 202602, owner: 'b' },
+    ]);
   });
 }
