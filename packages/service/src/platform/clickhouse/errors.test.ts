@@ -56,6 +56,21 @@ describe('unavailable', () => {
     }
   });
 
+  test('is not a query with more groups than its memory holds: that goes on, on disk', async () => {
+    const { url, drop } = await createTestClickHouse();
+    const limited = connectClickHouse({ url, limits: { queryMemoryBytesMax: 80_000_000 } });
+    try {
+      const groups = limited.query(
+        `SELECT concat('request-', toString(number)) AS name, sum(toDecimal256(number, 18)) AS sum
+         FROM numbers(800000) GROUP BY name ORDER BY name DESC LIMIT 1`,
+      );
+      expect(await groups).toEqual([{ name: 'request-99999', sum: '99999' }]);
+    } finally {
+      await limited.close();
+      await drop();
+    }
+  });
+
   test('is not a mistake of ours', () => {
     expect(isClickHouseUnavailable(new ClickHouseUnavailableError('x'))).toBe(true);
     expect(isClickHouseUnavailable(Object.assign(new Error('x'), { type: 'SYNTAX_ERROR', code: '62' }))).toBe(

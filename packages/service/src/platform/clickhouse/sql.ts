@@ -1,11 +1,17 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 import { type ClickHouseLimits, INSERT_ROWS_MAX } from './port.js';
 
+/** Past this share of its memory a query groups and sorts on disk: slower, but it ends. */
+const SPILL_SHARE = 1 / 3;
+
 /** Settings of every query. */
 export function querySettings(limits: ClickHouseLimits): ClickHouseSettings {
+  const spillBytes = String(Math.floor(limits.queryMemoryBytesMax * SPILL_SHARE));
   return {
     session_timezone: 'UTC',
     max_memory_usage: String(limits.queryMemoryBytesMax),
+    max_bytes_before_external_group_by: spillBytes,
+    max_bytes_before_external_sort: spillBytes,
     max_threads: limits.queryThreadsMax,
     max_execution_time: limits.executionSecondsMax,
     // A JSON number would lose digits in JavaScript.
