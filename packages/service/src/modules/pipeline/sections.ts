@@ -50,7 +50,11 @@ export class BatchSections {
   }
 
   /** Every row in one section; the shared ones first. */
-  of(writer: RowBinaryWriter, eventCount: number, totals: BatchTotals): BatchSection[] {
+  of(
+    writer: Pick<RowBinaryWriter, 'bytes'>,
+    eventCount: number,
+    totals: Pick<BatchTotals, 'projects' | 'itemCount'>,
+  ): BatchSection[] {
     const bytes = writer.bytes();
     const projects = totals.projects();
     const own = [...this.#own.values()];

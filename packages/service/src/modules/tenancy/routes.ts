@@ -91,7 +91,8 @@ function registerProjectRoutes(app: App, { service }: TenancyDeps): void {
       tags: TENANTS,
       summary: 'Create a project',
       description:
-        'Events, rules and charts live in projects; projects of one tenant share nothing but its keys.',
+        'Events, rules and charts live in projects; projects of one tenant share nothing but its keys. ' +
+        '`storage` is `dedicated` where the plan gives release projects tables of their own.',
       operationId: 'createProject',
       params: TenantParams,
       body: CreateProjectBody,
