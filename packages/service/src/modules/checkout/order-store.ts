@@ -25,19 +25,21 @@ export async function findTenant(db: Db, tenantId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** The order that a key has led to. */
+/** The order that a key has led to. It gets no page until `tx` ends: who attaches one is not behind the tenant's lock. */
 export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
     select ${orderColumns} from payment_orders
     where tenant_id = ${tenantId} and id = (
       select order_id from payment_order_keys where tenant_id = ${tenantId} and key = ${key})
+   
   `.execute(tx);
   return rows[0];
 }
 
+/** The one order of a tenant that waits for its payment; held as by `findOrderOfKey`. */
 export async function findPendingOrder(tx: Tx, tenantId: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
-    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and status = 'pending'
+    select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and status = 'pending' for update
   `.execute(tx);
   return rows[0];
 }

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { transaction } from '../../platform/postgres/index.js';
+import { waitFor } from '../../testing/wait-for.js';
+import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
+import { attachSession, expireOrder, findPendingOrder, lockOrders } from './order-store.js';
+
+let checkout: TestCheckout;
+
+beforeAll(async () => {
+  checkout = await createTestCheckout();
+});
+afterAll(() => checkout.close());
+
+it('a page that comes while its order is being found abandoned is seen by nobody', async () => {
+  const { tenantId, postgres } = checkout;
+  checkout.provider.failOnce('before');
+  await checkout.buy({ key: 'k' });
+  const page = { id: 'cs_late', url: 'https://pay.example/late', expiresAt: 2_000_000_000 };
+  const attached = await transaction(postgres, async (tx) => {
+    await lockOrders(tx, tenantId);
+    const order = await findPendingOrder(tx, tenantId);
+    if (order === undefined) throw new Error('the order is not there');
+    let isDone = false;
+    const attaching = attachSession(postgres.db, order, page).finally(() => {
+      isDone = true;
+    });
+    await waitFor(async () => isDone || (await somebodyWaits()), { what: 'the page to come' });
+    await expireOrder(tx, order);
+    return { attaching };
+  });
+  expect(await attached.attaching).toMatchObject({ status: 'expired', sessionId: null, sessionUrl: null });
+});
+
+async function somebodyWaits(): Promise<boolean> {
+  const [row] = await checkout.rows(
+    `select count(*) as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return Number(row?.n) > 0;
+}
