@@ -1,24 +1,28 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { transaction } from '../../platform/postgres/index.js';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Tx, transaction } from '../../platform/postgres/index.js';
 import { waitFor } from '../../testing/wait-for.js';
 import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
-import { attachSession, expireOrder, findPendingOrder, lockOrders } from './order-store.js';
+import { attachSession, expireOrder, findOrderOfKey, findPendingOrder, lockOrders } from './order-store.js';
 
 let checkout: TestCheckout;
 
 beforeAll(async () => {
   checkout = await createTestCheckout();
 });
+beforeEach(() => checkout.anew());
 afterAll(() => checkout.close());
 
-it('a page that comes while its order is being found abandoned is seen by nobody', async () => {
+it.each([
+  ['by its key', (tx: Tx, tenantId: string) => findOrderOfKey(tx, tenantId, 'k')],
+  ['by another one', findPendingOrder],
+])('a page that comes while its order is found abandoned, %s, is seen by nobody', async (_how, find) => {
   const { tenantId, postgres } = checkout;
   checkout.provider.failOnce('before');
   await checkout.buy({ key: 'k' });
   const page = { id: 'cs_late', url: 'https://pay.example/late', expiresAt: 2_000_000_000 };
   const attached = await transaction(postgres, async (tx) => {
     await lockOrders(tx, tenantId);
-    const order = await findPendingOrder(tx, tenantId);
+    const order = await find(tx, tenantId);
     if (order === undefined) throw new Error('the order is not there');
     let isDone = false;
     const attaching = attachSession(postgres.db, order, page).finally(() => {

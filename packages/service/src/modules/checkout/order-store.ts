@@ -31,7 +31,7 @@ export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Pro
     select ${orderColumns} from payment_orders
     where tenant_id = ${tenantId} and id = (
       select order_id from payment_order_keys where tenant_id = ${tenantId} and key = ${key})
-   
+    for update
   `.execute(tx);
   return rows[0];
 }
