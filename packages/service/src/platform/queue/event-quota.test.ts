@@ -134,6 +134,32 @@ describe('appending within quotas', () => {
     expect(await queued()).toBe(150);
   });
 
+  it('does not try what had no room, until it has', async () => {
+    const { pool } = store.postgres;
+    const tried: (string | undefined)[] = [];
+    const watched = new Proxy(pool, {
+      get: (target, name) => {
+        if (name !== 'query') return Reflect.get(target, name).bind(target);
+        return (query: { name?: string }) => {
+          tried.push(query.name);
+          return target.query(query as never);
+        };
+      },
+    });
+    const own = new PostgresSegmentQueue({ pool: watched });
+    const refusalsOf = async (eventCount: number, limit: number) =>
+      (await own.appendWithinQuota([asked(eventCount, { limit }), asked(1, { tenantId: 'ten_2' })])).length;
+    expect(await refusalsOf(5, 4)).toBe(1);
+    expect(tried).toHaveLength(1);
+    expect([await refusalsOf(5, 4), await refusalsOf(6, 4)]).toEqual([1, 1]);
+    expect(tried).toHaveLength(1);
+    expect(await refusalsOf(5, 10)).toBe(0);
+    expect(tried).toHaveLength(1);
+    expect(await refusalsOf(5, 10)).toBe(0);
+    expect(tried).toHaveLength(2);
+    expect([await usedBy('ten_1'), await usedBy('ten_2'), await queued()]).toEqual([10, 5, 15]);
+  });
+
   it('counts nothing when the write fails', async () => {
     await store.postgres.pool.query('alter table segments add constraint broken check (event_count < 5)');
     try {

@@ -30,6 +30,8 @@ const APPEND_WITHIN_QUOTA = `with counted as (
   set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit
 ) ${APPEND}`;
 const OVER_QUOTA = 'event_quotas_within_limit';
+/** Past it, all are tried again. */
+const SPENT_QUOTAS_MAX = 10_000;
 
 /** Locks quotas, in the order of their charges, and opens those of a new month. */
 const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
@@ -54,6 +56,8 @@ interface ClaimedRow {
 
 /** The usage queue in the `segments` table. */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
+  private readonly spentQuotas = new Set<string>();
+
   constructor(private readonly postgres: Pick<Postgres, 'pool'>) {}
 
   /** One statement, hence one commit, for all of `records`. */
@@ -69,18 +73,48 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
-    try {
-      await this.postgres.pool.query({ name: 'append-within-quota', ...appendWithinQuota(records) });
-      return [];
-    } catch (error) {
-      if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
+    const charges = quotaCharges(records);
+    if (!this.isSpent(charges)) {
+      try {
+        const query = appendWithinQuota(records, charges);
+        await this.postgres.pool.query({ name: 'append-within-quota', ...query });
+        return [];
+      } catch (error) {
+        if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
+      }
     }
-    return this.appendAdmitted(records);
+    const refusals = await this.appendAdmitted(records, charges);
+    this.noteSpent(records, charges, refusals);
+    return refusals;
+  }
+
+  /** Whether some quota had no room lately: trying would mostly fail, and the server logs what fails. */
+  private isSpent(charges: readonly QuotaCharge[]): boolean {
+    if (this.spentQuotas.size === 0) return false;
+    return charges.some(({ tenantId, monthStartS }) =>
+      this.spentQuotas.has(chargeKey(tenantId, monthStartS)),
+    );
+  }
+
+  private noteSpent(
+    records: readonly QuotaRecord[],
+    charges: readonly QuotaCharge[],
+    refusals: readonly QuotaRefusal[],
+  ): void {
+    const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
+    for (const { tenantId, monthStartS } of charges) {
+      const key = chargeKey(tenantId, monthStartS);
+      if (refused.has(tenantId)) this.spentQuotas.add(key);
+      else this.spentQuotas.delete(key);
+    }
+    if (this.spentQuotas.size > SPENT_QUOTAS_MAX) this.spentQuotas.clear();
   }
 
   /** Where the quotas have no room for all, each request is decided by itself, while nobody else adds to them. */
-  private async appendAdmitted(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
-    const charges = quotaCharges(records);
+  private async appendAdmitted(
+    records: readonly QuotaRecord[],
+    charges: readonly QuotaCharge[],
+  ): Promise<readonly QuotaRefusal[]> {
     const client = await this.postgres.pool.connect();
     try {
       await client.query('begin');
@@ -89,7 +123,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       const { rows } = await client.query<{ tenant_id: string; month_start: number; used: number }>(lock);
       const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
       const { admitted, refusals } = admitInOrder(records, charges, used);
-      if (admitted.length > 0) await client.query(appendWithinQuota(admitted));
+      if (admitted.length > 0) await client.query(appendWithinQuota(admitted, quotaCharges(admitted)));
       await client.query('commit');
       return refusals;
     } finally {
@@ -134,8 +168,8 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 }
 
-function appendWithinQuota(records: readonly QuotaRecord[]) {
-  const values = [...rowOf(records.map(({ record }) => record)), ...columnsOf(quotaCharges(records))];
+function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]) {
+  const values = [...rowOf(records.map(({ record }) => record)), ...columnsOf(charges)];
   return { text: APPEND_WITHIN_QUOTA, values, query_timeout: APPEND_TIMEOUT_MS };
 }
 
