@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readGuide } from '../packages/service/src/testing/guide.js';
+import { type RunningService, startService } from './support/service.js';
+
+const EVENTS_MAX = 5;
+
+let service: RunningService;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-plans-'));
+  service = await startService({ env: { TOLLGATE_BASELINE_PLAN: 'none' } });
+});
+afterAll(async () => {
+  await service?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function call(method: string, path: string, body?: object, key?: string) {
+  const answer = await fetch(service.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${service.serviceKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+/** The plan of the guide, with a quota that a test can use up. */
+function writeCatalog(): string {
+  const [example = ''] = readGuide('plans').blocks('json');
+  const catalog = JSON.parse(example) as { plans: { monthly_event_limit: number }[] };
+  for (const plan of catalog.plans) plan.monthly_event_limit = EVENTS_MAX;
+  const path = join(folder, 'plans.json');
+  writeFileSync(path, JSON.stringify(catalog));
+  return path;
+}
+
+describe('a service that sells plans', () => {
+  it('takes a catalog, no events without a grant, and with one as many as the plan allows', async () => {
+    const path = writeCatalog();
+    const applied = [
+      await service.runCommand(['catalog', 'apply', path]),
+      await service.runCommand(['catalog', 'apply', path]),
+    ];
+    expect(applied.map(({ exitCode, stdout }) => [exitCode, stdout.trim()])).toEqual([
+      [0, 'starter: revision 1'],
+      [0, 'starter: as it was'],
+    ]);
+
+    const tenant = await call('POST', '/admin/v1/tenants', { name: 'Acme' });
+    const tenantUrl = `/admin/v1/tenants/${tenant.body.id}`;
+    const project = await call('POST', `${tenantUrl}/projects`, { name: 'Chat', kind: 'release' });
+    const rulesUrl = `/v1/projects/${project.body.id}/extractor-rule-sets`;
+    const rules = await call('POST', rulesUrl, {});
+    await call('POST', `${rulesUrl}/${rules.body.id}/publish`);
+    const event = { source: 'test', occurred_at: Math.floor(Date.now() / 1_000), raw_json: {} };
+    const send = () => call('POST', `${rulesUrl}/${rules.body.id}/events/ingest`, event);
+    expect((await send()).body.code).toBe('no_entitlement');
+
+    expect((await call('POST', `${tenantUrl}/grants`, { plan_id: 'starter' }, 'first')).status).toBe(201);
+    const answers = await Promise.all(Array.from({ length: 3 * EVENTS_MAX }, send));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(EVENTS_MAX);
+    expect(answers.filter(({ body }) => body.code === 'event_quota_exceeded')).toHaveLength(2 * EVENTS_MAX);
+    const entitlement = (await call('GET', `${tenantUrl}/entitlement`)).body;
+    expect(entitlement).toMatchObject({ plan_id: 'starter', usage: { events_this_month: EVENTS_MAX } });
+
+    const verified = await service.runCommand(['verify']);
+    expect([verified.exitCode, verified.stdout]).toEqual([
+      0,
+      expect.stringContaining('1 months of event quotas'),
+    ]);
+  });
+});
