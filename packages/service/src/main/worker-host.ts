@@ -12,7 +12,7 @@ export interface WorkerHostEvents {
 const PROGRAM = new URL('./worker-thread.js', import.meta.url);
 /**
  * Room for young objects, of which a third is in use between two collections. What a batch keeps until it is written outlives
- * several collections of the default size, and is copied in each: with 48 MB that takes a third of the thread's time, with this a tenth.
+ * several collections of the default size, and is copied in each: with 48 MB that takes a quarter of the thread's time, with this a tenth.
  */
 const YOUNG_GENERATION_MB = 192;
 
