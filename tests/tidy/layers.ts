@@ -9,7 +9,8 @@ const RANKS: readonly (readonly string[])[] = [
   ['storage', 'console'],
   ['rules', 'ledger', 'usage', 'webhooks'],
   ['limits', 'analysis', 'trial', 'catalog'],
-  ['boards', 'ingest', 'pipeline', 'checkout', 'verify'],
+  ['boards', 'ingest', 'pipeline', 'checkout'],
+  ['verify'],
   ['main'],
 ];
 

@@ -149,6 +149,29 @@ export const QuotaRecount = Type.Object(
   },
 );
 
+export const PurchaseDifference = Type.Object(
+  {
+    tenant_id: Type.String(),
+    order_id: Nullable(Type.String({ description: 'Null for a grant of a payment that no order had.' })),
+    grant_id: Nullable(Type.String({ description: 'Null for a paid order without its grant.' })),
+    expected: Type.String({ description: 'What was paid: plan and revision, or `nothing`.' }),
+    found: Type.String({ description: 'What was granted for it.' }),
+  },
+  closed,
+);
+
+export const PurchaseRecount = Type.Object(
+  {
+    orders: Type.Integer({ description: 'Paid orders that were compared.' }),
+    difference_count: Type.Integer(),
+    differences: Type.Array(PurchaseDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
+  },
+  {
+    ...closed,
+    description: 'Paid orders, each of which has one grant, against the grants of payments, on one snapshot.',
+  },
+);
+
 /** Sums listed in one report; the rest is left out. */
 export const VERIFY_TOTALS_MAX = 1_000;
 
@@ -174,7 +197,7 @@ export const VerifyReport = Type.Object(
     days_compared: Type.Integer({ description: 'Project days that were judged.' }),
     values_compared: Type.Integer({ description: 'Single numbers that were compared.' }),
     difference_count: Type.Integer({
-      description: 'Without those of the ledger, of reservations, of postings and of quotas.',
+      description: 'Without those of the ledger, of reservations, of postings, of quotas and of purchases.',
     }),
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
@@ -187,6 +210,7 @@ export const VerifyReport = Type.Object(
     reservations: ReservationRecount,
     postings: PostingRecount,
     quotas: QuotaRecount,
+    purchases: PurchaseRecount,
     duration_ms: Type.Integer(),
   },
   closed,
@@ -199,6 +223,8 @@ export type LedgerDifference = Static<typeof LedgerDifference>;
 export type LedgerRecount = Static<typeof LedgerRecount>;
 export type PostingDifference = Static<typeof PostingDifference>;
 export type PostingRecount = Static<typeof PostingRecount>;
+export type PurchaseDifference = Static<typeof PurchaseDifference>;
+export type PurchaseRecount = Static<typeof PurchaseRecount>;
 export type QuotaDifference = Static<typeof QuotaDifference>;
 export type QuotaRecount = Static<typeof QuotaRecount>;
 export type ReservationDifference = Static<typeof ReservationDifference>;

@@ -14,6 +14,7 @@ const EQUAL: VerifyReport = {
   reservations: { leases: 4, difference_count: 0, differences: [] },
   postings: { wallets: 2, windows: 7, unsettled: 0, difference_count: 0, differences: [] },
   quotas: { months: 6, difference_count: 0, differences: [] },
+  purchases: { orders: 9, difference_count: 0, differences: [] },
   duration_ms: 5,
 };
 
@@ -48,7 +49,7 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 
@@ -71,7 +72,7 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted in 5 ms.',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 
@@ -110,6 +111,19 @@ it('names every difference of event quotas', () => {
   const lines = describeReport({ ...EQUAL, status: 'different', quotas }).split('\n');
   expect(lines[0]).toBe('ten_1 2026-06: accepted events should be 10, are 7');
   expect(lines[1]).toContain('1 differences');
+});
+
+it('names every difference of purchases', () => {
+  const lost = { order_id: 'ord_1', grant_id: null, expected: 'growth 2', found: 'nothing' };
+  const unpaid = { order_id: null, grant_id: 'grt_1', expected: 'nothing', found: 'scale 1' };
+  const differences = [lost, unpaid].map((of) => ({ tenant_id: 'ten_1', ...of }));
+  const purchases = { orders: 9, difference_count: 2, differences };
+  const lines = describeReport({ ...EQUAL, status: 'different', purchases }).split('\n');
+  expect(lines.slice(0, 2)).toEqual([
+    'ten_1 ord_1: paid was growth 2, granted nothing',
+    'ten_1 grt_1: paid was nothing, granted scale 1',
+  ]);
+  expect(lines[2]).toContain('2 differences');
 });
 
 it('names every difference of what was posted', () => {

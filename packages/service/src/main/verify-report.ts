@@ -1,6 +1,7 @@
 import type {
   LedgerDifference,
   PostingDifference,
+  PurchaseDifference,
   QuotaDifference,
   ReservationDifference,
   VerifyDifference,
@@ -11,8 +12,8 @@ import type {
 /** The report of `tollgate verify` as a person reads it. */
 export function describeReport(report: VerifyReport): string {
   const { days_compared, values_compared, differences, unsettled } = report;
-  const { ledger, reservations, postings, quotas } = report;
-  const difference_count = [ledger, reservations, postings, quotas].reduce(
+  const { ledger, reservations, postings, quotas, purchases } = report;
+  const difference_count = [ledger, reservations, postings, quotas, purchases].reduce(
     (sum, recount) => sum + recount.difference_count,
     report.difference_count,
   );
@@ -22,6 +23,7 @@ export function describeReport(report: VerifyReport): string {
     ...reservations.differences.map(describeReservationDifference),
     ...postings.differences.map(describePostingDifference),
     ...quotas.differences.map(describeQuotaDifference),
+    ...purchases.differences.map(describePurchaseDifference),
   ];
   const lines = [...describeTotals(report.totals), ...listed];
   if (difference_count > listed.length)
@@ -33,7 +35,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared, ${quotas.months} months of event quotas recounted`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared, ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
   lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }
@@ -71,6 +73,12 @@ function describePostingDifference(difference: PostingDifference): string {
 
 function describeQuotaDifference({ tenant_id, month, expected, found }: QuotaDifference): string {
   return `${tenant_id} ${month}: accepted events should be ${expected}, are ${found}`;
+}
+
+function describePurchaseDifference(difference: PurchaseDifference): string {
+  const { tenant_id, order_id, grant_id, expected, found } = difference;
+  const of = [tenant_id, order_id, grant_id].filter((part) => part !== null).join(' ');
+  return `${of}: paid was ${expected}, granted ${found}`;
 }
 
 /** A line for the events of each project, and one for each of its metrics. */

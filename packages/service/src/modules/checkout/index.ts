@@ -8,6 +8,8 @@ import { Settlement } from './settlement.js';
 import { createStripeProvider } from './stripe-provider.js';
 import { PAYMENT_WEBHOOK_URL, registerPaymentWebhookRoutes } from './webhook-routes.js';
 
+export { recountPurchases } from './purchase-recount-store.js';
+
 /** How plans are paid. */
 export interface PaymentSettings {
   readonly provider: 'sandbox' | 'stripe';

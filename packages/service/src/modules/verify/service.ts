@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/log/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
 import { recountQuotas } from '../catalog/index.js';
+import { recountPurchases } from '../checkout/index.js';
 import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
 import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
@@ -56,7 +57,7 @@ interface Look {
 
 /**
  * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
- * recounts the ledger, what leases hold, what was posted and what was accepted; exact while events are accepted and rated.
+ * recounts the ledger, what leases hold, what was posted, accepted and bought; exact while events are accepted and rated.
  * See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
@@ -74,7 +75,8 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const wait = (batches: readonly WaitingBatch[]) => projection.wait(deps.postgres.db, batches);
   const postings = await verifyPosting({ ...deps, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const recounts = { ledger, reservations, postings, quotas };
+  const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
+  const recounts = { ledger, reservations, postings, quotas, purchases };
   const report = tally.report(recounts, Math.round(performance.now() - startedMs));
   logReport(deps.log, report);
   return report;
@@ -89,6 +91,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     reservations,
     postings,
     quotas,
+    purchases,
     ...summary
   } = report;
   const counts = {
@@ -96,6 +99,7 @@ function logReport(log: VerifyDeps['log'], report: VerifyReport): void {
     reservationDifferences: reservations.difference_count,
     postingDifferences: postings.difference_count,
     quotaDifferences: quotas.difference_count,
+    purchaseDifferences: purchases.difference_count,
     unsettled: unsettled.length,
   };
   log[report.status === 'equal' ? 'info' : 'warn']({ ...summary, ...counts }, 'usage verified');

@@ -45,7 +45,7 @@ export class Tally {
   }
 
   report(
-    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings' | 'quotas'>,
+    recounts: Pick<VerifyReport, 'ledger' | 'reservations' | 'postings' | 'quotas' | 'purchases'>,
     durationMs: number,
   ): VerifyReport {
     const differenceCount = Object.values(recounts).reduce(
