@@ -539,6 +539,7 @@ create table sandbox_sessions (
   constraint sandbox_sessions_pkey PRIMARY KEY (id),
   constraint sandbox_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
 );
+CREATE INDEX sandbox_sessions_ended ON public.sandbox_sessions USING btree (expires_at);
 
 create table schema_migrations (
   version integer not null,

@@ -87,6 +87,8 @@ create table sandbox_sessions (
   created_at bigint not null
 );
 
+create index sandbox_sessions_ended on sandbox_sessions (expires_at);
+
 -- Events that the sandbox still has to deliver; what was received is deleted.
 create table sandbox_events (
   id text primary key,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.js';
 import type { App } from '../../../platform/http/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
+import { repeat } from '../../../platform/wakeup.js';
 import type { PaymentProvider } from '../provider.js';
 import { createStripeProvider } from '../stripe-provider.js';
 import { registerSandboxApiRoutes } from './api-routes.js';
@@ -11,6 +12,7 @@ import { pagePath, registerSandboxPageRoutes, returnPath } from './page-routes.j
 import { SandboxSessions } from './sessions.js';
 
 const SECRET_BYTES = 32;
+const FORGET_POLL_MS = 3_600_000;
 
 export interface SandboxOptions {
   readonly postgres: Postgres;
@@ -32,12 +34,12 @@ export interface Sandbox {
   readonly successUrl: () => string;
   readonly cancelUrl: () => string;
   registerRoutes(app: App): void;
-  /** Delivers events until `signal` aborts; never rejects. */
+  /** Delivers events, and forgets what ended long ago, until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { clock, selfUrl, publicUrl, webhookPath } = options;
+  const { clock, log, selfUrl, publicUrl, webhookPath } = options;
   // Only this process asks its sandbox for anything, so nobody else needs to know the key.
   const apiKey = `sk_test_${newSecret()}`;
   const deliveries = new SandboxDeliveries({ ...options, webhookUrl: () => selfUrl() + webhookPath });
@@ -51,7 +53,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       registerSandboxApiRoutes(app, { sessions, clock, apiKey, pageUrl });
       registerSandboxPageRoutes(app, sessions, clock);
     },
-    run: (signal) => deliveries.run(signal),
+    async run(signal) {
+      const forgetting = repeat(() => sessions.forgetEnded(signal), signal, {
+        pollMs: FORGET_POLL_MS,
+        onFailure: (err) => log.warn({ err }, 'ended sandbox sessions could not be forgotten'),
+      });
+      await Promise.all([deliveries.run(signal), forgetting]);
+    },
   };
 }
 

@@ -131,6 +131,31 @@ describe('a purchase at the sandbox', () => {
   });
 });
 
+describe('a session of the sandbox', () => {
+  it('is forgotten thirty days after it has ended, and no day before', async () => {
+    const tenantId = await shop.makeTenant();
+    const { body } = await buy(tenantId, 'k');
+    await submit(`${body.session_url}/pay`);
+    const { clock } = shop;
+    const DAY_MS = 86_400_000;
+    const status = async () => (await fetch(body.session_url)).status;
+    const sweep = async () => {
+      const stop = shop.startDeliveries();
+      await waitFor(async () => (await rows('select 1 from sandbox_events')).length === 0);
+      await stop();
+    };
+    clock.advanceMs(30 * DAY_MS + 36 * 60_000);
+    await sweep();
+    expect(await status()).toBe(200);
+    clock.advanceMs(1_000);
+    stopDeliveries = shop.startDeliveries();
+    await waitFor(async () => (await status()) === 404, { what: 'the end of the session' });
+    // The order knows all that is needed.
+    expect((await buy(tenantId, 'k')).body).toEqual(body);
+    clock.advanceMs(-30 * DAY_MS - 36 * 60_000 - 1_000);
+  });
+});
+
 describe('the pages of the sandbox', () => {
   it('allow nothing but themselves, and are kept by nobody', async () => {
     const { body } = await buy(await shop.makeTenant(), 'k');

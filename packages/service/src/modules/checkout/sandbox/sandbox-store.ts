@@ -68,6 +68,16 @@ export async function countDecline(tx: Tx, id: string): Promise<void> {
   await sql`update sandbox_sessions set declined = declined + 1 where id = ${id}`.execute(tx);
 }
 
+/** Deletes some of the sessions that could be paid before a time, and not since. Answers how many. */
+export async function deleteSessions(db: Db, endedBeforeS: number, sessionsMax: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from sandbox_sessions where id in (
+      select id from sandbox_sessions where expires_at < ${endedBeforeS}
+      order by expires_at limit ${sessionsMax} for update skip locked)
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
 /** An event that is to be delivered. */
 export interface DueEvent {
   readonly id: string;

@@ -10,6 +10,9 @@ import { type PaymentOutcome, paymentEvent } from './stripe-objects.js';
 
 /** Of a session id: nobody guesses it. */
 const SESSION_ID_BYTES = 32;
+/** How long a session can be looked at after it has ended: past the last attempt to tell of it, and as Stripe keeps its events. */
+const KEPT_S = 30 * 24 * 3_600;
+const FORGOTTEN_AT_ONCE_MAX = 1_000;
 
 export interface SessionsDeps {
   readonly postgres: Postgres;
@@ -66,6 +69,17 @@ export class SandboxSessions {
       await store.countDecline(tx, id);
       return { ...session, declined: session.declined + 1 };
     });
+  }
+
+  /** Forgets sessions that ended long ago, and their keys. Answers how many. */
+  async forgetEnded(signal: AbortSignal): Promise<number> {
+    const { postgres, clock } = this.deps;
+    let forgotten = 0;
+    for (let some = FORGOTTEN_AT_ONCE_MAX; some === FORGOTTEN_AT_ONCE_MAX && !signal.aborted; ) {
+      some = await store.deleteSessions(postgres.db, unixSeconds(clock) - KEPT_S, FORGOTTEN_AT_ONCE_MAX);
+      forgotten += some;
+    }
+    return forgotten;
   }
 
   /** What became of the session and the event that tells of it are committed together. */
