@@ -4,6 +4,7 @@ import type { Entitlements } from '../modules/catalog/index.js';
 import { createCheckout } from '../modules/checkout/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
+import type { Metrics } from '../platform/metrics/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { ownUrl } from './own-url.js';
 
@@ -11,18 +12,20 @@ export interface CheckoutParts {
   readonly config: Config;
   readonly postgres: Postgres;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly entitlements: Entitlements;
 }
 
 /** Registers the routes of checkout; once the application listens, its jobs run. Answers how to end them. */
 export function startCheckout(
   app: App,
-  { config, postgres, log, entitlements }: CheckoutParts,
+  { config, postgres, log, metrics, entitlements }: CheckoutParts,
 ): () => Promise<void> {
   const checkout = createCheckout({
     postgres,
     clock: systemClock,
     log,
+    metrics,
     payments: {
       provider: config.paymentProvider,
       stripeApiKey: config.stripeApiKey,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
+import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
 import { Checkouts } from './checkouts.js';
+import { PaymentMetrics } from './payment-metrics.js';
 import {
   type PaymentProvider,
   PaymentProviderError,
@@ -62,6 +64,7 @@ export interface TestCheckout extends Omit<TestApi, 'tenantId'> {
   tenantId: string;
   /** Begins anew for the next test: another tenant buys, everything works, nothing was asked yet. */
   anew(): Promise<void>;
+  readonly metrics: Metrics;
   readonly provider: FakeProvider;
   /** What is configured; read for each new order. */
   readonly urls: { success: string | undefined; cancel: string | undefined };
@@ -91,16 +94,19 @@ export async function createTestCheckout(): Promise<TestCheckout> {
     if (quota.failures-- > 0) throw new Error('the counter store is away');
   };
   const log = pino({ level: 'silent' });
+  const metrics = createMetrics();
+  const parts = { log, metrics: new PaymentMetrics(metrics) };
   const api = await createTestApi((app, stores) => {
     const settings = { provider, successUrl: () => urls.success, cancelUrl: () => urls.cancel };
-    registerCheckoutRoutes(app, new Checkouts({ ...stores, log, ...settings }));
+    registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];
-    const settlement = new Settlement({ ...stores, log, provider: 'sandbox', secrets, initializeQuota });
+    const settlement = new Settlement({ ...stores, ...parts, provider: 'sandbox', secrets, initializeQuota });
     registerPaymentWebhookRoutes(app, settlement);
   });
   const { app, clock, postgres, call } = api;
   const checkout: TestCheckout = {
     ...api,
+    metrics,
     provider,
     urls,
     quota,

@@ -7,6 +7,7 @@ import { newestPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
 import { isOver, ORDER_LIFETIME_S, type Order } from './order.js';
 import * as store from './order-store.js';
+import type { PaymentMetrics } from './payment-metrics.js';
 import { type PaymentProvider, PaymentProviderError, type ProviderSession } from './provider.js';
 
 /** Why there is no checkout, or what it needs. */
@@ -22,6 +23,7 @@ export interface CheckoutDeps extends CheckoutSettings {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
+  readonly metrics: PaymentMetrics;
 }
 
 /** Who asks for a checkout, for whom, under which key. */
@@ -185,7 +187,12 @@ export class Checkouts {
     const asking = provider.createSession(sessionRequest(order));
     this.#asking.set(order.id, asking);
     try {
-      return await asking;
+      const session = await asking;
+      this.deps.metrics.asked('opened');
+      return session;
+    } catch (error) {
+      this.deps.metrics.asked('failed');
+      throw error;
     } finally {
       this.#asking.delete(order.id);
     }

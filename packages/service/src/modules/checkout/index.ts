@@ -1,7 +1,11 @@
 import type { Clock } from '../../kernel/clock.js';
 import type { App } from '../../platform/http/index.js';
+import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
+import { repeat } from '../../platform/wakeup.js';
 import { type CheckoutSettings, Checkouts } from './checkouts.js';
+import { countOrders } from './order-store.js';
+import { PaymentMetrics } from './payment-metrics.js';
 import { registerCheckoutRoutes } from './routes.js';
 import { createSandbox, newSecret } from './sandbox/index.js';
 import { Settlement } from './settlement.js';
@@ -9,6 +13,9 @@ import { createStripeProvider } from './stripe-provider.js';
 import { PAYMENT_WEBHOOK_URL, registerPaymentWebhookRoutes } from './webhook-routes.js';
 
 export { recountPurchases } from './purchase-recount-store.js';
+
+/** How old the number of orders in the metrics can be. */
+const MEASURE_POLL_MS = 15_000;
 
 /** How plans are paid. */
 export interface PaymentSettings {
@@ -24,6 +31,7 @@ export interface CheckoutOptions {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
+  readonly metrics: Metrics;
   readonly payments: PaymentSettings;
   /** Where this process answers, for itself; asked when it is needed, as the port may not be known before. */
   readonly selfUrl: () => string;
@@ -41,10 +49,34 @@ export interface Checkout {
 
 /** Purchases of plans with whatever provider is configured. Of the sandbox there is nothing when it is another one. */
 export function createCheckout(options: CheckoutOptions): Checkout {
-  return options.payments.provider === 'sandbox' ? withSandbox(options) : withStripe(options);
+  const metrics = new PaymentMetrics(options.metrics);
+  const parts = options.payments.provider === 'sandbox' ? withSandbox(options) : withStripe(options);
+  return {
+    registerRoutes: (app) => parts.registerRoutes(app, metrics),
+    run: async (signal) => {
+      await Promise.all([parts.run(signal), measureOrders(options, metrics, signal)]);
+    },
+  };
 }
 
-function withSandbox(options: CheckoutOptions): Checkout {
+/** What differs between the providers. */
+interface ProviderParts {
+  registerRoutes(app: App, metrics: PaymentMetrics): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+function measureOrders(
+  { postgres, log }: CheckoutOptions,
+  metrics: PaymentMetrics,
+  signal: AbortSignal,
+): Promise<void> {
+  return repeat(async () => metrics.orders(await countOrders(postgres.db)), signal, {
+    pollMs: MEASURE_POLL_MS,
+    onFailure: (err) => log.warn({ err }, 'orders could not be counted'),
+  });
+}
+
+function withSandbox(options: CheckoutOptions): ProviderParts {
   const { payments } = options;
   const [webhookSecret = newSecret()] = payments.webhookSecrets;
   const secrets = payments.webhookSecrets.length === 0 ? [webhookSecret] : payments.webhookSecrets;
@@ -55,36 +87,34 @@ function withSandbox(options: CheckoutOptions): Checkout {
     cancelUrl: () => payments.cancelUrl ?? sandbox.cancelUrl(),
   };
   return {
-    registerRoutes(app) {
-      registerRoutes(app, options, settings, secrets);
+    registerRoutes(app, metrics) {
+      registerRoutes(app, { ...options, ...settings, metrics, secrets });
       sandbox.registerRoutes(app);
     },
     run: (signal) => sandbox.run(signal),
   };
 }
 
-function withStripe(options: CheckoutOptions): Checkout {
-  const { stripeApiKey: apiKey, webhookSecrets, successUrl, cancelUrl } = options.payments;
+function withStripe(options: CheckoutOptions): ProviderParts {
+  const { stripeApiKey: apiKey, webhookSecrets: secrets, successUrl, cancelUrl } = options.payments;
   // Without a secret no payment would ever be noticed: then none is begun.
-  const isComplete = apiKey !== undefined && webhookSecrets.length > 0;
+  const isComplete = apiKey !== undefined && secrets.length > 0;
   const settings = {
     provider: isComplete ? createStripeProvider({ name: 'stripe', apiKey }) : undefined,
     successUrl: () => successUrl,
     cancelUrl: () => cancelUrl,
   };
   return {
-    registerRoutes: (app) => registerRoutes(app, options, settings, webhookSecrets),
+    registerRoutes: (app, metrics) => registerRoutes(app, { ...options, ...settings, metrics, secrets }),
     run: async () => {},
   };
 }
 
-function registerRoutes(
-  app: App,
-  options: CheckoutOptions,
-  settings: CheckoutSettings,
-  secrets: readonly string[],
-): void {
-  const { provider } = options.payments;
-  registerCheckoutRoutes(app, new Checkouts({ ...options, ...settings }));
-  registerPaymentWebhookRoutes(app, new Settlement({ ...options, provider, secrets }));
+type RouteParts = Omit<CheckoutOptions, 'metrics'> &
+  CheckoutSettings & { readonly metrics: PaymentMetrics; readonly secrets: readonly string[] };
+
+function registerRoutes(app: App, parts: RouteParts): void {
+  const { provider } = parts.payments;
+  registerCheckoutRoutes(app, new Checkouts(parts));
+  registerPaymentWebhookRoutes(app, new Settlement({ ...parts, provider }));
 }

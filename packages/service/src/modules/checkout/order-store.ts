@@ -115,6 +115,14 @@ export async function settleOrder(
   `.execute(tx);
 }
 
+/** How many orders there are by status, of all tenants: for metrics. */
+export async function countOrders(db: Db): Promise<Map<PaymentOrderStatus, number>> {
+  const { rows } = await sql<{ status: PaymentOrderStatus; count: number }>`
+    select status, count(*) as count from payment_orders group by status
+  `.execute(db);
+  return new Map(rows.map(({ status, count }) => [status, count]));
+}
+
 /** A page of a tenant's orders, newest first, and how many there are. */
 export async function listOrders(
   db: Db,

@@ -9,6 +9,7 @@ import { audit } from '../tenancy/index.js';
 import { ABANDONED_AFTER_S, type Order } from './order.js';
 import { findOrder, findTenantOfOrder, lockOrders, settleOrder } from './order-store.js';
 import { type Payment, readPayment } from './payment-event.js';
+import type { PaymentMetrics } from './payment-metrics.js';
 import { isSigned, type SignedBody } from './signature.js';
 
 const MS_PER_S = 1_000;
@@ -17,6 +18,7 @@ export interface SettlementDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
+  readonly metrics: PaymentMetrics;
   /** Whose payments are taken; undefined when none is configured. */
   readonly provider: PaymentProviderName | undefined;
   /** Any of them may have signed. */
@@ -37,23 +39,35 @@ export class Settlement {
    *   `quota_initialization_failed`
    */
   async receive(delivery: SignedBody, requestId: string): Promise<void> {
+    const { metrics } = this.deps;
+    try {
+      metrics.delivered(await this.#receive(delivery, requestId));
+    } catch (error) {
+      metrics.delivered(error instanceof ApiError ? error.code : 'failed');
+      throw error;
+    }
+  }
+
+  async #receive(delivery: SignedBody, requestId: string): Promise<'received' | 'ignored'> {
     if (!isSigned(delivery, this.deps.secrets, unixSeconds(this.deps.clock))) {
       throw new ApiError('invalid_signature');
     }
     const payment = readPayment(eventOf(delivery.body));
-    if (payment === undefined) return;
+    if (payment === undefined) return 'ignored';
     if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
-    await this.#settle(payment, requestId);
+    if (await this.#settle(payment, requestId)) this.deps.metrics.settled.inc();
     try {
       await this.deps.initializeQuota(payment.tenantId);
     } catch (cause) {
       throw new ApiError('quota_initialization_failed', { cause });
     }
+    return 'received';
   }
 
-  async #settle(payment: Payment, requestId: string): Promise<void> {
+  /** Answers whether the payment was not settled before. */
+  async #settle(payment: Payment, requestId: string): Promise<boolean> {
     try {
-      await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
+      return await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
     } catch (error) {
       if (!isUniqueViolation(error, 'payment_orders_payment')) throw error;
       throw this.#mismatch(requestId, 'it has paid another order');
@@ -61,7 +75,7 @@ export class Settlement {
   }
 
   /** Order, plan and grant change together or not at all. */
-  async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<void> {
+  async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<boolean> {
     const { clock } = this.deps;
     const tenantId = await findTenantOfOrder(tx, payment.orderId);
     if (tenantId === undefined) throw this.#absent(payment, requestId);
@@ -73,7 +87,8 @@ export class Settlement {
     if (difference !== undefined) throw this.#mismatch(requestId, difference);
     const atS = unixSeconds(clock);
     const source = `${order.provider}:${payment.id}`;
-    if (order.status !== 'paid') {
+    const isNew = order.status !== 'paid';
+    if (isNew) {
       await settleOrder(tx, order, payment.id, atS);
       await audit(tx, {
         tenantId: order.tenantId,
@@ -88,6 +103,7 @@ export class Settlement {
     }
     // Of a payment that was settled before, this answers the grant that there is.
     await grantPlan(tx, { tenantId: order.tenantId, plan: order.plan, source, atS });
+    return isNew;
   }
 
   /** In what the payment is not that of the order. */

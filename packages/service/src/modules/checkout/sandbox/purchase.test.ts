@@ -61,6 +61,8 @@ describe('a purchase at the sandbox', () => {
     expect([paid.status, paid.headers.get('location')]).toEqual([303, `${shop.url}/sandbox/return/success`]);
     await waitFor(async () => (await orderOf(tenantId)).status === 'paid', { what: 'the payment' });
     expect(await grantsOf(tenantId)).toMatchObject([{ plan_id: 'growth', revision: 1 }]);
+    const counted = /^tollgate_payment_orders\{status="paid"\} \d$/m;
+    await waitFor(async () => counted.test(await shop.metrics.metrics()), { what: 'the number of orders' });
     await waitFor(async () => (await rows('select 1 from sandbox_events')).length === 0);
     expect(await (await fetch(body.session_url)).text()).toContain('>Paid<');
     // Paying again leads on and pays nothing.

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { createMetrics, type Metrics } from '../../../platform/metrics/index.js';
 import { createTestApi, type TestApi } from '../../../testing/api.js';
 import { type Checkout, createCheckout, type PaymentSettings } from '../index.js';
 
@@ -8,6 +9,7 @@ export interface TestShop extends TestApi {
   readonly url: string;
   /** Warnings that were logged. */
   readonly warnings: string[];
+  readonly metrics: Metrics;
   readonly checkout: Checkout;
   /** Who asked for a quota; the first so many times it fails. */
   readonly quota: { failures: number; readonly tried: string[] };
@@ -21,10 +23,12 @@ export async function createTestShop(payments: Partial<PaymentSettings> = {}): P
   const warnings: string[] = [];
   const quota = { failures: 0, tried: [] as string[] };
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
+  const metrics = createMetrics();
   const api = await createTestApi((app, stores) => {
     checkout = createCheckout({
       ...stores,
       log,
+      metrics,
       payments: {
         provider: 'sandbox',
         stripeApiKey: undefined,
@@ -49,6 +53,7 @@ export async function createTestShop(payments: Partial<PaymentSettings> = {}): P
     ...api,
     url,
     warnings,
+    metrics,
     quota,
     checkout: running,
     startDeliveries: () => {
