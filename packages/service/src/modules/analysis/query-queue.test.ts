@@ -11,7 +11,7 @@ function heldWork() {
 it('runs one query of a project at a time, and two in all', async () => {
   const queue = new QueryQueue();
   const { ends, work } = heldWork();
-  const asked = ['a', 'a', 'b', 'c'].map((projectId) => queue.run(projectId, work));
+  const asked = ['a', 'a', 'b', 'c'].map((projectId, i) => queue.run(projectId, i, work));
   expect(ends.length).toBe(2);
   while (ends.length > 0) {
     ends.shift()?.();
@@ -23,21 +23,43 @@ it('runs one query of a project at a time, and two in all', async () => {
 it('refuses more of one project than may wait, and lets others in', async () => {
   const queue = new QueryQueue();
   const { ends, work } = heldWork();
-  const asked = Array.from({ length: 300 }, () => queue.run('a', work));
-  await expect(queue.run('a', work)).rejects.toMatchObject({ code: 'analysis_busy', statusCode: 503 });
-  asked.push(queue.run('b', work));
+  const asked = Array.from({ length: 300 }, (_, i) => queue.run('a', i, work));
+  await expect(queue.run('a', 'more', work)).rejects.toMatchObject({
+    code: 'analysis_busy',
+    statusCode: 503,
+  });
+  asked.push(queue.run('b', 'more', work));
   while (ends.length > 0) {
     ends.shift()?.();
     await new Promise(setImmediate);
   }
   await Promise.all(asked);
-  const again = queue.run('a', work);
+  const again = queue.run('a', 'more', work);
   ends.shift()?.();
   await again;
 });
 
 it('answers what the work throws, and goes on', async () => {
   const queue = new QueryQueue();
-  await expect(queue.run('a', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  await expect(queue.run('a', async () => 1)).resolves.toBe(1);
+  await expect(queue.run('a', 'q', async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(queue.run('a', 'q', async () => 1)).resolves.toBe(1);
+});
+
+it('asks once what several wait for, and again what has begun', async () => {
+  const queue = new QueryQueue();
+  let begun = 0;
+  const ends: (() => void)[] = [];
+  const work = () => {
+    begun += 1;
+    const answer = begun;
+    return new Promise<number>((resolve) => ends.push(() => resolve(answer)));
+  };
+  const asked = [1, 2, 3].map(() => queue.run('a', { metrics: ['m'] }, work));
+  const other = queue.run('b', { metrics: ['m'] }, work);
+  while (ends.length > 0) {
+    ends.shift()?.();
+    await new Promise(setImmediate);
+  }
+  expect(await Promise.all(asked)).toEqual([1, 3, 3]);
+  expect(await other).toBe(2);
 });

@@ -9,28 +9,44 @@ const WAITING_MAX = 1_000;
 
 /**
  * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that are refreshed at once
- * wait for each other, and nobody else for them.
+ * wait for each other, and nobody else for them. Whoever asks what another waits for gets the same answer, which is as new as
+ * if it were asked again: what has begun already is not shared.
  */
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
   readonly #waiting = new Map<string, number>();
+  /** Answers that nobody works on yet. */
+  readonly #shared = new Map<string, Promise<unknown>>();
   #total = 0;
 
   /**
-   * Runs `work` when it is its turn; answers or throws as that does.
+   * Runs `work` when it is its turn; answers or throws as that does. The same question, within a project, means the same work.
    * @throws ApiError `analysis_busy` when too many wait already
    */
-  async run<T>(projectId: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(projectId: string, question: unknown, work: () => Promise<T>): Promise<T> {
     const ofProject = this.#waiting.get(projectId) ?? 0;
     if (this.#total >= WAITING_MAX || ofProject >= WAITING_OF_PROJECT_MAX) {
       throw new ApiError('analysis_busy');
     }
     this.#add(projectId, 1);
     try {
-      return await this.#turns.run(projectId, work);
+      return await this.#share(projectId, JSON.stringify([projectId, question]), work);
     } finally {
       this.#add(projectId, -1);
     }
+  }
+
+  #share<T>(projectId: string, key: string, work: () => Promise<T>): Promise<T> {
+    const waiting = this.#shared.get(key) as Promise<T> | undefined;
+    if (waiting !== undefined) return waiting;
+    let hasBegun = false;
+    const answer = this.#turns.run(projectId, async () => {
+      hasBegun = true;
+      this.#shared.delete(key);
+      return work();
+    });
+    if (!hasBegun) this.#shared.set(key, answer);
+    return answer;
   }
 
   #add(projectId: string, count: number): void {

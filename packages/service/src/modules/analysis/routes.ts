@@ -55,8 +55,11 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
       },
     },
     handler: async (request, reply) => {
-      const scope = await history.scopeOf(request.project);
-      const result = await queue.run(scope.projectId, () => analyze(clickhouse, clock, scope, request.body));
+      const { project, body } = request;
+      // What is kept, and where, is looked up when the query begins: by then it may have waited.
+      const result = await queue.run(project.projectId, body, async () =>
+        analyze(clickhouse, clock, await history.scopeOf(project), body),
+      );
       reply.header('vary', 'accept');
       if (!asksForCsv(request.headers.accept)) return reply.send(result);
       reply.header('content-type', 'text/csv; charset=utf-8');
@@ -78,8 +81,11 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
       response: { 200: MetricsResponse },
     },
     handler: async (request) => {
-      const scope = await history.scopeOf(request.project);
-      return { metrics: await queue.run(scope.projectId, () => usedMetrics(clickhouse, scope)) };
+      const { project } = request;
+      const metrics = await queue.run(project.projectId, 'metrics', async () =>
+        usedMetrics(clickhouse, await history.scopeOf(project)),
+      );
+      return { metrics };
     },
   });
 }

@@ -27,8 +27,8 @@ interface Scope {
 /** Different values of all dimensions together, among so many events, that are still worth a sum each. */
 const COMBINATIONS_MAX = 5_000;
 const WINDOW_EVENTS = 100_000;
-/** Whoever reads history learns of a dimension within the first half; it reads it within the other. */
-const DELAY_MS = 2 * HISTORY_FRESH_MS;
+/** Whoever reads history learns of a dimension in a fraction of that; the rest is for statements that wait to begin. */
+const DELAY_MS = 6 * HISTORY_FRESH_MS;
 /** Projects in mind at once: a bound on memory. One that is forgotten is read again. */
 const PROJECTS_MAX = 1_000;
 
