@@ -9,7 +9,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type App, invalidRequest, Slots } from '../../platform/http/index.js';
+import { ApiError, type App, invalidRequest, Slots } from '../../platform/http/index.js';
 import { Gauge, type Metrics } from '../../platform/metrics/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { EXPORT_TEXTS, type ExportText } from './export-format.js';
@@ -43,8 +43,8 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       description:
         'All events of a range, oldest first by `occurred_at`, as CSV or NDJSON; decimals are exact texts. In CSV, text that a ' +
         'spreadsheet would run as a formula gets an apostrophe in front. It is read as fast as the client takes it, ' +
-        `${EXPORT_PAGE_EVENTS} events at a time. When it fails halfway, the connection breaks: an answer that ends properly is ` +
-        `whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
+        `${EXPORT_PAGE_EVENTS} events at a time. When it fails halfway, or its key is revoked, the connection breaks: an answer that ` +
+        `ends properly is whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
       operationId: 'exportUsageEvents',
       params: Params,
       querystring: UsageEventsExportQuery,
@@ -68,7 +68,8 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       // What fails up to here is told by an ordinary answer.
       const first = await pages.next();
       const text = EXPORT_TEXTS[format];
-      const body = Readable.from(textsOf(text, first, pages), { objectMode: false });
+      const isAllowed = () => app.isStillAllowed(request);
+      const body = Readable.from(textsOf(text, first, pages, isAllowed), { objectMode: false });
       // A reset, and not an end: over a connection without chunks, too, a broken export must not look like a short one.
       body.once('error', () => reply.raw.socket?.resetAndDestroy());
       reply.raw.setTimeout(IDLE_MS_MAX, () => reply.raw.destroy());
@@ -81,14 +82,18 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
   });
 }
 
-/** Asks for the next page when the last has been taken. */
+/** Asks for the next page when the last has been taken, and whether the key may still have it. */
 async function* textsOf(
   { head, ofEvents }: ExportText,
   first: IteratorResult<UsageEvent[], undefined>,
   pages: AsyncGenerator<UsageEvent[], undefined>,
+  isAllowed: () => Promise<boolean>,
 ): AsyncGenerator<string> {
   if (head !== '') yield head;
-  for (let page = first; page.done !== true; page = await pages.next()) yield ofEvents(page.value);
+  for (let page = first; page.done !== true; page = await pages.next()) {
+    if (!(await isAllowed())) throw new ApiError('unauthenticated');
+    yield ofEvents(page.value);
+  }
 }
 
 /** Aborts when the answer has ended in whatever way, and gives the slot back. */

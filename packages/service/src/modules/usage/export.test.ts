@@ -99,6 +99,16 @@ function open(query: string, key = api.serviceKey): Promise<IncomingMessage> {
   });
 }
 
+/** Queries from this number on wait until what is returned is called. */
+function holdUpFrom(first: number): () => void {
+  let goOn = () => {};
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  clickhouse.gate = (query) => (query < first ? undefined : gate);
+  return goOn;
+}
+
 async function bodyOf(answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of answer) parts.push(part);
@@ -249,12 +259,22 @@ describe('an export', () => {
     expect((await open(range)).statusCode).toBe(500);
   });
 
+  it('breaks the connection when its key is revoked', async () => {
+    const goOn = holdUpFrom(4);
+    const key = await api.makeKey(api.tenantId, ['usage:read']);
+    const { key_id: keyId } = (await api.call('GET', '/v1/me', undefined, key)).json();
+    const answer = await open(range, key);
+    await waitFor(() => clickhouse.asked === 4);
+    const revoked = `/admin/v1/tenants/${api.tenantId}/api-keys/${keyId}`;
+    expect((await api.call('DELETE', revoked)).status).toBe(204);
+    goOn();
+    await expect(bodyOf(answer)).rejects.toThrow();
+    expect(answer.complete).toBe(false);
+    expect(clickhouse.asked).toBe(4);
+  });
+
   it('stops asking when its client leaves', async () => {
-    let goOn = () => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    clickhouse.gate = (query) => (query < 4 ? undefined : gate);
+    const goOn = holdUpFrom(4);
     const answer = await open(range);
     await waitFor(() => clickhouse.asked === 4);
     answer.destroy();
@@ -266,11 +286,7 @@ describe('an export', () => {
   });
 
   it('is one of two that a key may have', async () => {
-    let goOn = () => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    clickhouse.gate = () => gate;
+    const goOn = holdUpFrom(1);
     const key = await api.makeKey(api.tenantId, ['usage:read']);
     const underWay = [open(range, key), open(range, key)];
     await waitFor(() => clickhouse.asked === 2);
