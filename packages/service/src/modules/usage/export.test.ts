@@ -3,45 +3,18 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { UsageEvent } from '@tollgate/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
 import { createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { insertUsageRows, type TestClickHouse, usageRow, waitFor } from '../../testing/index.js';
 import { type EventsFixture, FROM_S, openEventsFixture, textOf } from './events.testing.js';
+import { Interposed } from './export.testing.js';
 import { registerExportRoutes } from './index.js';
 import type { UsageEventRow } from './row.js';
 
 const PAGE_EVENTS = 1_000;
 /** A page of events with a dimension of so many characters is more than sockets keep for a reader that pauses. */
 const LONG_TEXT = 'x'.repeat(16_384);
-
-/** Passes queries on; each can be watched, failed and held up. */
-class Interposed {
-  asked = 0;
-  signals: (AbortSignal | undefined)[] = [];
-  /** Waited for by each query, by its number from 1. */
-  gate: (query: number) => Promise<void> | void = () => {};
-  /** Done to each answered event. */
-  change: (event: Record<string, unknown>) => Record<string, unknown> = (event) => event;
-
-  constructor(private readonly clickhouse: () => Pick<ClickHouse, 'query'>) {}
-
-  query: ClickHouse['query'] = async <Row>(...[sql, params, options]: Parameters<ClickHouse['query']>) => {
-    this.asked += 1;
-    this.signals.push(options?.signal);
-    await this.gate(this.asked);
-    const rows = await this.clickhouse().query<Row>(sql, params, options);
-    return rows.map((row) => ('status' in (row as object) ? (this.change(row as never) as Row) : row));
-  };
-
-  reset(): void {
-    this.asked = 0;
-    this.signals = [];
-    this.gate = () => {};
-    this.change = (event) => event;
-  }
-}
 
 let fixture: EventsFixture;
 let list: TestApi;

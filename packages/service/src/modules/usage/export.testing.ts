@@ -1,0 +1,28 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+
+/** Passes queries on; each can be watched, failed and held up. */
+export class Interposed {
+  asked = 0;
+  signals: (AbortSignal | undefined)[] = [];
+  /** Waited for by each query, by its number from 1. */
+  gate: (query: number) => Promise<void> | void = () => {};
+  /** Done to each answered event. */
+  change: (event: Record<string, unknown>) => Record<string, unknown> = (event) => event;
+
+  constructor(private readonly clickhouse: () => Pick<ClickHouse, 'query'>) {}
+
+  query: ClickHouse['query'] = async <Row>(...[sql, params, options]: Parameters<ClickHouse['query']>) => {
+    this.asked += 1;
+    this.signals.push(options?.signal);
+    await this.gate(this.asked);
+    const rows = await this.clickhouse().query<Row>(sql, params, options);
+    return rows.map((row) => ('status' in (row as object) ? (this.change(row as never) as Row) : row));
+  };
+
+  reset(): void {
+    this.asked = 0;
+    this.signals = [];
+    this.gate = () => {};
+    this.change = (event) => event;
+  }
+}
