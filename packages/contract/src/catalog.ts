@@ -1,11 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { closed, mapOf, Nullable, pageFields, ResourceName, UnixSeconds } from './common.js';
-import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX } from './limits.js';
+import { IDENTIFIER_CHARS_MAX } from './limits.js';
 
 export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
 /** Of a limit of a plan: there is none. */
 export const UNLIMITED = -1;
-/** The largest limit and price of a plan. */
+/** A plan that is agreed on with each buyer: whatever its price, no checkout sells it. */
+export const UNSOLD_PLAN_ID = 'enterprise';
+/** The largest price of a plan, which is what a payment can be of. */
+export const CATALOG_AMOUNT_MINOR_MAX = 99_999_999;
+/** Money, other than the units that usage can be priced in. */
+export const CATALOG_CURRENCY_PATTERN = '^[A-Z]{3}$';
+/** The largest limit of a plan. */
 export const CATALOG_NUMBER_MAX = 1_000_000_000_000_000;
 /** About a hundred years. */
 export const CATALOG_DAYS_MAX = 36_500;
@@ -59,10 +65,10 @@ const offerFields = {
   display_name: ResourceName,
   amount_minor: Type.Integer({
     minimum: 0,
-    maximum: CATALOG_NUMBER_MAX,
+    maximum: CATALOG_AMOUNT_MINOR_MAX,
     description: 'Price of one period in minor units of the currency: 1900 is 19.00 USD.',
   }),
-  currency: Type.String({ pattern: CURRENCY_PATTERN, description: 'ISO 4217 code.' }),
+  currency: Type.String({ pattern: CATALOG_CURRENCY_PATTERN, description: 'ISO 4217 code.' }),
   period: Type.Literal('month', {
     description: 'One calendar month; from the 31st to the last day of a shorter month.',
   }),

@@ -34,7 +34,8 @@ export const CreateCheckoutBody = Type.Object(
     plan_id: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'A plan of the catalog that has a price. The price is that of the catalog.',
+      description:
+        'A plan of the catalog that has a price, other than `enterprise`. The price is that of the catalog.',
     }),
   },
   closed,

@@ -101,6 +101,18 @@ describe('applying a catalog', () => {
       'plans[0].amount_minor',
       'expected an integer',
     ],
+    [
+      'a price that nobody can pay at once',
+      (plan) => [{ ...plan, amount_minor: 100_000_000 }],
+      'plans[0].amount_minor',
+      'expected at most 99999999',
+    ],
+    [
+      'a unit that is no currency',
+      (plan) => [{ ...plan, currency: 'TOKENS' }],
+      'plans[0].currency',
+      'expected text that matches ^[A-Z]{3}$',
+    ],
     ['another period', (plan) => [{ ...plan, period: 'year' }], 'plans[0].period', 'expected "month"'],
     [
       'a feature that is no flag',

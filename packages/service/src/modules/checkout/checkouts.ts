@@ -1,4 +1,9 @@
-import type { CatalogPlan, CheckoutSession, PaymentOrderStatus } from '@tollgate/contract';
+import {
+  type CatalogPlan,
+  type CheckoutSession,
+  type PaymentOrderStatus,
+  UNSOLD_PLAN_ID,
+} from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, invalidRequest, type Page, type Principal } from '../../platform/http/index.js';
@@ -203,7 +208,8 @@ export class Checkouts {
 async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   const plan = await newestPlan(tx, planId);
   if (plan === undefined) throw invalidRequest('plan_id', 'there is no such plan');
-  if (plan.amount_minor === 0) throw invalidRequest('plan_id', 'this plan is not sold by checkout');
+  if (plan.amount_minor === 0 || planId === UNSOLD_PLAN_ID)
+    throw invalidRequest('plan_id', 'this plan is not sold by checkout');
   return plan;
 }
 

@@ -52,6 +52,14 @@ describe('the request of a checkout', () => {
     expect(await orders()).toEqual([]);
   });
 
+  it('is refused for the plan that is agreed on with each buyer, even when it has a price', async () => {
+    await checkout.rows(`insert into catalog_plans
+      select (jsonb_populate_record(p, '{"revision": 2, "amount_minor": 99900}')).* from catalog_plans p
+      where id = 'enterprise'`);
+    expect(verdict(await checkout.buy({ key: 'k', planId: 'enterprise' }))).toBe('400 invalid_request');
+    expect(await orders()).toEqual([]);
+  });
+
   it('is for the service and for administrators of the tenant', async () => {
     const { tenantId } = checkout;
     const elsewhere = await checkout.makeTenant();
