@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../platform/postgres/index.js';
 import { TEST_NOW_S } from '../../testing/api.js';
-import { emit } from './index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
+import { emit } from './index.js';
 import { createTestWebhooks, isSignedBy, type TestWebhooks } from './webhooks.testing.js';
 
 let hooks: TestWebhooks;

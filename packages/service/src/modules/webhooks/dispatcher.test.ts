@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { waitFor } from '../../testing/index.js';
+import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { LEASE_MS } from './dispatcher.js';
 import { createSender, type Send } from './index.js';
-import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import type { SendOutcome } from './sender.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import type { Received } from '../../testing/receiver.js';
 import {
   createSender,
   createWebhookDispatcher,
@@ -14,7 +15,6 @@ import {
   type WebhookDispatcher,
   type WebhookEvent,
 } from './index.js';
-import type { Received } from '../../testing/receiver.js';
 
 type Json = ReturnType<typeof JSON.parse>;
 

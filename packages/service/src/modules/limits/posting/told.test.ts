@@ -10,6 +10,7 @@ import {
   testEvent,
   waitFor,
 } from '../../../testing/index.js';
+import { type Receiver, startReceiver } from '../../../testing/receiver.js';
 import {
   createSender,
   createWebhookDispatcher,
@@ -17,7 +18,6 @@ import {
   type Send,
   type WebhookDispatcher,
 } from '../../webhooks/index.js';
-import { type Receiver, startReceiver } from '../../../testing/receiver.js';
 import { PostingFixture } from './posting.testing.js';
 
 const KILLS = 50;
