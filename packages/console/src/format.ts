@@ -42,6 +42,13 @@ export function money(text: string, currency: string | null): string {
   return currency === null ? decimal(text) : `${decimal(text)} ${currency}`;
 }
 
+/** A price in minor units as people write it: 1900 of USD is $19.00, of JPY ¥1,900. */
+export function price(amountMinor: number, currency: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  const { maximumFractionDigits: digits = CENTS } = format.resolvedOptions();
+  return format.format(amountMinor / 10 ** digits);
+}
+
 export function count(value: number): string {
   return value.toLocaleString('en');
 }

@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react';
+import { newIdempotencyKey } from '../../api/idempotency-key.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
@@ -27,7 +28,7 @@ function CreditForm({ accountId, currencies, onClose }: CreditFormProps) {
   const [description, setDescription] = useState('');
   const [expires, setExpires] = useState('');
   // One key for as long as the form is open: sent twice, the credit is given once.
-  const [key] = useState(() => crypto.randomUUID());
+  const [key] = useState(() => newIdempotencyKey());
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const body = {

@@ -4,13 +4,13 @@ import type {
   ApiKeyList,
   AuditLog,
   CatalogPlan,
-  CheckoutSession,
   CreateApiKeyBody,
   CreatedApiKey,
   Entitlement,
 } from '@tollgate/contract';
-import { ApiFailure, request, withQuery } from '../../api/client.js';
+import { request, withQuery } from '../../api/client.js';
 import { useProject } from '../../project.js';
+import { purchase } from './purchase.js';
 
 const PAGE_SIZE = 50;
 
@@ -72,31 +72,11 @@ export function useCatalog() {
   });
 }
 
-const KEY_STORAGE = 'tollgate.checkout-key.';
-
-/** Leads to the payment page of a plan. The key is kept for this tab, so that a second click leads to the same page. */
+/** Leads to the payment page of a plan. */
 export function usePurchase() {
+  const tenant = useTenantPath();
   return useMutation({
-    mutationFn: (planId: string) => checkout(planId),
+    mutationFn: (planId: string) => purchase(tenant, planId),
     onSuccess: ({ session_url }) => window.location.assign(session_url),
-  });
-}
-
-async function checkout(planId: string): Promise<CheckoutSession> {
-  try {
-    return await beginCheckout(planId);
-  } catch (error) {
-    if (!(error instanceof ApiFailure && error.code === 'payment_checkout_expired')) throw error;
-    sessionStorage.removeItem(KEY_STORAGE + planId);
-    return beginCheckout(planId);
-  }
-}
-
-function beginCheckout(planId: string): Promise<CheckoutSession> {
-  const key = sessionStorage.getItem(KEY_STORAGE + planId) ?? crypto.randomUUID();
-  sessionStorage.setItem(KEY_STORAGE + planId, key);
-  return request('POST', '/payments/provider/checkout-sessions', {
-    body: { plan_id: planId },
-    headers: { 'idempotency-key': key },
   });
 }

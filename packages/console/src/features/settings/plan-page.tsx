@@ -1,12 +1,10 @@
-import type { CatalogPlan, Entitlement } from '@tollgate/contract';
-import { count, dateTime } from '../../format.js';
+import { type CatalogPlan, type Entitlement, UNLIMITED, UNSOLD_PLAN_ID } from '@tollgate/contract';
+import { count, dateTime, price } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useCatalog, useEntitlement, usePurchase } from './api.js';
-
-const UNLIMITED = -1;
 
 /** What the tenant may use, how much of it is used, and what else can be bought. */
 export function PlanPage() {
@@ -15,7 +13,8 @@ export function PlanPage() {
   if (entitlement.isError)
     return <FailureNote error={entitlement.error} onRetry={() => void entitlement.refetch()} />;
   if (entitlement.data === undefined) return <Skeleton className="h-64" />;
-  const plans = catalog.data?.filter(({ amount_minor }) => amount_minor > 0) ?? [];
+  const plans =
+    catalog.data?.filter(({ id, amount_minor }) => amount_minor > 0 && id !== UNSOLD_PLAN_ID) ?? [];
   return (
     <div className="flex flex-col gap-8">
       <Current entitlement={entitlement.data} />
@@ -86,14 +85,8 @@ function Meter({
   );
 }
 
-const MINOR_UNITS = 100;
-
 function Offer({ plan, isCurrent }: { readonly plan: CatalogPlan; readonly isCurrent: boolean }) {
   const purchase = usePurchase();
-  const price = (plan.amount_minor / MINOR_UNITS).toLocaleString('en', {
-    style: 'currency',
-    currency: plan.currency,
-  });
   const facts = [
     limitText(plan.monthly_event_limit, 'events a month'),
     limitText(plan.max_release_projects, 'release projects'),
@@ -109,7 +102,7 @@ function Offer({ plan, isCurrent }: { readonly plan: CatalogPlan; readonly isCur
     >
       <div className="flex items-baseline gap-2">
         <h3 className="text-[15px] font-semibold">{plan.display_name}</h3>
-        <span className="tabular ml-auto font-semibold">{price}</span>
+        <span className="tabular ml-auto font-semibold">{price(plan.amount_minor, plan.currency)}</span>
         <span className="text-xs text-ink-faint">a month</span>
       </div>
       <ul className="mt-3 mb-5 flex flex-col gap-1 text-[13px] text-ink-soft">

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { purchase } from './purchase.js';
+
+const TENANT = '/admin/v1/tenants/ten_1';
+
+/** What became of the order of each key; the first request with a key makes it. */
+let statuses: Map<string, string>;
+
+beforeEach(() => {
+  statuses = new Map();
+  const stored = new Map<string, string>();
+  vi.stubGlobal('sessionStorage', {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: string) => void stored.set(name, value),
+    removeItem: (name: string) => void stored.delete(name),
+  });
+  vi.stubGlobal('fetch', async (url: string, { method, headers }: RequestInit) => {
+    if (method === 'GET') {
+      return Response.json({ status: statuses.get(url.replace(`/api${TENANT}/payments/orders/`, '')) });
+    }
+    const key = new Headers(headers).get('idempotency-key') ?? '';
+    if (!statuses.has(key)) statuses.set(key, 'pending');
+    if (statuses.get(key) === 'expired') {
+      return Response.json({ error: 'over', code: 'payment_checkout_expired' }, { status: 409 });
+    }
+    return Response.json({ order_id: key, session_id: 'cs', session_url: `https://pay.example/${key}` });
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+it('leads to the same page until it is paid or has expired, and to another one after that', async () => {
+  const first = await purchase(TENANT, 'growth');
+  expect(first.order_id).toMatch(/^[0-9a-f]{32}$/);
+  expect(await purchase(TENANT, 'growth')).toEqual(first);
+  statuses.set(first.order_id, 'paid');
+  const second = await purchase(TENANT, 'growth');
+  expect(second).not.toEqual(first);
+  expect(await purchase(TENANT, 'growth')).toEqual(second);
+  statuses.set(second.order_id, 'expired');
+  const third = await purchase(TENANT, 'growth');
+  expect([...statuses.keys()]).toEqual([first, second, third].map(({ order_id }) => order_id));
+});
+
+it('has a page for each plan', async () => {
+  const [growth, scale] = [await purchase(TENANT, 'growth'), await purchase(TENANT, 'scale')];
+  expect(growth).not.toEqual(scale);
+  expect(await purchase(TENANT, 'growth')).toEqual(growth);
+});
