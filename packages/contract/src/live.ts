@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { AnalysisRow } from './analysis.js';
+import { ANALYSIS_TIME_MAX, AnalysisRow } from './analysis.js';
+import { CHART_ID_PATTERN } from './boards.js';
 import { closed, Nullable } from './common.js';
 
 /** Bounds of a stream: queries it follows, and streams that one key has open at once. */
@@ -11,17 +12,36 @@ const QUERY_CHARS_MAX = 8_192;
 
 export const StreamQueryString = Type.Object(
   {
-    query: Type.Array(Type.String({ minLength: 1, maxLength: QUERY_CHARS_MAX }), {
-      minItems: 1,
-      maxItems: STREAM_QUERIES_MAX,
-      description:
-        'An analysis query as JSON, the body of `POST …/analysis/query`. Repeat it for more queries.',
-    }),
+    query: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: QUERY_CHARS_MAX }), {
+        maxItems: STREAM_QUERIES_MAX,
+        description:
+          'An analysis query as JSON, the body of `POST …/analysis/query`. Repeat it for more queries.',
+      }),
+    ),
+    chart_id: Type.Optional(
+      Type.Array(Type.String({ pattern: CHART_ID_PATTERN }), {
+        maxItems: STREAM_QUERIES_MAX,
+        description:
+          'A chart, whose query is followed as it is when the stream begins. Repeat it for more charts. With `query` they are ' +
+          `${STREAM_QUERIES_MAX} at most.`,
+      }),
+    ),
+    last_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: ANALYSIS_TIME_MAX,
+        description: 'The range of every `chart_id`. Default: the range that the board of each opens with.',
+      }),
+    ),
   },
   closed,
 );
 
-const QueryIndex = Type.Integer({ minimum: 0, description: 'Which `query` of the URL, counted from 0.' });
+const QueryIndex = Type.Integer({
+  minimum: 0,
+  description: 'Which one of the URL, counted from 0: every `query`, then every `chart_id`.',
+});
 
 /** Data of the event `buckets`. */
 export const StreamBuckets = Type.Object(

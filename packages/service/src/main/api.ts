@@ -146,8 +146,9 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock });
-  const stopStreams = startStreams(app, stores, { ...parts, history });
-  registerBoardRoutes(app, createBoards({ postgres, clock }));
+  const boards = createBoards({ postgres, clock });
+  registerBoardRoutes(app, boards);
+  const stopStreams = startStreams(app, stores, { ...parts, history, charts: boards.charts });
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });
   registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));

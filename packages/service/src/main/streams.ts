@@ -1,5 +1,5 @@
 import { systemClock } from '../kernel/clock.js';
-import { LiveStreams, registerStreamRoutes } from '../modules/analysis/index.js';
+import { LiveStreams, registerStreamRoutes, type SavedQueries } from '../modules/analysis/index.js';
 import type { UsageHistory } from '../modules/storage/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
@@ -10,16 +10,17 @@ export interface StreamParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly history: UsageHistory;
+  readonly charts: SavedQueries;
 }
 
-/** Streams of analysis queries; what is answered ends looking for changes. */
+/** Streams of analysis queries and charts; what is answered ends looking for changes. */
 export function startStreams(
   app: App,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,
-  { log, metrics, history }: StreamParts,
+  { log, metrics, history, charts }: StreamParts,
 ): () => Promise<void> {
   const streams = new LiveStreams({ postgres, clickhouse, history, clock: systemClock, log });
-  registerStreamRoutes(app, { streams, clock: systemClock, metrics });
+  registerStreamRoutes(app, { streams, charts, clock: systemClock, metrics });
   const abort = new AbortController();
   const running = streams.run(abort.signal);
   return async () => {

@@ -2,5 +2,6 @@ export { usedMetrics } from './metrics-store.js';
 export { answeredGroupBy, normalizeQuery } from './normalize.js';
 export { registerAnalysisRoutes } from './routes.js';
 export { analyze } from './service.js';
+export type { SavedQueries, SavedQuery } from './stream/followed-queries.js';
 export { LiveStreams } from './stream/live-streams.js';
 export { registerStreamRoutes } from './stream/routes.js';

@@ -1,6 +1,6 @@
 import type { ChartSize, ChartType, DimensionFilter, Measure } from '@tollgate/contract';
-import { sql } from 'kysely';
-import type { Tx } from '../../platform/postgres/index.js';
+import { type Kysely, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/postgres/index.js';
 import type { BoardOwner } from './board-store.js';
 
 /** Times are Unix seconds. */
@@ -60,6 +60,27 @@ export async function findChart(tx: Tx, owner: BoardOwner, chartId: string): Pro
   const { rows } = await sql<ChartRow>`
     select * from charts where ${within(owner)} and id = ${chartId}`.execute(tx);
   return rows[0];
+}
+
+/** A chart with what its board gives to its query. */
+export interface ChartInBoard {
+  readonly chart: ChartRow;
+  readonly timezone: string;
+  readonly default_time_range_seconds: number;
+}
+
+/** Those of the charts that the project has. */
+export async function findChartsInBoards(
+  db: Kysely<Database>,
+  { tenantId, projectId }: BoardOwner,
+  chartIds: readonly string[],
+): Promise<ChartInBoard[]> {
+  const { rows } = await sql<ChartInBoard>`
+    select to_json(charts) as chart, boards.timezone, boards.default_time_range_seconds
+    from charts join boards on boards.project_id = charts.project_id and boards.id = charts.board_id
+    where charts.tenant_id = ${tenantId} and charts.project_id = ${projectId} and charts.id = any(${chartIds}::text[])
+  `.execute(db);
+  return rows;
 }
 
 export async function deleteChart(tx: Tx, owner: BoardOwner, chartId: string): Promise<void> {

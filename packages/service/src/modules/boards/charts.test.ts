@@ -1,6 +1,7 @@
 import { BOARD_CHARTS_MAX, CHART_BODY_BYTES_MAX, CHARTS_BYTES_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHART, createTestBoards, type TestBoards } from './boards.testing.js';
+import { createBoards } from './index.js';
 
 let api: TestBoards;
 let boardId: string;
@@ -40,6 +41,25 @@ describe('a chart', () => {
     await api.must(200, 'PUT', `/boards/${report_id}`, { timezone: 'Asia/Tokyo' });
     const [moved] = (await api.shown(report_id)).charts;
     expect(moved).toEqual({ ...chart, query: { ...chart.query, timezone: 'Asia/Tokyo' } });
+  });
+
+  it('tells who follows it what it asks, and the range of its board; within its project only', async () => {
+    const { report_id } = await api.makeBoard({
+      timezone: 'Asia/Tokyo',
+      default_time_range_seconds: 604_800,
+    });
+    const chart = await api.makeChart(report_id, {
+      filters: { ['__proto__']: { in: ['a'] } },
+      group_by: ['b'],
+    });
+    const { charts } = createBoards(api);
+    const owner = { tenantId: api.tenantId, projectId: api.projectId };
+    const found = await charts.queriesOf(owner, [chart.chart_id, 'chr_absent', chart.chart_id]);
+    expect([...found]).toEqual([[chart.chart_id, { query: chart.query, defaultRangeS: 604_800 }]]);
+    const projectId = await api.makeProject(api.tenantId);
+    expect(await charts.queriesOf({ ...owner, projectId }, [chart.chart_id])).toEqual(new Map());
+    const tenantId = await api.makeTenant();
+    expect(await charts.queriesOf({ ...owner, tenantId }, [chart.chart_id])).toEqual(new Map());
   });
 
   it('never changes its id or its board', async () => {

@@ -3,9 +3,10 @@ import { unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, type ChangeContext, invalidRequest } from '../../platform/http/index.js';
 import type { Tx } from '../../platform/postgres/index.js';
+import type { SavedQueries, SavedQuery } from '../analysis/index.js';
 import { type BoardOwner, type BoardRow, findBoard } from './board-store.js';
 import { type BoardDeps, changeBoards, found } from './change.js';
-import { chartSettings } from './chart-settings.js';
+import { chartQuery, chartSettings } from './chart-settings.js';
 import * as store from './chart-store.js';
 
 /** A chart, and the board that says in which timezone it asks. */
@@ -17,8 +18,19 @@ export interface ChartOnBoard {
 const FIRST_POSITION = 0;
 
 /** The charts of boards. See README.md. */
-export class Charts {
+export class Charts implements SavedQueries {
   constructor(private readonly deps: BoardDeps) {}
+
+  /** What charts ask, by their ids; those that the project does not have are absent. */
+  async queriesOf(owner: BoardOwner, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
+    const found = await store.findChartsInBoards(this.deps.postgres.db, owner, chartIds);
+    return new Map(
+      found.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
+        chart.id,
+        { query: chartQuery(chart, board), defaultRangeS },
+      ]),
+    );
+  }
 
   /** @throws ApiError `invalid_request`, `not_found`, `chart_limit_reached`, `chart_id_taken` */
   create(context: ChangeContext, boardId: string, input: ChartInput): Promise<ChartOnBoard> {

@@ -1,5 +1,4 @@
 import {
-  AnalysisQuery,
   closed,
   ErrorBodySchema,
   STREAM_ROWS_MAX,
@@ -9,21 +8,15 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import {
-  ApiError,
-  type App,
-  embeddedJson,
-  invalidRequest,
-  placedAt,
-  Slots,
-} from '../../../platform/http/index.js';
+import { type App, invalidRequest, Slots } from '../../../platform/http/index.js';
 import { Gauge, type Metrics } from '../../../platform/metrics/index.js';
-import { normalizeQuery } from '../normalize.js';
+import { followedQueries, type SavedQueries } from './followed-queries.js';
 import { parsePosition } from './frames.js';
 import type { LiveStreams, StreamClient } from './live-streams.js';
 
 export interface StreamRouteDeps {
   readonly streams: Pick<LiveStreams, 'open' | 'close'>;
+  readonly charts: SavedQueries;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -34,10 +27,9 @@ const STREAMS_MAX = 200;
 const WAITING_BYTES_MAX = 65_536;
 
 const Params = Type.Object({ project_id: Type.String() }, closed);
-const readQuery = embeddedJson(AnalysisQuery);
 
 /** Analysis queries that are followed as usage comes in. */
-export function registerStreamRoutes(app: App, { streams, clock, metrics }: StreamRouteDeps): void {
+export function registerStreamRoutes(app: App, { streams, charts, clock, metrics }: StreamRouteDeps): void {
   const slots = new Slots({ what: 'streams', perKeyMax: STREAMS_PER_KEY_MAX, totalMax: STREAMS_MAX });
   measureStreams(metrics, slots);
   app.addHook('preClose', async () => streams.close());
@@ -48,7 +40,7 @@ export function registerStreamRoutes(app: App, { streams, clock, metrics }: Stre
     config: { access: { kind: 'project', permission: 'analytics:read' }, isLong: true },
     schema: {
       tags: ['Analysis'],
-      summary: 'Follow queries',
+      summary: 'Follow queries and charts',
       description:
         'Server-sent events, at most one per query and second: `ready` when it begins, `buckets` with all rows of those buckets of ' +
         `a query that may have changed (\`StreamBuckets\`), \`reset\` when queries must be asked anew: after too long a ` +
@@ -67,8 +59,8 @@ export function registerStreamRoutes(app: App, { streams, clock, metrics }: Stre
       },
     },
     handler: async (request, reply) => {
-      const queries = request.query.query.map((text, index) => queryOf(text, `query[${index}]`, clock));
       const since = sinceOf(request.headers['last-event-id']);
+      const queries = await followedQueries(charts, request.project, request.query, unixSeconds(clock));
       // Who has left already would never be noticed to leave.
       if (reply.raw.destroyed) return reply.hijack();
       const gone = new AbortController();
@@ -83,17 +75,6 @@ export function registerStreamRoutes(app: App, { streams, clock, metrics }: Stre
       );
     },
   });
-}
-
-/** Checked here wholly, so that nothing is left to refuse once the stream has begun. */
-function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
-  const query = readQuery(text, path);
-  try {
-    normalizeQuery(query, unixSeconds(clock));
-  } catch (error) {
-    throw error instanceof ApiError ? placedAt(path, error) : error;
-  }
-  return query;
 }
 
 function sinceOf(lastEventId: FastifyRequest['headers'][string]): number | undefined {

@@ -23,6 +23,7 @@ import {
   type PipelineWorker,
 } from '../../pipeline/index.js';
 import { registerAnalysisRoutes } from '../index.js';
+import type { SavedQuery } from './followed-queries.js';
 import { LiveStreams } from './live-streams.js';
 import { registerStreamRoutes } from './routes.js';
 
@@ -35,7 +36,9 @@ export interface ReceivedEvent {
 }
 
 export interface StreamRequest {
-  readonly queries: readonly (AnalysisQuery | string)[];
+  readonly queries?: readonly (AnalysisQuery | string)[];
+  readonly charts?: readonly string[];
+  readonly lastSeconds?: number;
   readonly key?: string;
   readonly lastEventId?: number | string;
 }
@@ -66,6 +69,8 @@ export class StreamFixture {
     readonly streams: LiveStreams,
     readonly metrics: Metrics,
     readonly clickhouse: WatchedClickHouse,
+    /** Charts of the project, by their ids. */
+    readonly charts: Map<string, SavedQuery>,
     private readonly pipeline: Pipeline,
   ) {}
 
@@ -73,6 +78,7 @@ export class StreamFixture {
     const store = await createTestClickHouse();
     const clickhouse = new WatchedClickHouse(store.clickhouse);
     const metrics = createMetrics();
+    const charts = new Map<string, SavedQuery>();
     let streams: LiveStreams | undefined;
     const api = await createTestApi((app, { postgres, clock }) => {
       streams = new LiveStreams({
@@ -83,12 +89,13 @@ export class StreamFixture {
         log: createLog({ level: 'silent' }),
       });
       registerAnalysisRoutes(app, { clickhouse: store.clickhouse, history: everythingKept, clock });
-      registerStreamRoutes(app, { streams, clock, metrics });
+      registerStreamRoutes(app, { streams, charts: { queriesOf: async () => charts }, clock, metrics });
     });
     if (streams === undefined) throw new Error('no routes were registered');
     const project = await projectOf(api);
     await api.app.listen({ port: 0, host: '127.0.0.1' });
-    return new StreamFixture(api, store, project, streams, metrics, clickhouse, pipelineOf(api, store));
+    const pipeline = pipelineOf(api, store);
+    return new StreamFixture(api, store, project, streams, metrics, clickhouse, charts, pipeline);
   }
 
   async close(): Promise<void> {
@@ -120,9 +127,8 @@ export class StreamFixture {
     await this.streams.told();
   }
 
-  async follow({ queries, key = this.api.serviceKey, lastEventId }: StreamRequest): Promise<EventClient> {
-    const texts = queries.map((query) => (typeof query === 'string' ? query : JSON.stringify(query)));
-    const search = new URLSearchParams(texts.map((text): [string, string] => ['query', text]));
+  async follow({ key = this.api.serviceKey, lastEventId, ...followed }: StreamRequest): Promise<EventClient> {
+    const search = searchOf(followed);
     const { port } = this.api.app.server.address() as AddressInfo;
     const sent = request({
       port,
@@ -141,6 +147,15 @@ export class StreamFixture {
     const url = `/v1/projects/${this.api.projectId}/analysis/query`;
     return (await this.api.call('POST', url, query)).json();
   }
+}
+
+function searchOf({ queries = [], charts = [], lastSeconds }: StreamRequest): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const query of queries)
+    search.append('query', typeof query === 'string' ? query : JSON.stringify(query));
+  for (const chart of charts) search.append('chart_id', chart);
+  if (lastSeconds !== undefined) search.append('last_seconds', String(lastSeconds));
+  return search;
 }
 
 async function projectOf({ tenantId, projectId, postgres }: TestApi): Promise<TestProject> {
