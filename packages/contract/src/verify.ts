@@ -93,11 +93,11 @@ export const PostingDifference = Type.Object(
   {
     tenant_id: Type.String(),
     project_id: Type.String(),
-    measure: Type.Unsafe<'usage_debits' | 'window_usage'>({
+    measure: Type.Unsafe<'usage_debits' | 'window_usage' | 'window_missing'>({
       type: 'string',
-      enum: ['usage_debits', 'window_usage'],
+      enum: ['usage_debits', 'window_usage', 'window_missing'],
       description:
-        'What usage has cost a wallet, by the ledger, and what a window of a limit has counted; each against the charge items of the history.',
+        'What usage has cost a wallet, by the ledger; what a window of a limit has counted; and a window that usage should have opened. Each against the charge items of the history.',
     }),
     account_id: Nullable(Type.String({ description: 'Of a wallet; null for a window.' })),
     currency: Nullable(Type.String()),
@@ -106,7 +106,10 @@ export const PostingDifference = Type.Object(
     limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
     window_start: Nullable(Type.Integer({ description: 'Start of the window, Unix seconds.' })),
     expected: Type.String({ description: 'By the system of record.' }),
-    found: Type.String({ description: 'By the history.' }),
+    found: Type.String({
+      description:
+        'By the history: a decimal, or `<least> to <most>` where it does not tell exactly what had to count.',
+    }),
   },
   closed,
 );
@@ -115,8 +118,20 @@ export const PostingRecount = Type.Object(
   {
     wallets: Type.Integer({ description: 'Wallets whose usage was compared.' }),
     windows: Type.Integer({
+      description: 'Windows of limits that were compared exactly.',
+    }),
+    windows_bounded: Type.Integer({
       description:
-        'Windows that were compared: the newest of those whose rule and route have not changed since they opened.',
+        'Windows that were compared with the most and the least that they can have counted: their rule or route has changed since they opened.',
+    }),
+    windows_unjudged: Type.Integer({
+      description: 'Windows whose usage is not kept any more, or that are older than one verification reads.',
+    }),
+    rules: Type.Integer({
+      description: 'Rules of routes whose windows were looked for where the history has usage for them.',
+    }),
+    rules_unjudged: Type.Integer({
+      description: 'Rules of routes that one verification does not get to.',
     }),
     unsettled: Type.Integer({
       description: 'Wallets and windows that changed meanwhile, and were not judged.',

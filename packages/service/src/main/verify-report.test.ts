@@ -12,7 +12,19 @@ const EQUAL: VerifyReport = {
   totals: [],
   ledger: { wallets: 3, transactions: 8, difference_count: 0, differences: [] },
   reservations: { leases: 4, difference_count: 0, differences: [] },
-  postings: { wallets: 2, windows: 7, unsettled: 0, difference_count: 0, differences: [] },
+  postings: {
+    ...{
+      wallets: 2,
+      windows: 7,
+      windows_bounded: 3,
+      windows_unjudged: 1,
+      rules: 5,
+      rules_unjudged: 0,
+      unsettled: 0,
+    },
+    difference_count: 0,
+    differences: [],
+  },
   quotas: { months: 6, difference_count: 0, differences: [] },
   purchases: { orders: 9, difference_count: 0, differences: [] },
   duration_ms: 5,
@@ -49,7 +61,7 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 
@@ -72,7 +84,7 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared, 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 

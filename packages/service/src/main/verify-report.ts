@@ -35,7 +35,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared, ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared (${postings.windows_bounded} more within bounds, ${postings.windows_unjudged} not), windows of ${postings.rules} rules looked for (of ${postings.rules_unjudged} not), ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
   lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }
@@ -68,7 +68,7 @@ function describePostingDifference(difference: PostingDifference): string {
     limit_rule_no === null
       ? [account_id, currency]
       : [subject_type, subject_id, `window ${window_start} of limit rule ${limit_rule_no}`];
-  return `${[project_id, ...of].join(' ')}: usage is ${difference.expected}, charge items add up to ${difference.found}`;
+  return `${[project_id, ...of].join(' ')}: ${difference.measure === 'window_missing' ? 'is missing' : `usage is ${difference.expected}`}, charge items add up to ${difference.found}`;
 }
 
 function describeQuotaDifference({ tenant_id, month, expected, found }: QuotaDifference): string {

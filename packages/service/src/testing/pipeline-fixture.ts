@@ -52,7 +52,7 @@ export class PipelineFixture {
     await rm(this.folder, { recursive: true });
   }
 
-  worker(options: PipelineWorkerOptions = {}): PipelineWorker {
+  worker(options: PipelineWorkerOptions = {}, nowMs = PipelineFixture.nowMs): PipelineWorker {
     const { postgres, queue, spool } = this;
     const observer = {
       stage: (stage: BatchStage) => {
@@ -63,7 +63,7 @@ export class PipelineFixture {
       defect: (error: unknown) => this.defects.push(error),
     };
     const rules = testRules(() => this.isMended);
-    const clock = new ManualClock(PipelineFixture.nowMs);
+    const clock = new ManualClock(nowMs);
     return createPipelineWorker(
       {
         postgres,

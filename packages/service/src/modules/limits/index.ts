@@ -8,3 +8,5 @@ export { registerLimitManagementRoutes } from './management-routes.js';
 export * from './posting/index.js';
 export { createRealtimeLimits, type RealtimeLimitParts, registerRealtimeLimitRoutes } from './realtime.js';
 export { recountReservations } from './recount-store.js';
+export type { RuleInForce, RulesInForce, StandingRoute, StandingRule } from './rules-in-force.js';
+export { readRulesInForce } from './rules-in-force-store.js';

@@ -1,13 +1,19 @@
-import { type PostingDifference, type PostingRecount, VERIFY_DIFFERENCES_MAX } from '@tollgate/contract';
-import { equals, toText } from '../../kernel/decimal.js';
+import type { PostingRecount } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
-import { type CountedWindow, readCountedWindows } from '../limits/index.js';
-import { projectsWithExpiredUsage, projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
-import { decimalOf } from './compare.js';
-import { readPostedSums, readWindowSums, type SubjectSum } from './posting-history-store.js';
+import { absentWindows, type CountedWindow, readCountedWindows, readRulesInForce } from '../limits/index.js';
+import {
+  type OwnTables,
+  projectsWithExpiredUsage,
+  projectsWithOwnTables,
+  retainedFromDays,
+} from '../storage/index.js';
+import { type NeedReading, readNeededWindows } from './missing-windows.js';
+import { readPostedSums } from './posting-history-store.js';
+import { PostingTally } from './posting-tally.js';
 import { onSnapshot, readWaiting, type WaitingBatch } from './totals-store.js';
+import { readWindows, type WindowReading } from './window-check.js';
 
 export interface PostingCheckDeps {
   readonly postgres: Postgres;
@@ -18,148 +24,127 @@ export interface PostingCheckDeps {
 
 /** Windows that are recounted: a bound on memory. */
 const WINDOWS_MAX = 100_000;
-/** Queries that they may take; windows of one rule and span share one. */
-const GROUPS_MAX = 500;
-/** A batch that was processed so soon after a change may have read what was before it. */
-const CHANGE_MARGIN_MS = 60_000;
+/** Routes that are read; with more of them no rule is known, and windows are only bounded. */
+const ROUTES_MAX = 100_000;
 const NOTHING = '0';
 const SECONDS_PER_DAY = 86_400;
 
 /**
  * Compares what was posted with the history: the usage entries of each wallet with the charge items that name them, and the newest
- * windows with the charge items that their rules select. Both sides are read as in `verifyUsage`: what was the same before and
- * after ClickHouse was read is judged, the rest is only counted.
+ * windows with the charge items that their rules select, the other way round too. Both sides are read as in `verifyUsage`: what was
+ * the same before and after ClickHouse was read is judged, the rest is only counted.
  */
-export async function verifyPosting(deps: PostingCheckDeps): Promise<PostingRecount> {
-  const { postgres, clickhouse, wait } = deps;
+export async function verifyPosting({
+  postgres,
+  clickhouse,
+  wait,
+}: PostingCheckDeps): Promise<PostingRecount> {
   const upToMs = await onSnapshot(postgres, latestUsageMs);
-  const read = () =>
-    onSnapshot(postgres, async (tx) => ({
-      sums: await readUsageSums(tx, upToMs),
-      windows: await readCountedWindows(tx, WINDOWS_MAX),
-      waiting: await readWaiting(tx),
-    }));
-  const before = await read();
+  const before = await readPosted(postgres, upToMs);
   const stalled = await wait(before.waiting);
   const own = await projectsWithOwnTables(postgres.db);
   const posted = await readPostedSums(clickhouse, own, upToMs);
-  const groups = groupsOf(before.windows).slice(0, GROUPS_MAX);
-  const found: SubjectSum[][] = [];
-  for (const [window] of groups)
-    if (window !== undefined) found.push(await readWindowSums(clickhouse, own, window));
-  const after = await read();
+  const windows = await readWindows(clickhouse, own, before.windows, before.rules);
+  const needs = await readNeeds({ postgres, clickhouse }, own, before);
+  const after = await readPosted(postgres, upToMs);
+  const missing = await onSnapshot(postgres, (tx) => absentWindows(tx, needs.needed));
   // Read last: what has been deleted was recorded before.
-  const recount = new PostingTally(
-    await projectsWithExpiredUsage(postgres.db),
-    await retainedFromDays(postgres.db),
-  );
-  recount.addDebits({ before: before.sums, after: after.sums, posted, stalled });
-  const usedAfter = new Map(after.windows.map((window) => [windowKey(window), window.used]));
-  for (const [index, windows] of groups.entries()) {
-    const sums = new Map(found[index]?.map((sum) => [sum.subjectId, sum]));
-    for (const window of windows) {
-      const isSettled = usedAfter.get(windowKey(window)) === window.used && !stalled.has(window.projectId);
-      recount.addWindow(window, sums.get(window.subjectId), isSettled);
-    }
-  }
-  return recount.result();
+  const completeFrom = await completeFromS(postgres);
+  const check = new PostingCheck({ before, after, stalled, completeFrom });
+  check.debits(posted);
+  check.windows(windows);
+  check.missing(needs, missing);
+  return check.tally.result();
 }
 
-interface DebitReadings {
-  readonly before: readonly UsageSum[];
-  readonly after: readonly UsageSum[];
-  readonly posted: readonly UsageSum[];
+type Posted = Awaited<ReturnType<typeof readPosted>>;
+
+function readPosted(postgres: Postgres, upToMs: number) {
+  return onSnapshot(postgres, async (tx) => {
+    const { windows, total } = await readCountedWindows(tx, WINDOWS_MAX);
+    return {
+      sums: await readUsageSums(tx, upToMs),
+      windows,
+      windowCount: total,
+      rules: await readRulesInForce(tx, ROUTES_MAX),
+      waiting: await readWaiting(tx),
+    };
+  });
+}
+
+async function readNeeds(
+  { postgres, clickhouse }: Pick<PostingCheckDeps, 'postgres' | 'clickhouse'>,
+  own: readonly OwnTables[],
+  { rules }: Posted,
+): Promise<NeedReading> {
+  if (rules === undefined) return { needed: [], rules: 0, leftOut: ROUTES_MAX };
+  return readNeededWindows(clickhouse, own, rules, await completeFromS(postgres));
+}
+
+/** From when on the history of a project tells all that was posted, Unix seconds. */
+async function completeFromS({ db }: Postgres): Promise<(projectId: string) => number> {
+  const expired = await projectsWithExpiredUsage(db);
+  const days = await retainedFromDays(db);
+  return (projectId) => (expired.has(projectId) ? (days.get(projectId) ?? 0) * SECONDS_PER_DAY : 0);
+}
+
+interface Readings {
+  readonly before: Posted;
+  readonly after: Posted;
   readonly stalled: ReadonlySet<string>;
+  readonly completeFrom: (projectId: string) => number;
 }
 
-class PostingTally {
-  #wallets = 0;
-  #windows = 0;
-  #unsettled = 0;
-  #differenceCount = 0;
-  readonly #differences: PostingDifference[] = [];
+class PostingCheck {
+  readonly tally = new PostingTally();
 
-  /**
-   * @param expired projects whose history does not tell any more all that was posted
-   * @param retainedFromDays from which day on it does
-   */
-  constructor(
-    private readonly expired: ReadonlySet<string>,
-    private readonly retainedFromDays: ReadonlyMap<string, number>,
-  ) {}
+  constructor(private readonly readings: Readings) {}
 
-  addDebits({ before, after, posted, stalled }: DebitReadings): void {
-    const ofBefore = new Map(before.map((sum) => [walletKey(sum), sum]));
-    const ofAfter = new Map(after.map((sum) => [walletKey(sum), sum]));
+  debits(posted: readonly UsageSum[]): void {
+    const { before, after, stalled, completeFrom } = this.readings;
+    const ofBefore = new Map(before.sums.map((sum) => [walletKey(sum), sum]));
+    const ofAfter = new Map(after.sums.map((sum) => [walletKey(sum), sum]));
     const ofPosted = new Map(posted.map((sum) => [walletKey(sum), sum]));
     for (const [key, sum] of new Map([...ofPosted, ...ofAfter, ...ofBefore])) {
-      if (this.expired.has(sum.projectId)) continue;
-      const expected = ofBefore.get(key)?.amount ?? NOTHING;
-      if (expected !== (ofAfter.get(key)?.amount ?? NOTHING) || stalled.has(sum.projectId)) {
-        this.#unsettled++;
-        continue;
-      }
-      this.#wallets++;
-      const { tenantId, projectId, accountId, currency } = sum;
-      this.#compare(expected, ofPosted.get(key)?.amount ?? NOTHING, {
-        ...{ tenant_id: tenantId, project_id: projectId, measure: 'usage_debits' },
-        ...{ account_id: accountId, currency, ...NO_WINDOW },
-      });
+      if (completeFrom(sum.projectId) > 0) continue;
+      const debits = ofBefore.get(key)?.amount ?? NOTHING;
+      const isSettled = debits === (ofAfter.get(key)?.amount ?? NOTHING) && !stalled.has(sum.projectId);
+      if (isSettled) this.tally.addWallet(sum, debits, ofPosted.get(key)?.amount ?? NOTHING);
+      else this.tally.counts.unsettled++;
     }
   }
 
-  /** @param sum of the history; undefined where it has no charge item for the window */
-  addWindow(window: CountedWindow, sum: SubjectSum | undefined, isSettled: boolean): void {
-    const retainedFromS = (this.retainedFromDays.get(window.projectId) ?? 0) * SECONDS_PER_DAY;
-    if (this.expired.has(window.projectId) && window.startS < retainedFromS) return;
-    if (!isSettled) this.#unsettled++;
-    const isNearChange = sum !== undefined && Number(sum.firstMs) < window.sinceMs + CHANGE_MARGIN_MS;
-    if (!isSettled || isNearChange) return;
-    this.#windows++;
-    this.#compare(window.used, sum?.used ?? NOTHING, {
-      ...{ tenant_id: window.tenantId, project_id: window.projectId, measure: 'window_usage' },
-      ...{ account_id: null, currency: window.currency || null },
-      ...{ subject_type: window.subjectType, subject_id: window.subjectId },
-      ...{ limit_rule_no: window.ruleNo, window_start: window.startS },
-    });
+  windows({ read, leftOut }: WindowReading): void {
+    const { before, after, stalled, completeFrom } = this.readings;
+    this.tally.counts.windows_unjudged += before.windowCount - before.windows.length + leftOut;
+    const usedAfter = new Map(after.windows.map((window) => [windowKey(window), window.used]));
+    for (const { window, sinceMs, bounds } of read) {
+      const isSettled =
+        usedAfter.get(windowKey(window)) === window.used &&
+        after.rules?.of(window, window.ruleNo)?.sinceMs === sinceMs &&
+        !stalled.has(window.projectId);
+      if (window.startS < completeFrom(window.projectId)) this.tally.counts.windows_unjudged++;
+      else if (isSettled) this.tally.addWindow(window, bounds);
+      else this.tally.counts.unsettled++;
+    }
   }
 
-  result(): PostingRecount {
-    return {
-      wallets: this.#wallets,
-      windows: this.#windows,
-      unsettled: this.#unsettled,
-      difference_count: this.#differenceCount,
-      differences: this.#differences,
-    };
+  /** @param missing those of the needed windows that nobody has opened */
+  missing({ rules, leftOut }: NeedReading, missing: NeedReading['needed']): void {
+    const { after, stalled } = this.readings;
+    this.tally.counts.rules += rules;
+    this.tally.counts.rules_unjudged += leftOut;
+    for (const window of missing) {
+      const isSettled =
+        after.rules?.of(window, window.ruleNo)?.sinceMs === window.sinceMs && !stalled.has(window.projectId);
+      if (isSettled) this.tally.addMissing(window, window.tenantId, window.currency, window.used);
+      else this.tally.counts.unsettled++;
+    }
   }
-
-  #compare(expected: string, found: string, at: Omit<PostingDifference, 'expected' | 'found'>): void {
-    const [of, is] = [decimalOf(expected), decimalOf(found)];
-    if (equals(of, is)) return;
-    this.#differenceCount++;
-    if (this.#differences.length >= VERIFY_DIFFERENCES_MAX) return;
-    this.#differences.push({ ...at, expected: toText(of), found: toText(is) });
-  }
-}
-
-const NO_WINDOW = { subject_type: null, subject_id: null, limit_rule_no: null, window_start: null };
-
-/** Windows that one query of the history answers, those that began last first. */
-function groupsOf(windows: readonly CountedWindow[]): CountedWindow[][] {
-  const groups = new Map<string, CountedWindow[]>();
-  for (const window of windows) {
-    const { projectId, subjectType, ruleNo, startS, sinceMs } = window;
-    const key = JSON.stringify([projectId, subjectType, ruleNo, startS, sinceMs]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [window]);
-    else group.push(window);
-  }
-  return [...groups.values()].sort(([a], [b]) => (b?.startS ?? 0) - (a?.startS ?? 0));
 }
 
 const walletKey = ({ accountId, currency }: UsageSum) => `${accountId} ${currency}`;
 
-function windowKey({ projectId, subjectType, subjectId, ruleNo, startS, sinceMs }: CountedWindow): string {
-  return JSON.stringify([projectId, subjectType, subjectId, ruleNo, startS, sinceMs]);
+function windowKey({ projectId, subjectType, subjectId, ruleNo, startS }: CountedWindow): string {
+  return JSON.stringify([projectId, subjectType, subjectId, ruleNo, startS]);
 }

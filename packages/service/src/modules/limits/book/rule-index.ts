@@ -1,3 +1,4 @@
+import { groupBy } from '../../../kernel/group-by.js';
 import type { CompiledRule } from './rule.js';
 
 /** Metrics whose rules are kept at hand; past it all are looked up again. */
@@ -76,18 +77,4 @@ function byDimension(rules: readonly CompiledRule[]): MetricRules {
       byValue: groupBy(ofKey, ({ dimension }) => dimension?.value ?? ''),
     })),
   };
-}
-
-function groupBy(
-  rules: readonly CompiledRule[],
-  keyOf: (rule: CompiledRule) => string,
-): Map<string, readonly CompiledRule[]> {
-  const groups = new Map<string, CompiledRule[]>();
-  for (const rule of rules) {
-    const key = keyOf(rule);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [rule]);
-    else group.push(rule);
-  }
-  return groups;
 }

@@ -9,4 +9,9 @@ export {
   type UsageGroup,
 } from './rated-usage.js';
 export { changeWindowLimits } from './window-limit-store.js';
-export { type CountedWindow, readCountedWindows } from './window-recount-store.js';
+export {
+  absentWindows,
+  type CountedWindow,
+  readCountedWindows,
+  type WindowKey,
+} from './window-recount-store.js';

@@ -51,7 +51,7 @@ describe('a verification of what was posted', () => {
   });
 
   /** Rates an event of each subject, and copies it into ClickHouse. */
-  async function post(key: string, subjects: readonly string[], dayOffset = 0): Promise<void> {
+  async function post(key: string, subjects: readonly string[], dayOffset = 0, laterMs = 0): Promise<void> {
     const events = subjects.map((subject_id, index) =>
       testEvent(`${key}${index}`, {
         subject_type: 'user',
@@ -60,7 +60,7 @@ describe('a verification of what was posted', () => {
       }),
     );
     await pipeline.accept(batchRecord(pipeline.project, events));
-    await pipeline.worker().drain();
+    await pipeline.worker({}, PipelineFixture.nowMs + laterMs).drain();
     const stop = new AbortController();
     const projecting = createProjector({
       postgres: pipeline.postgres,
@@ -83,11 +83,8 @@ describe('a verification of what was posted', () => {
   it('finds wallets and windows equal to the charge items of the history', async () => {
     await post('late', ['u1', 'u3'], -3);
     expect(await verify()).toEqual({
-      wallets: 2,
-      windows: 11,
-      unsettled: 0,
-      difference_count: 0,
-      differences: [],
+      ...{ wallets: 2, windows: 11, windows_bounded: 0, windows_unjudged: 0, rules: 5, rules_unjudged: 0 },
+      ...{ unsettled: 0, difference_count: 0, differences: [] },
     });
   });
 
@@ -108,27 +105,82 @@ describe('a verification of what was posted', () => {
     ]);
   });
 
-  it.each([
-    [
-      'the plan',
-      () => fixture.publish('ulp_1', [{ key: 'day', limit: '100', selector: ['metric', 'other'] }]),
-    ],
-    ['the route', () => fixture.rows('update subject_routes set updated_at = 1750000200')],
-    ['a route that is gone', () => auditDeletion()],
-  ])('leaves windows alone that opened before a change of %s', async (_, change) => {
-    fixture.clock.advanceMs(200_000);
-    await change();
-    const { windows, difference_count } = await verify();
-    expect(windows).toBeLessThan(7);
-    expect(difference_count).toBe(0);
+  it('names each window that is missing', async () => {
+    await post('late', ['u1'], -3);
+    await fixture.rows(`delete from past_windows where subject_id = 'u1' and window_end is not null`);
+    await fixture.rows(`delete from current_windows where subject_id = 'u2'`);
+    const { rules, difference_count, differences } = await verify();
+    expect(rules).toBe(5);
+    expect(difference_count).toBe(3);
+    const missing = { measure: 'window_missing', expected: '0' };
+    const late = { ...missing, subject_id: 'u1', window_start: (TEST_DAY - 3) * DAY_S };
+    expect(differences).toMatchObject([
+      { ...late, found: '2' },
+      { ...late, found: '1' },
+      { ...missing, subject_id: 'u2', window_start: TEST_DAY * DAY_S, found: '2' },
+    ]);
   });
 
-  async function auditDeletion(): Promise<unknown> {
+  it.each([
+    [
+      'its plan',
+      () => fixture.publish('ulp_1', [{ key: 'day', limit: '100', selector: ['metric', 'other'] }]),
+      6,
+    ],
+    ['its route', () => fixture.rows('update subject_routes set updated_at = 1750000200'), 7],
+    ['the route of a subject', () => audit('delete', { subject_type: 'user', subject_id: 'u1' }), 3],
+    ['the subject of a route', () => audit('update', { subject_id: 'u1' }), 7],
+  ])('bounds what a window has counted that opened before a change of %s', async (_, change, bounded) => {
+    fixture.clock.advanceMs(200_000);
+    await change();
+    expect(await verify()).toMatchObject({
+      ...{ windows: 7 - bounded, windows_bounded: bounded, difference_count: 0 },
+    });
+    await fixture.rows(
+      `update current_windows set used = array_fill(0.5, array[cardinality(used)]) where subject_id = 'u1'`,
+    );
+    expect(await verify()).toMatchObject({ windows_bounded: bounded, difference_count: 0 });
+    await fixture.rows(
+      `update current_windows set used = array_fill(-1, array[cardinality(used)]) where subject_id = 'u1'`,
+    );
+    expect((await verify()).differences).toMatchObject(
+      ['0 to 4', '0 to 2', '0 to 4'].map((found) => ({ subject_id: 'u1', expected: '-1', found })),
+    );
+  });
+
+  it('judges exactly what a newer revision selects as before', async () => {
+    fixture.clock.advanceMs(200_000);
+    await fixture.publish('ulp_1', [{ key: 'day', limit: '200' }]);
+    expect(await verify()).toMatchObject({ windows: 3, windows_bounded: 4, difference_count: 0 });
+  });
+
+  it('adds what is known since the change to what may have been counted before', async () => {
+    fixture.clock.advanceMs(200_000);
+    await fixture.rows('update subject_routes set updated_at = 1750000200');
+    await post('more', ['u1'], 0, 400_000);
+    await fixture.rows(
+      `update current_windows set used = array_fill(0.5, array[cardinality(used)]) where subject_id = 'u1'`,
+    );
+    expect((await verify()).differences).toMatchObject(
+      ['2 to 6', '1 to 3', '2 to 6'].map((found) => ({ subject_id: 'u1', expected: '0.5', found })),
+    );
+  });
+
+  it('says how many windows are not judged, because their usage is not kept any more', async () => {
+    await fixture.rows('update current_windows set used = array_fill(99, array[cardinality(used)])');
+    await fixture.rows(
+      `insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
+      select tenant_id, id, ${TEST_DAY + 1}, 0 from projects`,
+    );
+    expect(await verify()).toMatchObject({ windows: 0, windows_unjudged: 7, difference_count: 0 });
+  });
+
+  async function audit(verb: string, change: object): Promise<unknown> {
     const { tenantId, projectId } = pipeline.project;
     return fixture.rows(
-      `insert into audit_log (tenant_id, id, project_id, actor, action, resource_type, resource_id, request_id, created_at)
-      values ($1, 'aud_1', $2, 'key_1', 'subject_route.delete', 'subject_route', 'ra_1', 'req_1', 1750000200)`,
-      [tenantId, projectId],
+      `insert into audit_log (tenant_id, id, project_id, actor, action, resource_type, resource_id, change, request_id,
+        created_at) values ($1, 'aud_1', $2, 'key_1', $3, 'subject_route', 'ra_1', $4, 'req_1', 1750000200)`,
+      [tenantId, projectId, `subject_route.${verb}`, JSON.stringify(change)],
     );
   }
 });

@@ -1,0 +1,132 @@
+import { add, type Decimal, ZERO } from '../../kernel/decimal.js';
+import { groupBy } from '../../kernel/group-by.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { CountedWindow, RuleInForce, RulesInForce, StandingRule } from '../limits/index.js';
+import type { OwnTables } from '../storage/index.js';
+import { surelyAfter, surelyBefore } from './change-margin.js';
+import { decimalOf } from './compare.js';
+import type { WindowBounds } from './posting-tally.js';
+import { readWindowUse, type SubjectUse } from './window-history-store.js';
+
+/** A window beside the history. */
+export interface ReadWindow {
+  readonly window: CountedWindow;
+  /** When its rule came to what it is for the subject; undefined when it is none of theirs any more. */
+  readonly sinceMs: number | undefined;
+  readonly bounds: WindowBounds;
+}
+
+export interface WindowReading {
+  readonly read: readonly ReadWindow[];
+  /** Windows that were left out because there are too many. */
+  readonly leftOut: number;
+}
+
+/** Queries that windows may take; those of one rule and span share one. */
+const GROUPS_MAX = 500;
+/** Marks that one query tells apart. */
+const MARKS_MAX = 2_000;
+
+/** Asks the history what each of the windows had to count, those that began last first. */
+export async function readWindows(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  own: readonly OwnTables[],
+  windows: readonly CountedWindow[],
+  rules: RulesInForce | undefined,
+): Promise<WindowReading> {
+  const groups = groupsOf(windows.map((window) => planned(window, rules?.of(window, window.ruleNo))));
+  const read: ReadWindow[] = [];
+  for (const group of groups.slice(0, GROUPS_MAX)) read.push(...(await readGroup(clickhouse, own, group)));
+  return { read, leftOut: windows.length - read.length };
+}
+
+/** What decides how a window is judged. */
+interface PlannedWindow {
+  readonly window: CountedWindow;
+  readonly rule: StandingRule | undefined;
+  readonly sinceMs: number | undefined;
+  /** What was processed before does not count, whatever the rule was. Unix milliseconds. */
+  readonly fromMs: number;
+  /** What the rule selects counts when it was processed from here on; of what is between them nobody knows. */
+  readonly certainMs: number;
+}
+
+/** A window counts nothing that was processed before it was opened, nor before its rule was what it is when it was opened later. */
+function planned(window: CountedWindow, counting: RuleInForce | undefined): PlannedWindow {
+  const { openedAtMs } = window;
+  if (counting === undefined) {
+    const fromMs = surelyBefore(openedAtMs);
+    return { window, rule: undefined, sinceMs: undefined, fromMs, certainMs: Number.POSITIVE_INFINITY };
+  }
+  const { rule, sinceMs } = counting;
+  const fromMs = surelyBefore(Math.min(openedAtMs, sinceMs));
+  return { window, rule, sinceMs, fromMs, certainMs: surelyAfter(sinceMs) };
+}
+
+async function readGroup(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  own: readonly OwnTables[],
+  group: readonly PlannedWindow[],
+): Promise<ReadWindow[]> {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { window, rule } = first;
+  const { tenantId, projectId, subjectType, measure, currency } = window;
+  const selection = rule ?? { measure, currency };
+  const marksMs = marksOf(group);
+  const uses = await readWindowUse(
+    clickhouse,
+    own,
+    { tenantId, projectId, subjectType, selection, marksMs },
+    window,
+  );
+  const ofSubject = groupBy(uses, ({ subjectId }) => subjectId);
+  return group.map((plan) => ({
+    window: plan.window,
+    sinceMs: plan.sinceMs,
+    bounds: boundsOf(plan, ofSubject.get(plan.window.subjectId) ?? []),
+  }));
+}
+
+function boundsOf({ fromMs, certainMs }: PlannedWindow, uses: readonly SubjectUse[]): WindowBounds {
+  let [certain, gained, lost]: Decimal[] = [ZERO, ZERO, ZERO] as const;
+  for (const use of uses) {
+    const markMs = Number(use.markMs);
+    if (markMs >= certainMs) certain = add(certain, decimalOf(use.selected));
+    else if (markMs >= fromMs) {
+      gained = add(gained, decimalOf(use.gained));
+      lost = add(lost, decimalOf(use.lost));
+    }
+  }
+  return { certain, gained, lost };
+}
+
+function marksOf(group: readonly PlannedWindow[]): number[] {
+  const marks = group.flatMap(({ fromMs, certainMs }) => [fromMs, certainMs]);
+  return [...new Set(marks.filter(Number.isFinite))].sort((a, b) => a - b);
+}
+
+/** Windows that one query answers. */
+function groupsOf(windows: readonly PlannedWindow[]): PlannedWindow[][] {
+  const groups = groupBy(windows, ({ window, rule }) => {
+    const { projectId, subjectType, ruleNo, startS, endS } = window;
+    return JSON.stringify([projectId, subjectType, ruleNo, startS, endS, rule !== undefined]);
+  });
+  return [...groups.values()]
+    .flatMap(chunksOf)
+    .sort(([a], [b]) => (b?.window.startS ?? 0) - (a?.window.startS ?? 0));
+}
+
+function chunksOf(group: readonly PlannedWindow[]): PlannedWindow[][] {
+  const chunks: PlannedWindow[][] = [];
+  let marks = new Set<number>();
+  for (const plan of group) {
+    if (chunks.length === 0 || marks.size >= MARKS_MAX) {
+      chunks.push([]);
+      marks = new Set();
+    }
+    marks.add(plan.fromMs).add(plan.certainMs);
+    chunks.at(-1)?.push(plan);
+  }
+  return chunks;
+}

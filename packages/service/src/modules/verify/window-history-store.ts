@@ -1,0 +1,131 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { StandingRule } from '../limits/index.js';
+import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
+
+type Reader = Pick<ClickHouse, 'query'>;
+
+/** What a rule selects; without a selector, everything that it could. */
+export type Selection = Pick<StandingRule, 'measure' | 'currency'> &
+  Partial<Pick<StandingRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
+
+export interface UsageScope {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly subjectType: string;
+  readonly selection: Selection;
+  /** Unix milliseconds, rising: by when charge items were processed they are added up from one to the next. */
+  readonly marksMs: readonly number[];
+}
+
+/** Sums of one subject; decimals. */
+export interface SubjectUse {
+  readonly subjectId: string;
+  /** They were processed from this mark on, until the next. */
+  readonly markMs: string;
+  /** Of what the rule selects. */
+  readonly selected: string;
+  /** Of everything that is more than 0, and of everything that is less. */
+  readonly gained: string;
+  readonly lost: string;
+}
+
+/** What the charge items of a window add up to, processed at the first mark or later. */
+export function readWindowUse(
+  clickhouse: Reader,
+  own: readonly OwnTables[],
+  scope: UsageScope,
+  window: { readonly startS: number; readonly endS: number | null },
+): Promise<SubjectUse[]> {
+  const { from, conditions, params, value, isSelected } = partsOf(own, scope);
+  const isBefore = window.endS === null ? '' : 'AND toUnixTimestamp(occurred_at) < {end:Int64}';
+  return clickhouse.query<SubjectUse>(
+    `SELECT subject_id AS subjectId, ${MARK} AS markMs, toString(sumIf(${value}, ${isSelected})) AS selected,
+       toString(sumIf(${value}, ${value} > 0)) AS gained, toString(sumIf(${value}, ${value} < 0)) AS lost
+     FROM ${from} WHERE ${conditions} AND toUnixTimestamp(occurred_at) >= {start:Int64} ${isBefore}
+     GROUP BY subjectId, markMs`,
+    { ...params, start: window.startS, end: window.endS ?? 0 },
+  );
+}
+
+/** What the charge items that a rule selects add up to in each of its windows. */
+export interface WindowUse {
+  readonly subjectId: string;
+  readonly startS: string;
+  readonly markMs: string;
+  readonly selected: string;
+}
+
+/**
+ * The same of many windows.
+ *
+ * @param startsS where windows start, rising; the last has no end
+ * @param rowsMax answers no more than one row above that
+ */
+export function readWindowUses(
+  clickhouse: Reader,
+  own: readonly OwnTables[],
+  scope: UsageScope,
+  startsS: readonly number[],
+  rowsMax: number,
+): Promise<WindowUse[]> {
+  const { from, conditions, params, value, isSelected } = partsOf(own, scope);
+  return clickhouse.query<WindowUse>(
+    `SELECT subject_id AS subjectId, ${roundedDown('toInt64(toUnixTimestamp(occurred_at))', 'starts')} AS startS,
+       ${MARK} AS markMs, toString(sum(${value})) AS selected
+     FROM ${from} WHERE ${conditions} AND ${isSelected} AND toUnixTimestamp(occurred_at) >= {start:Int64}
+     GROUP BY subjectId, startS, markMs HAVING sum(${value}) != 0 LIMIT ${rowsMax + 1}`,
+    { ...params, starts: startsS, start: startsS[0] ?? 0 },
+  );
+}
+
+/** From when to when (Unix seconds) usage of each project occurred. */
+export interface UsageSpan {
+  readonly projectId: string;
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+export function readUsageSpans(clickhouse: Reader, own: readonly OwnTables[]): Promise<UsageSpan[]> {
+  const { events, params } = everyHistory(own);
+  return clickhouse.query<UsageSpan>(
+    `SELECT project_id AS projectId, toUnixTimestamp(min(occurred_at)) AS fromS, toUnixTimestamp(max(occurred_at)) AS toS
+     FROM ${events.from} WHERE ${events.inPlace} GROUP BY projectId`,
+    params,
+  );
+}
+
+const MARK = roundedDown('toUnixTimestamp64Milli(processed_at)', 'marks');
+
+/** The last element of a rising list that is not above the number, which must not be below the first. */
+function roundedDown(number: string, list: string): string {
+  return `roundDown(${number}, {${list}:Array(Int64)})`;
+}
+
+function partsOf(
+  own: readonly OwnTables[],
+  { tenantId, projectId, subjectType, selection, marksMs }: UsageScope,
+) {
+  const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
+  const { measure, currency, selectorType, selectorValue, dimensionKey, dimensionValue } = selection;
+  const selects = ['true'];
+  if (selectorType === 'metric') selects.push('item.metric = {selector:String}');
+  if (selectorType === 'metric_prefix') selects.push('startsWith(item.metric, {selector:String})');
+  if (dimensionKey) {
+    selects.push(
+      'mapContains(dimensions, {dimension:String}) AND dimensions[{dimension:String}] = {value:String}',
+    );
+  }
+  return {
+    from: `${events} ARRAY JOIN item`,
+    conditions: `tenant_id = {tenant:String} AND project_id = {project:String} AND subject_type = {subject_type:String}
+       AND processed_at >= fromUnixTimestamp64Milli({since:Int64})
+       ${measure === 'amount' ? 'AND item.currency = {currency:String}' : ''}`,
+    isSelected: `(${selects.join(' AND ')})`,
+    value: `toDecimal256(item.${measure}, 18)`,
+    params: {
+      ...{ tenant: tenantId, project: projectId, subject_type: subjectType, currency },
+      ...{ marks: marksMs, since: marksMs[0] ?? 0, selector: selectorValue ?? '' },
+      ...{ dimension: dimensionKey ?? '', value: dimensionValue ?? '' },
+    },
+  };
+}
