@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
 import { Checkouts } from './checkouts.js';
@@ -65,6 +64,8 @@ export interface TestCheckout extends Omit<TestApi, 'tenantId'> {
   /** Begins anew for the next test: another tenant buys, everything works, nothing was asked yet. */
   anew(): Promise<void>;
   readonly metrics: Metrics;
+  /** What was logged. */
+  readonly warnings: object[];
   readonly provider: FakeProvider;
   /** What is configured; read for each new order. */
   readonly urls: { success: string | undefined; cancel: string | undefined };
@@ -93,7 +94,8 @@ export async function createTestCheckout(): Promise<TestCheckout> {
     quota.tried.push(tenantId);
     if (quota.failures-- > 0) throw new Error('the counter store is away');
   };
-  const log = pino({ level: 'silent' });
+  const warnings: object[] = [];
+  const log = { warn: (details: object) => void warnings.push(details) };
   const metrics = createMetrics();
   const parts = { log, metrics: new PaymentMetrics(metrics) };
   const api = await createTestApi((app, stores) => {
@@ -107,6 +109,7 @@ export async function createTestCheckout(): Promise<TestCheckout> {
   const checkout: TestCheckout = {
     ...api,
     metrics,
+    warnings,
     provider,
     urls,
     quota,

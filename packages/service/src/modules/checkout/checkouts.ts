@@ -7,6 +7,7 @@ import {
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, invalidRequest, type Page, type Principal } from '../../platform/http/index.js';
+import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { newestPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
@@ -48,6 +49,9 @@ export class Checkouts {
   /** Sessions that this process is asking the provider for, by order: whoever else wants one waits for the same answer. */
   readonly #asking = new Map<string, Promise<ProviderSession>>();
 
+  /** Requests of one tenant, which would wait for each other with a connection each. */
+  readonly #resolving = new OneAtATime();
+
   constructor(private readonly deps: CheckoutDeps) {}
 
   /**
@@ -55,12 +59,14 @@ export class Checkouts {
    * outside any transaction; whatever breaks off in between, the same request goes on where it stopped.
    *
    * @throws ApiError `not_found`, `invalid_request`, `idempotency_key_conflict`, `payment_checkout_expired`,
-   *   `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`
+   *   `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
     const { postgres } = this.deps;
     // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
-    const outcome = await transaction(postgres, (tx) => this.#resolve(tx, request));
+    const outcome = await this.#resolving.run(request.tenantId, () =>
+      transaction(postgres, (tx) => this.#resolve(tx, request)),
+    );
     if ('refusal' in outcome) throw new ApiError(outcome.refusal);
     return sessionOf(outcome.order) ?? this.#open(outcome.order);
   }

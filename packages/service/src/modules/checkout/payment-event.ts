@@ -17,7 +17,8 @@ export interface Payment {
 export type ReadPayment = Payment | 'malformed' | undefined;
 
 export const PAYMENT_SUCCEEDED = 'payment_intent.succeeded';
-const PAYMENT_ID_CHARS_MAX = 255;
+/** More than any id has. */
+const TEXT_CHARS_MAX = 255;
 
 /**
  * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a
@@ -34,9 +35,9 @@ export function readPayment(event: unknown): ReadPayment {
   const { amount_received: received = amount } = payment;
   const { tenant_id: tenantId, plan_id: planId, order_id: orderId } = objectOf(metadata);
   if (object !== 'payment_intent' || status !== 'succeeded') return 'malformed';
-  if (!isText(id) || id.length > PAYMENT_ID_CHARS_MAX) return 'malformed';
   if (!isAmount(amount) || received !== amount) return 'malformed';
-  if (!isText(currency) || !isText(tenantId) || !isText(planId) || !isText(orderId)) return 'malformed';
+  if (!isText(id) || !isText(currency) || !isText(tenantId) || !isText(planId) || !isText(orderId))
+    return 'malformed';
   return { id, amountMinor: amount, currency: currency.toLowerCase(), tenantId, planId, orderId };
 }
 
@@ -44,9 +45,9 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Text that PostgreSQL can be asked for. */
+/** Text of a bounded length that PostgreSQL can be asked for. */
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && isUsableText(value);
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_CHARS_MAX && isUsableText(value);
 }
 
 function isAmount(value: unknown): value is number {

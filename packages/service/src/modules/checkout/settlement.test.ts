@@ -199,6 +199,18 @@ describe('a payment that is not that of an order', () => {
     expect(verdict(await checkout.deliver(await checkout.paid(orderId)))).toBe('400 payment_mismatch');
   });
 
+  it('is named in the log, with its order: it may have to be given back', async () => {
+    const event = await checkout.paid(await newOrder(), { amount: 1, amount_received: 1 });
+    await checkout.deliver(event);
+    const { order_id: orderId } = metadataOf(event) as { order_id: string };
+    expect(checkout.warnings.at(-1)).toEqual({
+      requestId: expect.any(String),
+      reason: 'it is of another amount',
+      paymentId: event.data.object.id,
+      orderId,
+    });
+  });
+
   it('is refused: a second one for an order, and one that has paid another', async () => {
     const first = await checkout.paid(await newOrder());
     await checkout.deliver(first);

@@ -70,7 +70,7 @@ export class Settlement {
       return await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
     } catch (error) {
       if (!isUniqueViolation(error, 'payment_orders_payment')) throw error;
-      throw this.#mismatch(requestId, 'it has paid another order');
+      throw this.#mismatch(requestId, 'it has paid another order', payment);
     }
   }
 
@@ -79,12 +79,13 @@ export class Settlement {
     const { clock } = this.deps;
     const tenantId = await findTenantOfOrder(tx, payment.orderId);
     if (tenantId === undefined) throw this.#absent(payment, requestId);
-    if (tenantId !== payment.tenantId) throw this.#mismatch(requestId, 'its order is of another tenant');
+    if (tenantId !== payment.tenantId)
+      throw this.#mismatch(requestId, 'its order is of another tenant', payment);
     await lockOrders(tx, tenantId);
     const order = await findOrder(tx, tenantId, payment.orderId);
     if (order === undefined) throw new Error('an order has disappeared');
     const difference = this.#difference(payment, order);
-    if (difference !== undefined) throw this.#mismatch(requestId, difference);
+    if (difference !== undefined) throw this.#mismatch(requestId, difference, payment);
     const atS = unixSeconds(clock);
     const source = `${order.provider}:${payment.id}`;
     const isNew = order.status !== 'paid';
@@ -118,16 +119,18 @@ export class Settlement {
   }
 
   /** An order is committed before its page exists; an id that is that fresh may still be about to appear where we look. */
-  #absent({ orderId }: Payment, requestId: string): ApiError {
-    const madeAtMs = timeOfId('ord', orderId);
+  #absent(payment: Payment, requestId: string): ApiError {
+    const madeAtMs = timeOfId('ord', payment.orderId);
     const nowMs = this.deps.clock.nowMs();
     const isFresh = madeAtMs !== undefined && Math.abs(nowMs - madeAtMs) < ABANDONED_AFTER_S * MS_PER_S;
-    return isFresh ? new ApiError('payment_order_not_ready') : this.#mismatch(requestId, 'it has no order');
+    if (isFresh) return new ApiError('payment_order_not_ready');
+    return this.#mismatch(requestId, 'it has no order', payment);
   }
 
   /** Money may have been taken for nothing: whoever runs the service should know, the sender need not know why. */
-  #mismatch(requestId: string, reason: string): ApiError {
-    this.deps.log.warn({ requestId, reason }, 'a verified payment was refused');
+  #mismatch(requestId: string, reason: string, payment?: Payment): ApiError {
+    const about = { paymentId: payment?.id, orderId: payment?.orderId };
+    this.deps.log.warn({ requestId, reason, ...about }, 'a verified payment was refused');
     return new ApiError('payment_mismatch');
   }
 }
