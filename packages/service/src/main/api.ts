@@ -125,7 +125,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
-  registerLimitRoutes(app, postgres, admission);
+  registerLimitRoutes(app, { postgres, metrics, admission });
   registerCatalogRoutes(app, {
     postgres,
     clock,
@@ -160,8 +160,11 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
 }
 
 /** One catalog for both: what is changed on this node counts here at once. */
-function registerLimitRoutes(app: App, postgres: Stores['postgres'], admission: TenantAdmission): void {
-  const deps = { postgres, clock: systemClock, catalog: createApiCatalog(), admission };
+function registerLimitRoutes(
+  app: App,
+  parts: { postgres: Stores['postgres']; metrics: Metrics; admission: TenantAdmission },
+): void {
+  const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
   registerLimitManagementRoutes(app, createLimitManagement(deps));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }

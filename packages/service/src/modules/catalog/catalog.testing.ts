@@ -1,4 +1,5 @@
 import { ManualClock } from '../../kernel/clock.js';
+import { createMetrics } from '../../platform/metrics/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { createTestApi, type TestApi, type TestStores } from '../../testing/api.js';
 import {
@@ -70,7 +71,7 @@ export async function createCatalogApi(plan?: BaselinePlan): Promise<CatalogApi>
       const { entitlements, admission } = partsOf({ postgres, clock });
       const deps = { postgres, clock, admission, catalog: createApiCatalog() };
       registerLimitManagementRoutes(app, createLimitManagement(deps));
-      registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
+      registerRealtimeLimitRoutes(app, createRealtimeLimits({ ...deps, metrics: createMetrics() }));
       const counts = { countSubjectRoutes, countUsageControls };
       registerCatalogRoutes(app, { postgres, clock, entitlements, tenants, ...counts });
     },

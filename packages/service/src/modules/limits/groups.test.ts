@@ -85,3 +85,24 @@ test('a bounded number waits; room is made by what ends', async () => {
   end('b1');
   expect(await third).toBe('b1!');
 });
+
+test('tells how many items wait, since when, and how many were refused or failed together', async () => {
+  let nowMs = 1_000;
+  const { groups, end } = controlled({ waitingMax: 2, monotonicMs: () => nowMs });
+  const state = () => [groups.depth, groups.oldestAgeMs, groups.refusedCount, groups.failedCount];
+  expect(state()).toEqual([0, 0, 0, 0]);
+  const first = groups.run('a', 'a1');
+  await settled();
+  nowMs += 500;
+  const second = groups.run('b', 'b1').catch(() => 'failed');
+  await expect(groups.run('b', 'b2')).rejects.toThrow();
+  await settled();
+  nowMs += 200;
+  expect(state()).toEqual([2, 700, 1, 0]);
+  end('a1');
+  expect(await first).toBe('a1!');
+  expect(state()).toEqual([1, 200, 1, 0]);
+  end('b1', new Error('away'));
+  expect(await second).toBe('failed');
+  expect(state()).toEqual([0, 0, 1, 1]);
+});

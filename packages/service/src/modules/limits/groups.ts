@@ -9,6 +9,8 @@ export interface GroupOptions {
   readonly waitingMax?: number;
   /** As many go together. */
   readonly groupMax?: number;
+  /** A clock that never goes back; for how long items wait. */
+  readonly monotonicMs?: () => number;
 }
 
 const WAITING_MAX = 2_000;
@@ -16,6 +18,7 @@ const GROUP_MAX = 200;
 
 interface Waiting<Item, Answer> {
   readonly item: Item;
+  readonly sinceMs: number;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -28,27 +31,60 @@ export class Groups<Item, Answer> {
   /** Has a key for as long as a group of it is worked on. */
   readonly #waiting = new Map<string, Waiting<Item, Answer>[]>();
   readonly #options: Required<GroupOptions>;
-  #count = 0;
+  /** All that is not answered, in the order of arrival. */
+  readonly #open = new Set<Waiting<Item, Answer>>();
+  #refused = 0;
+  #failed = 0;
 
   /** @param work what becomes of each item, in their order, which is that of their arrival; when it throws, that becomes of all */
   constructor(
     private readonly work: (items: readonly Item[]) => Promise<readonly Outcome<Answer>[]>,
     options: GroupOptions = {},
   ) {
-    this.#options = { waitingMax: WAITING_MAX, groupMax: GROUP_MAX, ...options };
+    this.#options = {
+      waitingMax: WAITING_MAX,
+      groupMax: GROUP_MAX,
+      monotonicMs: () => performance.now(),
+      ...options,
+    };
+  }
+
+  /** Items that are not answered yet. */
+  get depth(): number {
+    return this.#open.size;
+  }
+
+  /** How long the oldest of them has waited. */
+  get oldestAgeMs(): number {
+    const [oldest] = this.#open;
+    return oldest === undefined ? 0 : this.#options.monotonicMs() - oldest.sinceMs;
+  }
+
+  /** Items that were refused because too many waited. */
+  get refusedCount(): number {
+    return this.#refused;
+  }
+
+  /** Items whose whole group failed. */
+  get failedCount(): number {
+    return this.#failed;
   }
 
   /** @throws ApiError `server_busy` when too much waits; or what became of the item */
   run(key: string, item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      if (this.#count >= this.#options.waitingMax) throw new ApiError('server_busy');
-      this.#count += 1;
+      if (this.#open.size >= this.#options.waitingMax) {
+        this.#refused += 1;
+        throw new ApiError('server_busy');
+      }
+      const entry = { item, sinceMs: this.#options.monotonicMs(), resolve, reject };
+      this.#open.add(entry);
       const waiting = this.#waiting.get(key);
       if (waiting !== undefined) {
-        waiting.push({ item, resolve, reject });
+        waiting.push(entry);
         return;
       }
-      const group = [{ item, resolve, reject }];
+      const group = [entry];
       this.#waiting.set(key, group);
       void this.#workOff(key, group);
     });
@@ -73,9 +109,10 @@ export class Groups<Item, Answer> {
         else resolve(outcome.answer);
       }
     } catch (error) {
+      this.#failed += group.length;
       for (const { reject } of group) reject(error);
     } finally {
-      this.#count -= group.length;
+      for (const entry of group) this.#open.delete(entry);
     }
   }
 }

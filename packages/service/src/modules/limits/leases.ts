@@ -3,6 +3,7 @@ import { unixSeconds } from '../../kernel/clock.js';
 import { ApiError, invalidRequest, type Page, type ProjectRef } from '../../platform/http/index.js';
 import { amountText } from '../ledger/index.js';
 import { subjectKey } from './book/route-book.js';
+import type { MeasuredQueue } from './group-metrics.js';
 import { Groups } from './groups.js';
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import { answerLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './lease-group.js';
@@ -28,6 +29,11 @@ export class Leases {
       const requests = waiting.map(({ request }) => request);
       return answerLeaseRequests(deps, first.project, first.subject, requests);
     });
+  }
+
+  /** Requests that wait. */
+  get queue(): MeasuredQueue {
+    return this.#groups;
   }
 
   /**

@@ -18,9 +18,9 @@ export async function createTestLimits(): Promise<TestLimits> {
   let parts: { leases: Leases; expiry: LeaseExpiryJob } | undefined;
   const api = await createTestApi((app, { postgres, clock }) => {
     const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
-    const realtime = createRealtimeLimits({ postgres, catalog, clock, admission: everythingAdmitted });
-    const log = { warn: () => {} };
-    const expiry = createLeaseExpiryJob({ postgres, clock, log, metrics: createMetrics() });
+    const deps = { postgres, clock, metrics: createMetrics() };
+    const realtime = createRealtimeLimits({ ...deps, catalog, admission: everythingAdmitted });
+    const expiry = createLeaseExpiryJob({ ...deps, log: { warn: () => {} } });
     parts = { leases: realtime.leases, expiry };
     registerRealtimeLimitRoutes(app, realtime);
   });

@@ -1,6 +1,8 @@
 import type { App } from '../../platform/http/index.js';
+import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { LimitAdmission } from './admission.js';
+import { measureQueues } from './group-metrics.js';
 import { registerLeaseRoutes } from './lease-routes.js';
 import { Leases } from './leases.js';
 import { registerRealtimeRoutes } from './realtime-routes.js';
@@ -8,6 +10,7 @@ import { SubjectLimits, type SubjectLimitsDeps } from './subject-limits.js';
 
 export interface RealtimeDeps extends SubjectLimitsDeps {
   readonly postgres: Postgres;
+  readonly metrics: Metrics;
   readonly admission: Pick<LimitAdmission, 'admitBudgetLease'>;
 }
 
@@ -21,6 +24,7 @@ export interface RealtimeLimitParts {
 export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
   const subjectLimits = new SubjectLimits(deps);
   const leases = new Leases({ ...deps, limits: subjectLimits });
+  measureQueues(deps.metrics, { leases: leases.queue, ...subjectLimits.queues });
   return { subjectLimits, leases, admission: deps.admission };
 }
 

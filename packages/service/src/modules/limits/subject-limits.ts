@@ -6,6 +6,7 @@ import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../le
 import type { LimitCatalog } from './book/catalog.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
+import type { MeasuredQueue } from './group-metrics.js';
 import { Groups, type Outcome } from './groups.js';
 import {
   hasRoomFor,
@@ -49,6 +50,11 @@ export class SubjectLimits {
     const { postgres } = deps;
     this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
     this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
+  }
+
+  /** Looks that wait: at limits, and at wallets. */
+  get queues(): { readonly limits: MeasuredQueue; readonly wallets: MeasuredQueue } {
+    return { limits: this.#counted, wallets: this.#available };
   }
 
   /** What applies to a subject; undefined without a route. At most as old as the catalog keeps what it knows. */

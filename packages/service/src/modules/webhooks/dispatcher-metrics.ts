@@ -11,6 +11,7 @@ export interface Backlog {
 export class DispatcherMetrics {
   readonly #attempts: Counter<'outcome'>;
   readonly #disabled: Counter<'reason'>;
+  readonly #failures: Counter<'work'>;
   readonly #messages: Gauge;
   readonly #deliveries: Gauge;
   readonly #oldestDueAge: Gauge;
@@ -27,6 +28,12 @@ export class DispatcherMetrics {
       name: 'tollgate_webhook_endpoints_disabled_total',
       help: 'Webhook endpoints that were disabled, by reason.',
       labelNames: ['reason'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'tollgate_webhook_failures_total',
+      help: 'What of the delivery of webhooks failed on this side and is tried again: turns of the dispatcher, attempts that were lost.',
+      labelNames: ['work'],
       registers,
     });
     const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
@@ -47,6 +54,10 @@ export class DispatcherMetrics {
 
   endpointDisabled(reason: string): void {
     this.#disabled.inc({ reason });
+  }
+
+  failed(work: 'turn' | 'attempt'): void {
+    this.#failures.inc({ work });
   }
 
   backlog({ messages, deliveries, oldestDueAgeMs }: Backlog): void {

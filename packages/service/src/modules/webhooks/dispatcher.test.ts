@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../platform/metrics/index.js';
 import { waitFor } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
 import { LEASE_MS } from './dispatcher.js';
@@ -84,7 +85,11 @@ describe('a running dispatcher', () => {
   it('goes on after a failure of the database', async () => {
     await hooks.makeEndpoint(receiver.url);
     await hooks.postgres.pool.query('alter table webhook_messages rename to mislaid');
-    run();
+    const metrics = createMetrics();
+    run({}, metrics);
+    await waitFor(async () =>
+      /^tollgate_webhook_failures_total\{work="turn"\} 1$/m.test(await metrics.metrics()),
+    );
     await hooks.postgres.pool.query('alter table mislaid rename to webhook_messages');
     await hooks.emit({});
     await waitFor(() => receiver.received.length === 1);

@@ -102,6 +102,7 @@ class Dispatcher implements WebhookDispatcher {
         failures = 0;
         if (fannedOut < FAN_OUT_MESSAGES_MAX) await this.#rest(signal);
       } catch (error) {
+        this.#metrics.failed('turn');
         this.deps.log.warn({ err: error }, 'webhooks could not be dispatched; trying again');
         await pause(retryPauseMs(++failures), signal);
       }
@@ -167,6 +168,7 @@ class Dispatcher implements WebhookDispatcher {
       await this.#record(attempt, outcome);
     } catch (error) {
       if (signal.aborted) return;
+      this.#metrics.failed('attempt');
       const { endpoint_id: endpointId, message_id: messageId } = attempt;
       this.deps.log.warn(
         { err: error, endpointId, messageId },
