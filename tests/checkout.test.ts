@@ -68,6 +68,33 @@ describe('a purchase from a service that is killed', { timeout: CRASH_MS_MAX }, 
   });
 });
 
+describe('a purchase by somebody who is signed in', () => {
+  it('is that of the tenant, under the key that the browser sends, and asks for the token of the session', async () => {
+    const tenantId = await newTenant();
+    const keys = `/admin/v1/tenants/${tenantId}/api-keys`;
+    const { body: admin } = await call('POST', keys, { name: 'x', permissions: ['tenant:admin'] });
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+      fetch(service.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const signedIn = await post('/api/session', { api_key: admin.key });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const { csrf_token: token } = (await signedIn.json()) as { csrf_token: string };
+    const buy = (headers: Record<string, string>) =>
+      post('/api/payments/provider/checkout-sessions', { plan_id: 'launch' }, headers);
+    const key = { 'idempotency-key': 'key of launch' };
+    expect((await buy({ ...key, 'x-csrf-token': token })).status).toBe(401);
+    expect((await buy({ ...key, cookie })).status).toBe(401);
+    expect((await buy({ cookie, 'x-csrf-token': token })).status).toBe(400);
+    const bought = await buy({ ...key, cookie, 'x-csrf-token': token });
+    expect(bought.status).toBe(201);
+    const { session_url: url } = (await bought.json()) as { session_url: string };
+    expect(await pageToPay(tenantId, 'launch')).toBe(url);
+  });
+});
+
 /** The packaged Chromium is built for this platform alone. */
 const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 
