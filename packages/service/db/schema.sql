@@ -464,6 +464,7 @@ create table raw_only_dimensions (
   tenant_id text not null,
   project_id text not null,
   name text not null,
+  added_at_ms bigint not null default ((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric))::bigint,
   constraint raw_only_dimensions_pkey PRIMARY KEY (project_id, name),
   constraint raw_only_dimensions_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );

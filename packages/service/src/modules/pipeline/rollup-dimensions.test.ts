@@ -6,11 +6,14 @@ const DELAY_MS = 20_000;
 const COMBINATIONS_MAX = 50;
 
 /** What is rated, with a store that remembers and a clock that is set. */
-function fixture(options: Partial<RollupDimensionsOptions> = {}, committed: string[] = []) {
+function fixture(options: Partial<RollupDimensionsOptions> = {}, committed: string[] = [], ageMs = DELAY_MS) {
   const clock = { nowMs: 0 };
   const rollup = new RollupDimensions({
     store: {
-      load: async (projectIds) => new Map(projectIds.map((id) => [id, id === 'prj_1' ? [...committed] : []])),
+      load: async (projectIds) => {
+        const known = committed.map((name) => ({ name, ageMs }));
+        return new Map(projectIds.map((id) => [id, id === 'prj_1' ? known : []]));
+      },
       add: async (dimensions) => {
         committed.push(...dimensions.map(({ name }) => name));
       },
@@ -79,6 +82,21 @@ it('begins with what is known, and knows nothing of projects it was not prepared
   expect(rate({ request: 'r' })).toEqual(['request']);
   expect(rate({ request: 'r' }, 'prj_2')).toEqual([]);
   expect(rate({ request: 'r' }, 'prj_3')).toEqual([]);
+});
+
+it('waits with what another process has committed only just now: readers may not know it yet', async () => {
+  const { clock, committed, rollup, rate, rateMany } = fixture({}, ['request'], 5_000);
+  await rollup.prepare([SCOPE]);
+  expect(rate({ request: 'r' })).toEqual([]);
+  // It is decided already, and not decided again.
+  rateMany(0, 2 * COMBINATIONS_MAX, (i) => ({ request: `r${i}` }));
+  clock.nowMs = DELAY_MS - 5_001;
+  await rollup.prepare([SCOPE]);
+  expect(committed).toEqual(['request']);
+  expect(rate({ request: 'r' })).toEqual([]);
+  clock.nowMs += 1;
+  await rollup.prepare([SCOPE]);
+  expect(rate({ request: 'r' })).toEqual(['request']);
 });
 
 it('tries again to commit what could not be', async () => {

@@ -1,9 +1,9 @@
-import { HISTORY_FRESH_MS, type RawOnlyDimension } from '../storage/index.js';
+import { HISTORY_FRESH_MS, type KnownRawOnly, type RawOnlyDimension } from '../storage/index.js';
 
 /** Remembers them for good. */
 export interface RawOnlyStore {
-  /** Names by project. */
-  load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** By project. */
+  load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly KnownRawOnly[]>>;
   /** They are committed when it returns. */
   add(dimensions: readonly RawOnlyDimension[]): Promise<void>;
 }
@@ -65,14 +65,17 @@ export class RollupDimensions {
       else known.apply(nowMs());
     }
     if (unknown.size === 0) return;
-    const names = await store.load([...unknown.keys()]);
+    const committed = await store.load([...unknown.keys()]);
     for (const { tenantId, projectId } of unknown.values()) {
       if (this.#projects.size >= projectsMax) this.#forgetOldest();
       const decide = (name: string) => this.#decided.push({ tenantId, projectId, name });
-      this.#projects.set(
-        projectId,
-        new ProjectDimensions(this.options, names.get(projectId) ?? NONE, decide),
-      );
+      const project = new ProjectDimensions(this.options, decide);
+      // What another process has just committed, readers may not know yet either.
+      for (const { name, ageMs } of committed.get(projectId) ?? []) {
+        project.leaveOut(name, nowMs() + delayMs - ageMs);
+      }
+      project.apply(nowMs());
+      this.#projects.set(projectId, project);
     }
   }
 
@@ -89,7 +92,7 @@ export class RollupDimensions {
 }
 
 class ProjectDimensions {
-  readonly #leftOut: Set<string>;
+  readonly #leftOut = new Set<string>();
   /** Committed, with the time from which on they are left out. */
   readonly #waiting = new Map<string, number>();
   /** Decided and perhaps not committed yet: not to be decided again. */
@@ -103,15 +106,14 @@ class ProjectDimensions {
 
   constructor(
     { combinationsMax = COMBINATIONS_MAX, windowEvents = WINDOW_EVENTS }: RollupDimensionsOptions,
-    leftOut: readonly string[],
     private readonly decide: (name: string) => void,
   ) {
-    this.#leftOut = new Set(leftOut);
     this.#combinationsMax = combinationsMax;
     this.#windowEvents = windowEvents;
   }
 
   leaveOut(name: string, fromMs: number): void {
+    this.#decided.add(name);
     this.#waiting.set(name, fromMs);
   }
 

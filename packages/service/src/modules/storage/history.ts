@@ -50,8 +50,8 @@ type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
 
 async function readKept(db: Postgres['db'], projectId: string): Promise<Kept> {
   const day = await retainedFromDayOf(db, projectId);
-  const rawOnly = await rawOnlyDimensions(db, [projectId]);
-  return { retainedFrom: day * SECONDS_PER_DAY, rawOnly: rawOnly.get(projectId) ?? [] };
+  const rawOnly = (await rawOnlyDimensions(db, [projectId])).get(projectId) ?? [];
+  return { retainedFrom: day * SECONDS_PER_DAY, rawOnly: rawOnly.map(({ name }) => name) };
 }
 
 function scopeWith({ tenantId, projectId, projectNo, storage }: StorageScope, kept: Kept): HistoryScope {

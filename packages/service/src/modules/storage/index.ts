@@ -1,7 +1,12 @@
 export { createUsageHistory, HISTORY_FRESH_MS, type HistoryScope, type UsageHistory } from './history.js';
 export { type EveryHistory, everyHistory, type OwnTables, projectsWithOwnTables } from './place-store.js';
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
-export { addRawOnlyDimensions, type RawOnlyDimension, rawOnlyDimensions } from './raw-only-store.js';
+export {
+  addRawOnlyDimensions,
+  type KnownRawOnly,
+  type RawOnlyDimension,
+  rawOnlyDimensions,
+} from './raw-only-store.js';
 export { createRetentionJob, type RetentionPolicy } from './retention-job.js';
 export { projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

@@ -22,7 +22,15 @@ it('remembers each dimension once, with what may stand in a name, and tells thos
   await addRawOnlyDimensions(db, [dimension('request'), dimension('__proto__'), dimension("it's, {a}")]);
   const names = ['__proto__', "it's, {a}", 'request'];
   expect([...(await rawOnlyDimensions(db, ['prj_1', 'prj_2']))]).toEqual([['prj_1', expect.anything()]]);
-  expect((await rawOnlyDimensions(db, ['prj_1'])).get('prj_1')?.sort()).toEqual(names);
+  const known = (await rawOnlyDimensions(db, ['prj_1'])).get('prj_1') ?? [];
+  expect(known.map(({ name }) => name).sort()).toEqual(names);
+  for (const { ageMs } of known) expect(ageMs).toBeGreaterThanOrEqual(0);
+  await store.postgres.pool.query(
+    "update raw_only_dimensions set added_at_ms = added_at_ms - 5000 where name = 'request'",
+  );
+  const [request] =
+    (await rawOnlyDimensions(db, ['prj_1'])).get('prj_1')?.filter(({ name }) => name === 'request') ?? [];
+  expect(request?.ageMs).toBeGreaterThanOrEqual(5_000);
   nowMs = HISTORY_FRESH_MS;
   expect([...(await history.scopeOf(project)).rawOnly].sort()).toEqual(names);
 });

@@ -8,16 +8,30 @@ export interface RawOnlyDimension {
   readonly name: string;
 }
 
+/** One that is committed. */
+export interface KnownRawOnly {
+  readonly name: string;
+  /** Since it was added, by the clock of the database alone. */
+  readonly ageMs: number;
+}
+
 /** By project; one without any is absent. */
 export async function rawOnlyDimensions(
   db: Postgres['db'],
   projectIds: readonly string[],
-): Promise<Map<string, string[]>> {
-  const { rows } = await sql<{ projectId: string; names: string[] }>`
-    select project_id as "projectId", array_agg(name order by name) as names
-    from raw_only_dimensions where project_id = any(${projectIds}) group by project_id
+): Promise<Map<string, KnownRawOnly[]>> {
+  const { rows } = await sql<{ projectId: string; name: string; ageMs: number }>`
+    select project_id as "projectId", name,
+      (extract(epoch from clock_timestamp()) * 1000)::bigint - added_at_ms as "ageMs"
+    from raw_only_dimensions where project_id = any(${projectIds}) order by project_id, name
   `.execute(db);
-  return new Map(rows.map(({ projectId, names }) => [projectId, names]));
+  const known = new Map<string, KnownRawOnly[]>();
+  for (const { projectId, ...dimension } of rows) {
+    const ofProject = known.get(projectId);
+    if (ofProject === undefined) known.set(projectId, [dimension]);
+    else ofProject.push(dimension);
+  }
+  return known;
 }
 
 /** Committed when it returns. */

@@ -413,6 +413,7 @@ export interface RawOnlyDimensionsTable {
   tenant_id: string;
   project_id: string;
   name: string;
+  added_at_ms: Generated<number>;
 }
 
 export interface RetentionSweepTable {
