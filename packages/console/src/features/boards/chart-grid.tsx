@@ -1,4 +1,5 @@
 import {
+  type Announcements,
   closestCenter,
   DndContext,
   type DragEndEvent,
@@ -55,7 +56,12 @@ export function ChartGrid({ board, charts, range, onDo }: ChartGridProps) {
     );
   };
   return (
-    <DndContext sensors={sensors} collisionDetection={closestCenter} onDragEnd={onDragEnd}>
+    <DndContext
+      sensors={sensors}
+      collisionDetection={closestCenter}
+      onDragEnd={onDragEnd}
+      accessibility={{ announcements: announcementsOf(shown) }}
+    >
       <SortableContext items={ids} strategy={rectSortingStrategy}>
         <div className="grid gap-4 px-4 pb-10 sm:px-6 xl:grid-cols-2">
           {shown.map((chart) => (
@@ -65,6 +71,19 @@ export function ChartGrid({ board, charts, range, onDo }: ChartGridProps) {
       </SortableContext>
     </DndContext>
   );
+}
+
+/** What those hear who do not see a chart move. */
+function announcementsOf(charts: readonly Chart[]): Announcements {
+  const place = (id: string | number) =>
+    `place ${charts.findIndex(({ chart_id }) => chart_id === id) + 1} of ${charts.length}`;
+  const title = (id: string | number) => charts.find(({ chart_id }) => chart_id === id)?.title ?? 'The chart';
+  return {
+    onDragStart: ({ active }) => `${title(active.id)} is picked up, at ${place(active.id)}.`,
+    onDragOver: ({ active, over }) => `${title(active.id)} is over ${place(over?.id ?? active.id)}.`,
+    onDragEnd: ({ active, over }) => `${title(active.id)} was put down at ${place(over?.id ?? active.id)}.`,
+    onDragCancel: ({ active }) => `${title(active.id)} stays at ${place(active.id)}.`,
+  };
 }
 
 function SortableChart({

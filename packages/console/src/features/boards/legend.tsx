@@ -13,7 +13,7 @@ export function Legend({
 }) {
   const theme = useTheme();
   return (
-    <ul className="tabular max-h-24 overflow-y-auto px-4 pb-3 text-xs">
+    <ul className="tabular max-h-28 overflow-y-auto px-4 pb-3 text-xs">
       {series.map(({ label, unit, total, values }, index) => (
         <li key={`${label} ${unit}`} className="flex items-center gap-2 py-0.5">
           <span className="size-2.5 shrink-0 rounded-xs" style={{ background: seriesColor(theme, index) }} />

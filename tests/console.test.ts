@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TollgateClient } from '@tollgate/sdk';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleCall, seededRandom } from '../packages/service/src/main/demo/sample-traffic.js';
+import { type DemoTenant, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
+import { type RunningService, startService } from './support/service.js';
+
+/** The packaged Chromium is built for this platform alone. */
+const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
+const EVENTS = 30;
+const CUSTOMER = 'cust_001';
+
+describe.runIf(hasBrowser)('the console', () => {
+  let service: RunningService;
+  let launched: LaunchedBrowser;
+  let tenant: DemoTenant;
+  let page: Page;
+  let folder: string;
+  const problems: string[] = [];
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
+    service = await startService();
+    ({ tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder));
+    await sendEvents();
+    launched = await launchBrowser();
+    page = await launched.browser.newPage({ locale: 'en-GB', viewport: { width: 1_280, height: 900 } });
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+    });
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.url)) {
+        problems.push(`asked for ${request.url()}`);
+      }
+    });
+  });
+  afterAll(async () => {
+    await launched?.close();
+    await service?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function sendEvents(): Promise<void> {
+    const project = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key }).project(
+      tenant.projectId,
+    );
+    const random = seededRandom(1);
+    const occurred_at = Math.floor(Date.now() / 1_000);
+    const events = Array.from({ length: EVENTS }, (_, index) => ({
+      extractor_rule_set_id: tenant.ruleSetId,
+      idempotency_key: `console-${index}`,
+      occurred_at,
+      raw_json: { ...sampleCall(index, random), customer: CUSTOMER },
+    }));
+    await project.batchIngest({ source: 'console-test', events });
+    await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === EVENTS, {
+      timeoutMs: 30_000,
+      what: 'the sample events',
+    });
+  }
+
+  const goTo = (part: string) =>
+    page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part }).click();
+
+  it('leads who is not signed in to the sign-in page, and refuses a wrong key', async () => {
+    await page.goto(service.url);
+    await page.getByLabel('API key').fill('tg_live_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This key is not known here').waitFor();
+    // The browser tells of the refusal by itself.
+    expect(problems.splice(0)).toEqual([expect.stringContaining('401')]);
+  });
+
+  it('signs in by the link that the demo prints, and takes the key out of the address', async () => {
+    await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Boards' }).waitFor();
+    expect(page.url()).toBe(`${service.url}/p/${tenant.projectId}/boards`);
+    expect(await page.evaluate('document.cookie')).toBe('');
+  });
+
+  it('draws the charts of a board, and tells their numbers as a table', async () => {
+    await page.getByRole('link', { name: /LLM usage/ }).click();
+    const chart = page.getByRole('region', { name: 'Requests by model' });
+    await chart.locator('canvas').waitFor();
+    await chart.getByRole('button', { name: 'More about Requests by model' }).click();
+    await page.getByRole('menuitem', { name: 'View as table' }).click();
+    await chart.getByRole('rowheader', { name: 'Total' }).waitFor();
+  });
+
+  it('makes a chart from what was used, shows it beforehand, and deletes it', async () => {
+    await page.getByRole('button', { name: 'Add chart' }).click();
+    const editor = page.getByRole('dialog', { name: 'New chart' });
+    await editor.getByLabel('Title').fill('<img src=x onerror=alert(1)>');
+    await editor.getByRole('button', { name: 'llm.output_tokens' }).click();
+    await editor.getByRole('button', { name: 'model', exact: true }).click();
+    await editor.getByRole('region', { name: 'Preview' }).locator('canvas').waitFor();
+    await editor.getByRole('button', { name: 'Add chart' }).click();
+    const chart = page.getByRole('region', { name: '<img src=x onerror=alert(1)>' });
+    await chart.locator('canvas').waitFor();
+    await chart.getByRole('button', { name: /^More about/ }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete chart' }).click();
+    await chart.waitFor({ state: 'detached' });
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  it('moves a chart by the keyboard, and finds it there again', async () => {
+    const titles = async () =>
+      (await page.getByRole('heading', { level: 2 }).allTextContents()).filter((title) => title !== '');
+    const before = await titles();
+    const handle = page.getByRole('button', { name: `Move ${before[1]}` });
+    await handle.focus();
+    await page.keyboard.press('Space');
+    await page.getByText(`${before[1]} is over place 2`).waitFor({ state: 'attached' });
+    await page.keyboard.press('ArrowUp');
+    await page.getByText(`${before[1]} is over place 1`).waitFor({ state: 'attached' });
+    const saved = page.waitForResponse((response) => response.url().endsWith('/order') && response.ok());
+    await page.keyboard.press('Space');
+    await saved;
+    const expected = [before[1], before[0], ...before.slice(2)];
+    await waitFor(async () => (await titles()).join() === expected.join(), { what: 'the new order' });
+  });
+
+  it('shows events, and how the numbers of one came about', async () => {
+    await goTo('Usage');
+    await page.getByLabel('Source').fill('console-test');
+    await page.getByRole('row').nth(EVENTS).waitFor();
+    await page.getByRole('row').nth(1).getByRole('button').click();
+    const event = page.getByRole('dialog', { name: 'Event' });
+    await event.getByText('$.usage.output_tokens').waitFor();
+    await event.getByText(`"customer": "${CUSTOMER}"`).waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  it('shows where a subject stands', async () => {
+    await goTo('Limits');
+    await page.getByLabel('Subject type').fill('customer');
+    await page.getByLabel('Subject id').fill(CUSTOMER);
+    await page.getByRole('button', { name: 'Show limits' }).click();
+    await page
+      .getByRole('list', { name: 'Limits' })
+      .getByText(/ left$/)
+      .first()
+      .waitFor();
+  });
+
+  it('adds credit to a wallet, and leads from the ledger to the events', async () => {
+    await goTo('Money');
+    await page.getByRole('table').getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add credit' });
+    await dialog.getByLabel('Amount').fill('12.5');
+    await dialog.getByRole('button', { name: 'Add credit' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: '12.5 USD', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Usage' }).first().getByRole('link').click();
+    await page.getByRole('heading', { name: 'Usage' }).waitFor();
+    await page
+      .getByRole('cell', { name: `customer/${CUSTOMER}` })
+      .first()
+      .waitFor();
+  });
+
+  it('makes a key that is shown once, and revokes it', async () => {
+    await goTo('Settings');
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('gateway');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByText(/^tg_(live|test)_/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Revoke gateway' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByRole('button', { name: 'Revoke gateway' }).waitFor({ state: 'detached' });
+  });
+
+  it('signs out, and keeps nothing', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    await page.goto(`${service.url}/p/${tenant.projectId}/usage`);
+    await page.getByLabel('API key').waitFor();
+  });
+
+  it('breaks no content policy, logs no error and loads nothing from elsewhere', () => {
+    expect(problems).toEqual([]);
+  });
+});
