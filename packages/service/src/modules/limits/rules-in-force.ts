@@ -80,10 +80,12 @@ export class RulesInForce {
   }
 
   /** Every rule of every route. */
-  all(): RuleInForce[] {
-    return this.standing.routes.flatMap((route) =>
-      this.#rulesOf(route).map((rule) => ({ rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs) })),
-    );
+  *all(): Iterable<RuleInForce> {
+    for (const route of this.standing.routes) {
+      for (const rule of this.#rulesOf(route)) {
+        yield { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs) };
+      }
+    }
   }
 
   /** When subjects of a project were handed over, Unix milliseconds. */

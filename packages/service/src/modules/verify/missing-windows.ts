@@ -6,7 +6,7 @@ import type { RuleInForce, RulesInForce, WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
-import { readUsageSpans, readWindowUses, type UsageSpan } from './window-history-store.js';
+import { readUsageSpans, readWindowUses, type UsageSpan, type WindowUse } from './window-history-store.js';
 
 /** A window that the history has usage for. */
 export interface NeededWindow extends WindowKey {
@@ -16,79 +16,108 @@ export interface NeededWindow extends WindowKey {
   readonly used: Decimal;
 }
 
-export interface NeedReading {
-  readonly needed: readonly NeededWindow[];
+export interface MissingReading {
+  /** Those that nobody has opened. */
+  readonly missing: readonly NeededWindow[];
   /** Rules of routes whose windows were looked for, and those that were not because there are too many. */
   readonly rules: number;
   readonly leftOut: number;
 }
 
+export interface MissingWindowsDeps {
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly own: readonly OwnTables[];
+  readonly rules: RulesInForce;
+  /** From when on the history of a project is complete, Unix seconds. */
+  readonly completeFromS: (projectId: string) => number;
+  /** Those of the windows that nobody has opened. */
+  readonly absent: (windows: readonly NeededWindow[]) => Promise<readonly NeededWindow[]>;
+}
+
+/** Rules of routes that are looked at: a bound on memory. */
+const RULES_MAX = 200_000;
 /** Queries that rules may take; routes whose windows lie alike share one. */
 const GROUPS_MAX = 200;
 /** Routes of one query: a bound on its marks. */
 const ROUTES_MAX = 1_000;
 /** The newest windows of each rule: a month of hours. */
 const WINDOWS_PER_RULE_MAX = 750;
-/** Windows that one query may answer: a bound on memory. */
+/** Rows that one query may answer: a bound on memory. With more, it asks for fewer windows. */
 const ROWS_MAX = 100_000;
+/** With so many differences nobody needs to know of more. */
+const MISSING_MAX = 10_000;
 
 /**
- * Asks the history which windows there must be: those of rules in force with usage that was surely processed since they are.
- *
- * @param completeFromS from when on the history of a project is complete, Unix seconds
+ * Asks the history which windows there must be, and then whether they are there: those of rules in force with usage that was surely
+ * processed since they are.
  */
-export async function readNeededWindows(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  own: readonly OwnTables[],
-  rules: RulesInForce,
-  completeFromS: (projectId: string) => number,
-): Promise<NeedReading> {
-  const spans = new Map((await readUsageSpans(clickhouse, own)).map((span) => [span.projectId, span]));
-  const inForce = rules.all().filter(({ route }) => spans.has(route.projectId));
-  const groups = groupsOf(inForce);
-  const needed: NeededWindow[] = [];
+export async function readMissingWindows(deps: MissingWindowsDeps): Promise<MissingReading> {
+  const spans = new Map(
+    (await readUsageSpans(deps.clickhouse, deps.own)).map((span) => [span.projectId, span]),
+  );
+  const inForce: RuleInForce[] = [];
+  let total = 0;
+  for (const counting of deps.rules.all()) {
+    if (!spans.has(counting.route.projectId)) continue;
+    total++;
+    if (inForce.length < RULES_MAX) inForce.push(counting);
+  }
+  const missing: NeededWindow[] = [];
   let looked = 0;
-  for (const group of groups.slice(0, GROUPS_MAX)) {
-    const [first] = group;
-    const span = first && spans.get(first.route.projectId);
-    if (first === undefined || span === undefined) continue;
-    const startsS = startsOf(first, span, completeFromS(span.projectId));
-    const found = startsS.length === 0 ? [] : await readGroup(clickhouse, own, rules, group, startsS);
-    if (found === undefined) continue;
-    needed.push(...found);
+  for (const group of groupsOf(inForce).slice(0, GROUPS_MAX)) {
+    if (missing.length >= MISSING_MAX) break;
+    const span = group[0] && spans.get(group[0].route.projectId);
+    if (span === undefined) continue;
+    missing.push(...(await deps.absent(await readGroup(deps, group, span))));
     looked += group.length;
   }
-  return { needed, rules: looked, leftOut: inForce.length - looked };
+  return { missing, rules: looked, leftOut: total - looked };
 }
 
-/** @returns undefined when there are too many */
 async function readGroup(
-  clickhouse: Pick<ClickHouse, 'query'>,
-  own: readonly OwnTables[],
-  rules: RulesInForce,
+  { clickhouse, own, rules, completeFromS }: MissingWindowsDeps,
   group: readonly RuleInForce[],
-  startsS: readonly number[],
-): Promise<NeededWindow[] | undefined> {
+  span: UsageSpan,
+): Promise<NeededWindow[]> {
   const [first] = group;
   if (first === undefined) return [];
-  const { route, rule } = first;
-  const { tenantId, projectId, subjectType } = route;
+  const { tenantId, projectId, subjectType } = first.route;
   const changesMs = [...group.map(({ sinceMs }) => sinceMs), ...rules.handoversOf(projectId)];
   const marksMs = [...new Set(changesMs.map(surelyAfter))].sort((a, b) => a - b);
-  const scope = { tenantId, projectId, subjectType, selection: rule, marksMs };
-  const uses = await readWindowUses(clickhouse, own, scope, startsS, ROWS_MAX);
-  if (uses.length > ROWS_MAX) return undefined;
-  const routes = new Set(group.map((member) => member.route.routeId));
+  const scope = { tenantId, projectId, subjectType, selection: first.rule, marksMs };
+  let startsS = startsOf(first, span, completeFromS(projectId));
+  while (startsS.length > 0) {
+    const uses = await readWindowUses(clickhouse, own, scope, startsS, ROWS_MAX);
+    if (uses.length <= ROWS_MAX) return neededBy(uses, group, rules);
+    startsS = startsS.slice(Math.ceil(startsS.length / 2));
+  }
+  return [];
+}
+
+/** Of subjects that are counted by a rule of the group, what was processed since then. */
+function neededBy(
+  uses: readonly WindowUse[],
+  group: readonly RuleInForce[],
+  rules: RulesInForce,
+): NeededWindow[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const {
+    rule,
+    route: { tenantId, projectId, subjectType },
+  } = first;
+  const { ruleNo, currency } = rule;
+  const routes = new Set(group.map(({ route }) => route.routeId));
   const needed = new Map<string, NeededWindow>();
   for (const { subjectId, startS, markMs, selected } of uses) {
-    const counting = rules.of({ projectId, subjectType, subjectId }, rule.ruleNo);
+    const counting = rules.of({ projectId, subjectType, subjectId }, ruleNo);
     if (counting === undefined || !routes.has(counting.route.routeId)) continue;
     const { sinceMs } = counting;
     if (Number(markMs) < surelyAfter(sinceMs)) continue;
-    const window = { projectId, subjectType, subjectId, ruleNo: rule.ruleNo, startS: Number(startS) };
+    const window = { projectId, subjectType, subjectId, ruleNo, startS: Number(startS) };
     const key = `${startS} ${subjectId}`;
     const used = add(needed.get(key)?.used ?? ZERO, decimalOf(selected));
-    needed.set(key, { ...window, tenantId, currency: rule.currency, sinceMs, used });
+    needed.set(key, { ...window, tenantId, currency, sinceMs, used });
   }
   return [...needed.values()].filter(({ used }) => !isZero(used));
 }

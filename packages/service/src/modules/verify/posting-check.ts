@@ -9,7 +9,7 @@ import {
   projectsWithOwnTables,
   retainedFromDays,
 } from '../storage/index.js';
-import { type NeedReading, readNeededWindows } from './missing-windows.js';
+import { type MissingReading, readMissingWindows } from './missing-windows.js';
 import { readPostedSums } from './posting-history-store.js';
 import { PostingTally } from './posting-tally.js';
 import { onSnapshot, readWaiting, type WaitingBatch } from './totals-store.js';
@@ -45,15 +45,14 @@ export async function verifyPosting({
   const own = await projectsWithOwnTables(postgres.db);
   const posted = await readPostedSums(clickhouse, own, upToMs);
   const windows = await readWindows(clickhouse, own, before.windows, before.rules);
-  const needs = await readNeeds({ postgres, clickhouse }, own, before);
+  const missing = await readMissing({ postgres, clickhouse }, own, before);
   const after = await readPosted(postgres, upToMs);
-  const missing = await onSnapshot(postgres, (tx) => absentWindows(tx, needs.needed));
   // Read last: what has been deleted was recorded before.
   const completeFrom = await completeFromS(postgres);
   const check = new PostingCheck({ before, after, stalled, completeFrom });
   check.debits(posted);
   check.windows(windows);
-  check.missing(needs, missing);
+  check.missing(missing);
   return check.tally.result();
 }
 
@@ -72,13 +71,18 @@ function readPosted(postgres: Postgres, upToMs: number) {
   });
 }
 
-async function readNeeds(
+/** Windows are written before the history: what is asked for after it was read must be there. */
+async function readMissing(
   { postgres, clickhouse }: Pick<PostingCheckDeps, 'postgres' | 'clickhouse'>,
   own: readonly OwnTables[],
   { rules }: Posted,
-): Promise<NeedReading> {
-  if (rules === undefined) return { needed: [], rules: 0, leftOut: ROUTES_MAX };
-  return readNeededWindows(clickhouse, own, rules, await completeFromS(postgres));
+): Promise<MissingReading> {
+  if (rules === undefined) return { missing: [], rules: 0, leftOut: ROUTES_MAX };
+  return readMissingWindows({
+    ...{ clickhouse, own, rules },
+    completeFromS: await completeFromS(postgres),
+    absent: (windows) => onSnapshot(postgres, (tx) => absentWindows(tx, windows)),
+  });
 }
 
 /** From when on the history of a project tells all that was posted, Unix seconds. */
@@ -129,8 +133,7 @@ class PostingCheck {
     }
   }
 
-  /** @param missing those of the needed windows that nobody has opened */
-  missing({ rules, leftOut }: NeedReading, missing: NeedReading['needed']): void {
+  missing({ missing, rules, leftOut }: MissingReading): void {
     const { after, stalled } = this.readings;
     this.tally.counts.rules += rules;
     this.tally.counts.rules_unjudged += leftOut;
