@@ -54,9 +54,12 @@ export function startCheckout(
 /** What an operator would otherwise learn from the first buyer. */
 function problemOf(config: Config): string | undefined {
   if (config.paymentProvider === 'sandbox') {
-    return config.stripeApiKey === undefined
-      ? undefined
-      : 'TOLLGATE_STRIPE_API_KEY is set, but payments go to the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.';
+    if (config.stripeApiKey !== undefined) {
+      return 'TOLLGATE_STRIPE_API_KEY is set, but payments go to the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.';
+    }
+    return config.baselinePlan === 'none'
+      ? 'Tenants need a plan, and get it for nothing at the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.'
+      : undefined;
   }
   const needed = {
     TOLLGATE_STRIPE_API_KEY: config.stripeApiKey,

@@ -25,6 +25,10 @@ describe('a catalog file', () => {
   it.each([
     ['{"plans": [', 'is not JSON: '],
     ['[]', 'There is something wrong with PATH: the whole: expected an object.'],
+    [
+      EXAMPLE.replace('"Starter"', '"\\u0000"'),
+      'There is something wrong with PATH: plans[0].display_name: text must not hold NUL or a lone surrogate.',
+    ],
     ['{"plans": []}', 'There is something wrong with PATH: plans: expected at least 1 entry.'],
     [
       EXAMPLE.replace('900', '"900"').replace('"month"', '"year"'),

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import { parseLossless, scanJson } from '../../kernel/json.js';
-import { ApiError, invalidRequest } from './errors.js';
-import { firstUnusableText } from './text.js';
+import { ApiError } from './errors.js';
+import { refuseUnusableText } from './text.js';
 import type { App } from './types.js';
 
 /**
@@ -67,7 +67,8 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   } catch {
     throw new ApiError('invalid_json', { message: describeSyntaxError(text) });
   }
-  if (!arbitraryText) refuseUnusableText(bytes, value);
+  // NUL or a lone surrogate: in a body that is valid UTF-8, only an escape can bring it.
+  if (!arbitraryText && bytes.includes('\\u')) refuseUnusableText(value);
   return value;
 }
 
@@ -84,14 +85,6 @@ function refuseCostlyJson(bytes: Buffer): void {
       message: `The JSON holds too many values: at most ${JSON_VALUES_MAX} (JSON_VALUES_MAX) are accepted.`,
     });
   }
-}
-
-/** In a body that is valid UTF-8, only an escape can bring NUL or a lone surrogate: without one nothing is walked. */
-function refuseUnusableText(bytes: Buffer, value: unknown): void {
-  if (!bytes.includes('\\u')) return;
-  const path = firstUnusableText(value);
-  if (path === undefined) return;
-  throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
 }
 
 /**

@@ -1,3 +1,4 @@
+import { invalidRequest } from './errors.js';
 import { childPath } from './paths.js';
 
 /** NUL, or half of a surrogate pair. */
@@ -23,6 +24,12 @@ export function firstUnusableText(value: unknown, path = ''): string | undefined
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** @throws ApiError `invalid_request` for what `firstUnusableText` finds */
+export function refuseUnusableText(value: unknown): void {
+  const path = firstUnusableText(value);
+  if (path !== undefined) throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');
 }
 
 /** Whether the text holds neither NUL nor a lone surrogate. */

@@ -4,6 +4,7 @@ import type { FastifySchemaCompiler } from 'fastify';
 import { ApiError, ERROR_DETAILS_MAX } from './errors.js';
 import { childPath, pathOfPointer } from './paths.js';
 import { readQueryText } from './query-text.js';
+import { refuseUnusableText } from './text.js';
 
 /**
  * All findings of an invalid request are listed when its JSON has at most this many values; in a larger one only the
@@ -54,6 +55,7 @@ function bodyValidator(schema: object, isBody = true) {
 export function checkAsBody(schema: object, data: unknown): void {
   const outcome = bodyValidator(schema)(data);
   if (outcome !== true) throw outcome.error;
+  refuseUnusableText(data);
 }
 
 /** Says whether bodies fit a schema, by the same check as its route's, without telling why not. */
