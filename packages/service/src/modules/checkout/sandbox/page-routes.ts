@@ -61,7 +61,8 @@ function registerSessionPages(app: App, sessions: SandboxSessions, clock: Clock)
     schema,
     handler: async ({ params }, reply) => {
       const session = await sessions.decline(params.session_id);
-      if (session !== undefined) return reply.redirect(pagePath(session.id), 303);
+      // Relative, as the forms are: browsers may reach the service below another path.
+      if (session !== undefined) return reply.redirect(`../${session.id}`, 303);
       return sendSession(reply, session, unixSeconds(clock));
     },
   });
@@ -83,7 +84,7 @@ function sendSession(reply: FastifyReply, session: SandboxSession | undefined, n
   if (session === undefined) return send(reply, 404, absentPage());
   switch (stateOf(session, nowS)) {
     case 'open':
-      return send(reply, 200, openPage(session, pagePath(session.id)));
+      return send(reply, 200, openPage(session));
     case 'complete':
       return send(reply, 200, completePage(session));
     case 'expired':

@@ -41,9 +41,9 @@ p:last-child { margin-bottom: 0; }
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Where an open session is paid. */
-export function openPage(session: SandboxSession, actionUrl: string): Page {
-  const { productName, amountMinor, currency, cancelUrl, expiresAt, declined } = session;
+/** Where an open session is paid. Its own address ends with the session's id. */
+export function openPage(session: SandboxSession): Page {
+  const { id, productName, amountMinor, currency, cancelUrl, expiresAt, declined } = session;
   const price = priceText(amountMinor, currency);
   const alert =
     declined === 0
@@ -56,8 +56,8 @@ export function openPage(session: SandboxSession, actionUrl: string): Page {
     `${alert}<h1>${escapeHtml(productName)}</h1>
 <div class="amount">${escapeHtml(amountText(amountMinor, currency))} <small>${escapeHtml(currency.toUpperCase())}</small></div>
 <dl><dt>Payment</dt><dd>once, no subscription</dd><dt>Open until</dt><dd>${escapeHtml(timeText(expiresAt))}</dd></dl>
-<form method="post" action="${escapeHtml(`${actionUrl}/pay`)}"><button class="primary">Pay ${escapeHtml(price)}</button></form>
-<form method="post" action="${escapeHtml(`${actionUrl}/decline`)}"><button>Pay with a card that is declined</button></form>
+<form method="post" action="${escapeHtml(`${id}/pay`)}"><button class="primary">Pay ${escapeHtml(price)}</button></form>
+<form method="post" action="${escapeHtml(`${id}/decline`)}"><button>Pay with a card that is declined</button></form>
 ${back}`,
     [successUrlOf(session)],
   );

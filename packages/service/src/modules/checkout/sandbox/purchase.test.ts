@@ -75,11 +75,15 @@ describe('a purchase at the sandbox', () => {
     const tenantId = await shop.makeTenant();
     const { body } = await buy(tenantId, 'k');
     const declined = await submit(`${body.session_url}/decline`);
-    expect([declined.status, declined.headers.get('location')]).toEqual([
-      303,
-      `/sandbox/checkout/${body.session_id}`,
-    ]);
-    expect(await (await fetch(body.session_url)).text()).toContain('The card was declined');
+    expect([declined.status, declined.headers.get('location')]).toEqual([303, `../${body.session_id}`]);
+    expect(new URL(declined.headers.get('location') ?? '', declined.url).href).toBe(body.session_url);
+    const page = await (await fetch(body.session_url)).text();
+    expect(page).toContain('The card was declined');
+    const actions = Array.from(
+      page.matchAll(/ action="([^"]+)"/g),
+      ([, action = '']) => new URL(action, body.session_url).href,
+    );
+    expect(actions).toEqual([`${body.session_url}/pay`, `${body.session_url}/decline`]);
     await submit(`${body.session_url}/pay`);
     const events = (await rows('select body from sandbox_events order by created_at_ms, id')).map((row) =>
       JSON.parse(row.body),
