@@ -117,6 +117,9 @@ export const PostingDifference = Type.Object(
 export const PostingRecount = Type.Object(
   {
     wallets: Type.Integer({ description: 'Wallets whose usage was compared.' }),
+    wallets_unjudged: Type.Integer({
+      description: 'Wallets whose usage is not kept any more, or not all of it.',
+    }),
     windows: Type.Integer({
       description: 'Windows of limits that were compared exactly.',
     }),

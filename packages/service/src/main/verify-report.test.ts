@@ -15,6 +15,7 @@ const EQUAL: VerifyReport = {
   postings: {
     ...{
       wallets: 2,
+      wallets_unjudged: 0,
       windows: 7,
       windows_bounded: 3,
       windows_unjudged: 1,
@@ -61,7 +62,7 @@ it('puts the metrics of a project under it, in whatever order the totals were me
     '  llm.tokens: 30 token, 0.3 USD',
     'prj_2: 4 processed',
     '  llm.tokens: 40 token',
-    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    'Everything is equal: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets compared (of 0 not) and of 7 limit windows (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 
@@ -84,7 +85,7 @@ it('names every difference of the ledger', () => {
     'prj_1 acct_1 USD led_1: transaction_sum should be 0, is -1',
     'prj_1 acct_1 USD: balance should be 3, is 4',
     '… and 1 more differences',
-    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets and 7 limit windows compared (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
+    '3 differences: 6 numbers of 2 project days compared, 8 ledger transactions of 3 wallets and 4 active leases recounted, usage of 2 wallets compared (of 0 not) and of 7 limit windows (3 more within bounds, 1 not), windows of 5 rules looked for (of 0 not), 6 months of event quotas recounted, 9 paid orders compared with grants in 5 ms.',
   ]);
 });
 
@@ -159,4 +160,24 @@ it('names every difference of what was posted', () => {
     'prj_1 user u1 window 86400 of limit rule 3: usage is 5, charge items add up to 4',
   ]);
   expect(lines[2]).toContain('2 differences');
+});
+
+it('tells a window that is missing from one that has counted something else', () => {
+  const window = {
+    ...{ tenant_id: 'ten_1', project_id: 'prj_1', account_id: null, currency: 'USD' },
+    ...{ subject_type: 'user', subject_id: 'u1', limit_rule_no: 7, window_start: 60 },
+  };
+  const postings: VerifyReport['postings'] = {
+    ...EQUAL.postings,
+    difference_count: 2,
+    differences: [
+      { ...window, measure: 'window_missing', expected: '0', found: '3' },
+      { ...window, measure: 'window_usage', expected: '5', found: '1 to 2' },
+    ],
+  };
+  expect(describeReport({ ...EQUAL, status: 'different', postings }).split('\n')).toMatchObject([
+    'prj_1 user u1 window 60 of limit rule 7: is missing, charge items add up to 3',
+    'prj_1 user u1 window 60 of limit rule 7: usage is 5, charge items add up to 1 to 2',
+    expect.stringMatching('2 differences'),
+  ]);
 });

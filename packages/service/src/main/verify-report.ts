@@ -35,7 +35,7 @@ export function describeReport(report: VerifyReport): string {
     unsettled: 'Nothing is known to differ, but some days could not be judged',
   };
   const compared = `${values_compared} numbers of ${days_compared} project days compared`;
-  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets and ${postings.windows} limit windows compared (${postings.windows_bounded} more within bounds, ${postings.windows_unjudged} not), windows of ${postings.rules} rules looked for (of ${postings.rules_unjudged} not), ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
+  const recounted = `${ledger.transactions} ledger transactions of ${ledger.wallets} wallets and ${reservations.leases} active leases recounted, usage of ${postings.wallets} wallets compared (of ${postings.wallets_unjudged} not) and of ${postings.windows} limit windows (${postings.windows_bounded} more within bounds, ${postings.windows_unjudged} not), windows of ${postings.rules} rules looked for (of ${postings.rules_unjudged} not), ${quotas.months} months of event quotas recounted, ${purchases.orders} paid orders compared with grants`;
   lines.push(`${verdicts[report.status]}: ${compared}, ${recounted} in ${report.duration_ms} ms.`);
   return lines.join('\n');
 }

@@ -110,7 +110,10 @@ class PostingCheck {
     const ofAfter = new Map(after.sums.map((sum) => [walletKey(sum), sum]));
     const ofPosted = new Map(posted.map((sum) => [walletKey(sum), sum]));
     for (const [key, sum] of new Map([...ofPosted, ...ofAfter, ...ofBefore])) {
-      if (completeFrom(sum.projectId) > 0) continue;
+      if (completeFrom(sum.projectId) > 0) {
+        this.tally.counts.wallets_unjudged++;
+        continue;
+      }
       const debits = ofBefore.get(key)?.amount ?? NOTHING;
       const isSettled = debits === (ofAfter.get(key)?.amount ?? NOTHING) && !stalled.has(sum.projectId);
       if (isSettled) this.tally.addWallet(sum, debits, ofPosted.get(key)?.amount ?? NOTHING);

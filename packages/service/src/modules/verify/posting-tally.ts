@@ -18,6 +18,7 @@ type Judged = Omit<PostingRecount, 'difference_count' | 'differences'>;
 export class PostingTally {
   readonly counts: { -readonly [Name in keyof Judged]: number } = {
     wallets: 0,
+    wallets_unjudged: 0,
     windows: 0,
     windows_bounded: 0,
     windows_unjudged: 0,

@@ -73,7 +73,8 @@ export function readWindowUses(
     `SELECT subject_id AS subjectId, ${roundedDown('toInt64(toUnixTimestamp(occurred_at))', 'starts')} AS startS,
        ${MARK} AS markMs, toString(sum(${value})) AS selected
      FROM ${from} WHERE ${conditions} AND ${isSelected} AND toUnixTimestamp(occurred_at) >= {start:Int64}
-     GROUP BY subjectId, startS, markMs HAVING sum(${value}) != 0 LIMIT ${rowsMax + 1}`,
+     GROUP BY subjectId, startS, markMs HAVING sum(${value}) != 0
+     ORDER BY startS DESC, subjectId, markMs LIMIT ${rowsMax + 1}`,
     { ...params, starts: startsS, start: startsS[0] ?? 0 },
   );
 }

@@ -83,7 +83,15 @@ describe('a verification of what was posted', () => {
   it('finds wallets and windows equal to the charge items of the history', async () => {
     await post('late', ['u1', 'u3'], -3);
     expect(await verify()).toEqual({
-      ...{ wallets: 2, windows: 11, windows_bounded: 0, windows_unjudged: 0, rules: 5, rules_unjudged: 0 },
+      ...{
+        wallets: 2,
+        wallets_unjudged: 0,
+        windows: 11,
+        windows_bounded: 0,
+        windows_unjudged: 0,
+        rules: 5,
+        rules_unjudged: 0,
+      },
       ...{ unsettled: 0, difference_count: 0, differences: [] },
     });
   });
@@ -172,7 +180,9 @@ describe('a verification of what was posted', () => {
       `insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
       select tenant_id, id, ${TEST_DAY + 1}, 0 from projects`,
     );
-    expect(await verify()).toMatchObject({ windows: 0, windows_unjudged: 7, difference_count: 0 });
+    expect(await verify()).toMatchObject({
+      ...{ wallets: 0, wallets_unjudged: 2, windows: 0, windows_unjudged: 7, difference_count: 0 },
+    });
   });
 
   async function audit(verb: string, change: object): Promise<unknown> {
