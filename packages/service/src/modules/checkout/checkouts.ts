@@ -106,11 +106,12 @@ export class Checkouts {
 
   /** The order of a key that was used before. */
   async #goOn(tx: Tx, order: Order, nowS: number): Promise<Outcome> {
-    if (order.status === 'pending' && this.#isOver(order, nowS)) {
-      await store.expireOrder(tx, order);
-      return { refusal: 'payment_checkout_expired' };
-    }
-    return order.status === 'expired' ? { refusal: 'payment_checkout_expired' } : { order };
+    const isOver = this.#isOver(order, nowS);
+    if (order.status === 'pending' && isOver) await store.expireOrder(tx, order);
+    // The page of a paid order is shown for ever. One that was never written down cannot be asked for any more.
+    const isSettled = order.status === 'paid' && order.sessionId !== null;
+    if (order.status === 'expired' || (isOver && !isSettled)) return { refusal: 'payment_checkout_expired' };
+    return { order };
   }
 
   /** The tenant's pending order, unless its time is over. */

@@ -116,6 +116,18 @@ describe('a payment', () => {
     expect((await state()).grants.length).toBe(1);
   });
 
+  it('settles an order whose page was never written down, which has no page any more then', async () => {
+    checkout.provider.failOnce('after', new Error('killed'));
+    await checkout.buy({ key: 'k' });
+    const [order] = (await state()).orders;
+    checkout.clock.advanceMs(5 * MINUTE_MS);
+    expect(verdict(await checkout.deliver(await checkout.paid(String(order?.id))))).toBe(received);
+    const again = await checkout.buy({ key: 'k' });
+    expect([again.status, again.json().code]).toEqual([409, 'payment_checkout_expired']);
+    expect(checkout.provider.requests.length).toBe(1);
+    expect((await state()).grants.length).toBe(1);
+  });
+
   it('of an order that was only just made, and is not there, is to be delivered again', async () => {
     const metadata = {
       tenant_id: checkout.tenantId,
