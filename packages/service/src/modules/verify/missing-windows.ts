@@ -1,11 +1,12 @@
 import { add, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
-import { type Period, parsePeriod, type WindowSettings, windowAt } from '../../kernel/period.js';
+import { type Period, type WindowSettings, windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { RuleInForce, RulesInForce, WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
+import { periodOf } from './stored-period.js';
 import { readUsageSpans, readWindowUses, type UsageSpan, type WindowUse } from './window-history-store.js';
 
 /** A window that the history has usage for. */
@@ -133,12 +134,6 @@ function startsOf({ rule, route }: RuleInForce, { fromS, toS }: UsageSpan, compl
     window = windowAt(period, route.settings, window.startS - 1);
   }
   return starts.reverse();
-}
-
-function periodOf(text: string): Period {
-  const period = parsePeriod(text);
-  if (period === undefined) throw new Error(`a limit was stored with the period ${text}`);
-  return period;
 }
 
 /** Rules of routes that one query answers. */

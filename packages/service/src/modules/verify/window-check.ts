@@ -1,11 +1,13 @@
 import { add, type Decimal, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
+import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { CountedWindow, RuleInForce, RulesInForce, StandingRule } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter, surelyBefore } from './change-margin.js';
 import { decimalOf } from './compare.js';
 import type { WindowBounds } from './posting-tally.js';
+import { periodOf } from './stored-period.js';
 import { readWindowUse, type SubjectUse } from './window-history-store.js';
 
 /** A window beside the history. */
@@ -54,13 +56,25 @@ interface PlannedWindow {
 /** A window counts nothing that was processed before it was opened, nor before its rule was what it is when it was opened later. */
 function planned(window: CountedWindow, counting: RuleInForce | undefined): PlannedWindow {
   const { openedAtMs } = window;
-  if (counting === undefined) {
+  if (counting === undefined || !isPlacedBy(counting, window)) {
     const fromMs = surelyBefore(openedAtMs);
-    return { window, rule: undefined, sinceMs: undefined, fromMs, certainMs: Number.POSITIVE_INFINITY };
+    return {
+      window,
+      rule: undefined,
+      sinceMs: counting?.sinceMs,
+      fromMs,
+      certainMs: Number.POSITIVE_INFINITY,
+    };
   }
   const { rule, sinceMs } = counting;
   const fromMs = surelyBefore(Math.min(openedAtMs, sinceMs));
   return { window, rule, sinceMs, fromMs, certainMs: surelyAfter(sinceMs) };
+}
+
+/** Whether usage still falls into the window: the route may have moved the windows of its rules elsewhere. */
+function isPlacedBy({ rule, route }: RuleInForce, { startS, endS }: CountedWindow): boolean {
+  const placed = windowAt(periodOf(rule.period), route.settings, startS);
+  return placed.startS === startS && (placed.endS ?? null) === endS;
 }
 
 async function readGroup(

@@ -174,6 +174,17 @@ describe('a verification of what was posted', () => {
     );
   });
 
+  it('knows that usage falls into other windows when the route has moved them', async () => {
+    fixture.clock.advanceMs(200_000);
+    await fixture.rows(
+      `update subject_routes set timezone = 'Asia/Kolkata', updated_at = 1750000200 where subject_id = '*'`,
+    );
+    await fixture.rows('update limit_revisions set revision = revision + 1');
+    await post('moved', ['u1'], 0, 400_000);
+    // Two days of u1 have begun where they do now; what its lifetime has counted since is known, too.
+    expect(await verify()).toMatchObject({ windows: 3, windows_bounded: 6, difference_count: 0 });
+  });
+
   it('says how many windows are not judged, because their usage is not kept any more', async () => {
     await fixture.rows('update current_windows set used = array_fill(99, array[cardinality(used)])');
     await fixture.rows(
