@@ -176,7 +176,10 @@ export const Entitlement = Type.Object(
       description: '`active` under a grant, otherwise `baseline`.',
     }),
     starts_at: Nullable(UnixSeconds),
-    ends_at: Nullable({ ...UnixSeconds, description: 'Unix seconds, exclusive: when the grant in force ends. Another one may follow.' }),
+    ends_at: Nullable({
+      ...UnixSeconds,
+      description: 'Unix seconds, exclusive: when the grant in force ends. Another one may follow.',
+    }),
     ...allowanceFields,
     usage: EntitlementUsage,
   },
