@@ -98,6 +98,8 @@ const ORDERS = {
 export interface Candidates {
   /** 32 hex digits each, in the order asked for. */
   readonly ids: string[];
+  /** Of each, the bytes of its dimensions: all else in a row has bounds of its own. */
+  readonly bytes: ReadonlyMap<string, number>;
   /** None follow. */
   readonly isEnd: boolean;
 }
@@ -121,7 +123,7 @@ export async function matchingIds(
   if (filter.ledger_transaction_id !== undefined) {
     // The ids of a batch's transactions carry the time at which its events were processed.
     const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
-    if (postedAtMs === undefined) return { ids: [], isEnd: true };
+    if (postedAtMs === undefined) return { ids: [], bytes: new Map(), isEnd: true };
     params.posted_at = postedAtMs;
   }
   for (const [name, condition] of Object.entries(CONDITIONS)) {
@@ -138,12 +140,14 @@ export async function matchingIds(
     );
     Object.assign(params, { after, after_s: secondsOfId(after) });
   }
-  const rows = await clickhouse.query<{ id: string }>(
-    `SELECT lower(hex(raw_event_id)) AS id FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')}
+  const rows = await clickhouse.query<{ id: string; bytes: string }>(
+    `SELECT lower(hex(raw_event_id)) AS id, byteSize(dimensions) AS bytes FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')}
      ORDER BY occurred_at ${direction}, raw_event_id ${direction} LIMIT {limit:UInt32}`,
     params,
   );
-  return { ids: [...new Set(rows.map((row) => row.id))], isEnd: rows.length < limit };
+  const bytes = new Map<string, number>();
+  for (const row of rows) bytes.set(row.id, Math.max(Number(row.bytes), bytes.get(row.id) ?? 0));
+  return { ids: [...bytes.keys()], bytes, isEnd: rows.length < limit };
 }
 
 /** The row of each event that stands: that of the last attempt. Newest first. */

@@ -1,11 +1,11 @@
 import type { ExportFormat, PostedChargeItem, UsageEvent } from '@tollgate/contract';
 import { csvLine, csvText } from '../../kernel/csv.js';
 
-/** How events become text: what comes first, and then each page. */
+/** How events become text: what comes first, and then the lines of each. */
 export interface ExportText {
   readonly contentType: string;
   readonly head: string;
-  ofEvents(events: readonly UsageEvent[]): string;
+  linesOf(event: UsageEvent): Iterable<string>;
 }
 
 type Columns<T> = Readonly<Record<string, (row: T) => string>>;
@@ -64,21 +64,20 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
   ndjson: {
     contentType: 'application/x-ndjson; charset=utf-8',
     head: '',
-    ofEvents: (events) => events.map((event) => `${JSON.stringify(event)}\n`).join(''),
+    linesOf: (event) => [`${JSON.stringify(event)}\n`],
   },
   csv: {
     contentType: 'text/csv; charset=utf-8',
     head: csvLine([...Object.keys(EVENT_COLUMNS), ITEM_INDEX, ...Object.keys(ITEM_COLUMNS)]),
-    ofEvents: (events) => events.map(csvLines).join(''),
+    linesOf: csvLines,
   },
 };
 
-/** A line per charge item; the event's cells are repeated in each. */
-function csvLines(event: UsageEvent): string {
+/** A line per charge item; the event's cells are repeated in each. One by one: together they can be large. */
+function* csvLines(event: UsageEvent): Generator<string> {
   const cells = EVENT_CELLS.map((cell) => cell(event));
-  if (event.charge_items.length === 0) return csvLine([...cells, ...NO_ITEM]);
-  const lines = event.charge_items.map((item, index) =>
-    csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item))]),
-  );
-  return lines.join('');
+  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM]);
+  for (const [index, item] of event.charge_items.entries()) {
+    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item))]);
+  }
 }

@@ -1,15 +1,23 @@
 import type { UsageEvent } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { matches } from './event-list.js';
-import { type EventFilter, eventsById, matchingIds, type UsageScope } from './event-store.js';
+import {
+  type Candidates,
+  type EventFilter,
+  eventsById,
+  matchingIds,
+  type UsageScope,
+} from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 
-/** Events that are read at once: what an export holds in memory is a few of these. */
+/** Events that are looked for at once. */
 export const EXPORT_PAGE_EVENTS = 1_000;
+/** Dimensions that are read at once, of one event at least: what an export holds in memory is a few times this. */
+const PORTION_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * All events that match, oldest first by (occurred_at, raw_event_id), page by page: the next is read when it is asked for. Of an
- * event that was reprocessed the last attempt counts, as of the moment at which its page is read.
+ * All events that match, oldest first by (occurred_at, raw_event_id), in portions: the next is read when it is asked for. Of an
+ * event that was reprocessed the last attempt counts, as of the moment at which its portion is read.
  */
 export async function* eventPages(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -19,12 +27,29 @@ export async function* eventPages(
   let after: string | undefined;
   for (;;) {
     const page = await matchingIds(clickhouse, scope, filter, after, EXPORT_PAGE_EVENTS, 'oldest');
-    if (page.ids.length > 0) {
-      const events = await eventsById(clickhouse, scope, page.ids);
+    for (const ids of portionsOf(page)) {
+      const events = await eventsById(clickhouse, scope, ids);
       const standing = events.filter((event) => matches(event, filter));
       if (standing.length > 0) yield standing.reverse().map(toUsageEvent);
-      after = page.ids.at(-1);
     }
     if (page.isEnd) return;
+    after = page.ids.at(-1);
   }
+}
+
+/** Nearly always the whole page: few events have dimensions of many bytes. */
+function* portionsOf({ ids, bytes }: Candidates): Generator<string[], undefined> {
+  let portion: string[] = [];
+  let portionBytes = 0;
+  for (const id of ids) {
+    const more = bytes.get(id) ?? 0;
+    if (portion.length > 0 && portionBytes + more > PORTION_BYTES_MAX) {
+      yield portion;
+      portion = [];
+      portionBytes = 0;
+    }
+    portion.push(id);
+    portionBytes += more;
+  }
+  if (portion.length > 0) yield portion;
 }

@@ -25,6 +25,8 @@ export interface ExportRouteDeps {
 const EXPORTS_MAX = 8;
 /** A client that takes nothing for so long is let go. */
 const IDLE_MS_MAX = 60_000;
+/** Lines are sent together once they are so long. */
+const CHUNK_CHARS_MIN = 65_536;
 
 const Params = Type.Object({ project_id: Type.String() }, closed);
 
@@ -43,7 +45,7 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       description:
         'All events of a range, oldest first by `occurred_at`, as CSV or NDJSON; decimals are exact texts. In CSV, text that a ' +
         'spreadsheet would run as a formula gets an apostrophe in front. It is read as fast as the client takes it, ' +
-        `${EXPORT_PAGE_EVENTS} events at a time. When it fails halfway, or its key is revoked, the connection breaks: an answer that ` +
+        `${EXPORT_PAGE_EVENTS} events at a time or fewer large ones. When it fails halfway, or its key is revoked, the connection breaks: an answer that ` +
         `ends properly is whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
       operationId: 'exportUsageEvents',
       params: Params,
@@ -82,18 +84,26 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
   });
 }
 
-/** Asks for the next page when the last has been taken, and whether the key may still have it. */
+/** Asks for the next events when the last have been taken, and whether the key may still have them. */
 async function* textsOf(
-  { head, ofEvents }: ExportText,
+  { head, linesOf }: ExportText,
   first: IteratorResult<UsageEvent[], undefined>,
   pages: AsyncGenerator<UsageEvent[], undefined>,
   isAllowed: () => Promise<boolean>,
 ): AsyncGenerator<string> {
-  if (head !== '') yield head;
+  let text = head;
   for (let page = first; page.done !== true; page = await pages.next()) {
     if (!(await isAllowed())) throw new ApiError('unauthenticated');
-    yield ofEvents(page.value);
+    for (const event of page.value) {
+      for (const line of linesOf(event)) {
+        text += line;
+        if (text.length < CHUNK_CHARS_MIN) continue;
+        yield text;
+        text = '';
+      }
+    }
   }
+  if (text !== '') yield text;
 }
 
 /** Aborts when the answer has ended in whatever way, and gives the slot back. */
