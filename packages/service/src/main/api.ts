@@ -190,6 +190,8 @@ class NotifyingQueue extends PostgresSegmentQueue {
   }
 }
 
+const MS_PER_SECOND = 1_000;
+
 function measureBacklog(metrics: Metrics, ingest: IngestService): void {
   addGauge(
     metrics,
@@ -209,6 +211,11 @@ function measureBacklog(metrics: Metrics, ingest: IngestService): void {
     'Bytes of the segments that wait to be rated.',
     () => ingest.backlog.bytes,
   );
+  addGauge(metrics, 'tollgate_queue_oldest_seconds', 'For how long the oldest segment has waited.', () => {
+    const { oldestReceivedAtMs } = ingest.backlog;
+    if (oldestReceivedAtMs === undefined) return 0;
+    return Math.max(0, systemClock.nowMs() - oldestReceivedAtMs) / MS_PER_SECOND;
+  });
 }
 
 function measureBacktests(metrics: Metrics, backtests: Backtests): void {

@@ -1,6 +1,7 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Backlog } from './dispatcher-metrics.js';
 
 type Db = Kysely<Database> | Tx;
 
@@ -157,14 +158,28 @@ export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id
 }
 
 /** What is waiting, of every project: for metrics. */
-export async function readBacklog(
-  db: Db,
-  nowMs: number,
-): Promise<{ readonly messages: number; readonly deliveries: number; readonly oldestDueAgeMs: number }> {
-  const { rows } = await sql<{ messages: number; deliveries: number; oldest_due_at_ms: number | null }>`
-    select (select count(*) from webhook_messages where fanned_out_at_ms is null) as messages,
-      count(*) as deliveries, min(next_attempt_at_ms) as oldest_due_at_ms
-    from webhook_deliveries where status = 'pending'`.execute(db);
-  const { messages = 0, deliveries = 0, oldest_due_at_ms: oldestMs = null } = rows[0] ?? {};
-  return { messages, deliveries, oldestDueAgeMs: oldestMs === null ? 0 : Math.max(0, nowMs - oldestMs) };
+export async function readBacklog(db: Db, nowMs: number): Promise<Backlog> {
+  const { rows } = await sql<BacklogRow>`
+    select w.messages, w.oldest_message_at_ms, count(d.*) as deliveries, min(d.next_attempt_at_ms) as oldest_due_at_ms
+    from (
+      select count(*) as messages, min(created_at_ms) as oldest_message_at_ms
+      from webhook_messages where fanned_out_at_ms is null
+    ) w
+    left join webhook_deliveries d on d.status = 'pending'
+    group by 1, 2`.execute(db);
+  const [row] = rows;
+  const ageMs = (sinceMs: number | null | undefined) => (sinceMs == null ? 0 : Math.max(0, nowMs - sinceMs));
+  return {
+    messages: row?.messages ?? 0,
+    oldestMessageAgeMs: ageMs(row?.oldest_message_at_ms),
+    deliveries: row?.deliveries ?? 0,
+    oldestDueAgeMs: ageMs(row?.oldest_due_at_ms),
+  };
+}
+
+interface BacklogRow {
+  readonly messages: number;
+  readonly oldest_message_at_ms: number | null;
+  readonly deliveries: number;
+  readonly oldest_due_at_ms: number | null;
 }

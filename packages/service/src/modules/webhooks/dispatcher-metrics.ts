@@ -3,6 +3,7 @@ import type { SendOutcome } from './sender.js';
 
 export interface Backlog {
   readonly messages: number;
+  readonly oldestMessageAgeMs: number;
   readonly deliveries: number;
   readonly oldestDueAgeMs: number;
 }
@@ -13,6 +14,7 @@ export class DispatcherMetrics {
   readonly #disabled: Counter<'reason'>;
   readonly #failures: Counter<'work'>;
   readonly #messages: Gauge;
+  readonly #oldestMessageAge: Gauge;
   readonly #deliveries: Gauge;
   readonly #oldestDueAge: Gauge;
 
@@ -41,6 +43,10 @@ export class DispatcherMetrics {
       'tollgate_webhook_messages_waiting',
       'Messages whose deliveries are not yet written.',
     );
+    this.#oldestMessageAge = gauge(
+      'tollgate_webhook_oldest_message_seconds',
+      'For how long the oldest of them has waited.',
+    );
     this.#deliveries = gauge('tollgate_webhook_deliveries_pending', 'Deliveries that are not yet done.');
     this.#oldestDueAge = gauge(
       'tollgate_webhook_oldest_due_seconds',
@@ -60,8 +66,9 @@ export class DispatcherMetrics {
     this.#failures.inc({ work });
   }
 
-  backlog({ messages, deliveries, oldestDueAgeMs }: Backlog): void {
+  backlog({ messages, oldestMessageAgeMs, deliveries, oldestDueAgeMs }: Backlog): void {
     this.#messages.set(messages);
+    this.#oldestMessageAge.set(oldestMessageAgeMs / 1_000);
     this.#deliveries.set(deliveries);
     this.#oldestDueAge.set(oldestDueAgeMs / 1_000);
   }

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createMetrics } from '../../platform/metrics/index.js';
 import { waitFor } from '../../testing/index.js';
 import { type Receiver, startReceiver } from '../../testing/receiver.js';
+import { readBacklog } from './attempt-store.js';
 import { LEASE_MS } from './dispatcher.js';
 import { createSender, type Send } from './index.js';
 import type { SendOutcome } from './sender.js';
@@ -126,6 +127,16 @@ describe('a running dispatcher', () => {
     running.push(hooks.dispatcher.run(stop.signal));
     await waitFor(async () => /^tollgate_webhook_deliveries_pending 1$/m.test(await hooks.metrics.metrics()));
     await refused.close();
+  });
+
+  it('tells for how long what is not fanned out has waited', async () => {
+    await hooks.emit({ atMs: hooks.clock.nowMs() - 7_000 });
+    const { messages, oldestMessageAgeMs } = await readBacklog(hooks.postgres.db, hooks.clock.nowMs());
+    expect([messages, oldestMessageAgeMs]).toEqual([1, 7_000]);
+    await hooks.dispatcher.drain();
+    expect(await readBacklog(hooks.postgres.db, hooks.clock.nowMs())).toEqual({
+      ...{ messages: 0, oldestMessageAgeMs: 0, deliveries: 0, oldestDueAgeMs: 0 },
+    });
   });
 });
 
