@@ -1,4 +1,5 @@
 import {
+  AnalysisQuery,
   closed,
   ErrorBodySchema,
   STREAM_ROWS_MAX,
@@ -8,8 +9,16 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import { type App, invalidRequest, Slots } from '../../../platform/http/index.js';
+import {
+  ApiError,
+  type App,
+  embeddedJson,
+  invalidRequest,
+  placedAt,
+  Slots,
+} from '../../../platform/http/index.js';
 import { Gauge, type Metrics } from '../../../platform/metrics/index.js';
+import { normalizeQuery } from '../normalize.js';
 import { followedQueries, type SavedQueries } from './followed-queries.js';
 import { parsePosition } from './frames.js';
 import type { LiveStreams, StreamClient } from './live-streams.js';
@@ -27,6 +36,7 @@ const STREAMS_MAX = 200;
 const WAITING_BYTES_MAX = 65_536;
 
 const Params = Type.Object({ project_id: Type.String() }, closed);
+const readQuery = embeddedJson(AnalysisQuery);
 
 /** Analysis queries that are followed as usage comes in. */
 export function registerStreamRoutes(app: App, { streams, charts, clock, metrics }: StreamRouteDeps): void {
@@ -60,7 +70,12 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
     },
     handler: async (request, reply) => {
       const since = sinceOf(request.headers['last-event-id']);
-      const queries = await followedQueries(charts, request.project, request.query, unixSeconds(clock));
+      const { query = [], chart_id: chartIds = [], last_seconds: lastSeconds } = request.query;
+      const queries = await followedQueries(charts, request.project, {
+        queries: query.map((text, index) => queryOf(text, `query[${index}]`, clock)),
+        chartIds,
+        lastSeconds,
+      });
       // Who has left already would never be noticed to leave.
       if (reply.raw.destroyed) return reply.hijack();
       const gone = new AbortController();
@@ -75,6 +90,17 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
       );
     },
   });
+}
+
+/** Checked here wholly, so that nothing is left to refuse once the stream has begun. */
+function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
+  const query = readQuery(text, path);
+  try {
+    normalizeQuery(query, unixSeconds(clock));
+  } catch (error) {
+    throw error instanceof ApiError ? placedAt(path, error) : error;
+  }
+  return query;
 }
 
 function sinceOf(lastEventId: FastifyRequest['headers'][string]): number | undefined {
