@@ -8,7 +8,7 @@ const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "se
   r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
   case r.measure when 'amount' then r.currency else '' end as currency, r.period`;
 /** What a rule selects. */
-const SELECTION = (rule: string) =>
+const selectionOf = (rule: string) =>
   sql.raw(
     ['selector_type', 'selector_value', 'dimension_key', 'dimension_value']
       .map((name) => `${rule}.${name}`)
@@ -64,7 +64,7 @@ async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
         left join usage_limit_plan_rules x
           on x.project_id = o.project_id and x.plan_version_id = o.id and x.rule_no = r.rule_no
         where o.project_id = l.project_id and o.plan_id = l.id and o.revision > 0
-          and (${SELECTION('x')}) is distinct from (${SELECTION('r')})
+          and (${selectionOf('x')}) is distinct from (${selectionOf('r')})
       ), 0)
     ) as "sinceMs"
     from usage_limit_plans l
