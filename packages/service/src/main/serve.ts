@@ -41,7 +41,8 @@ export async function runUntil(
 function announce({ url, serviceKey, places }: Service, config: Config): void {
   const isWhole = config.roles.length === ROLES.length;
   const lines = [`Tollgate is ready on ${url}${isWhole ? '' : ` (${config.roles.join(', ')} only)`}`];
-  if (config.roles.includes('api')) lines.push(`  Console            ${url}/`, `  API documentation  ${url}/docs`);
+  if (config.roles.includes('api'))
+    lines.push(`  Console            ${url}/`, `  API documentation  ${url}/docs`);
   if (serviceKey.source === 'generated') {
     lines.push(
       `  Service key        ${serviceKey.text}`,
