@@ -119,8 +119,14 @@ describe.runIf(hasBrowser)('the console', () => {
     await handle.focus();
     await page.keyboard.press('Space');
     await page.getByText(`${before[1]} is over place 2`).waitFor({ state: 'attached' });
-    await page.keyboard.press('ArrowUp');
-    await page.getByText(`${before[1]} is over place 1`).waitFor({ state: 'attached' });
+    // Where the page is scrolled, a first press only scrolls it.
+    await waitFor(
+      async () => {
+        await page.keyboard.press('ArrowUp');
+        return (await page.getByText(`${before[1]} is over place 1`).count()) > 0;
+      },
+      { what: 'the first place' },
+    );
     const saved = page.waitForResponse((response) => response.url().endsWith('/order') && response.ok());
     await page.keyboard.press('Space');
     await saved;
