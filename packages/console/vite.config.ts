@@ -10,5 +10,7 @@ export default defineConfig({
     // The content policy allows no inline data but images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Compressed it is a third of that.
+    chunkSizeWarningLimit: 700,
   },
 });
