@@ -57,14 +57,20 @@ export class ProjectorSession {
       );
       isLocked = rows[0]?.locked === true;
     } finally {
-      if (!isLocked) session.close();
+      if (!isLocked) client.release(true);
     }
     return isLocked ? session : undefined;
   }
 
-  /** Ends the connection, and the lock with it. */
-  close(): void {
-    this.client.release(true);
+  /** Gives the lock back, so that who asks next gets it at once, and ends the connection; a broken one has lost the lock already. */
+  async close(): Promise<void> {
+    try {
+      await this.client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
+    } catch {
+      // The server gives the lock of a connection that has ended to the next who asks.
+    } finally {
+      this.client.release(true);
+    }
   }
 
   /** The oldest group that was formed and is not done, those of `heldBack` aside. */

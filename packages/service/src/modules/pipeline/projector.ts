@@ -99,7 +99,7 @@ class GroupProjector implements Projector {
         events += outcome.events;
       }
     } finally {
-      session.close();
+      await session.close();
     }
   }
 
@@ -112,7 +112,7 @@ class GroupProjector implements Projector {
         else if (outcome.kind === 'paced') await pause(outcome.waitMs, signal);
       }
     } finally {
-      session.close();
+      await session.close();
     }
   }
 
