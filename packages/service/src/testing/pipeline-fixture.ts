@@ -16,6 +16,7 @@ import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/inde
 import { createProject, type TestProject } from './accepted.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
+import { waitFor } from './wait-for.js';
 
 /** A database with one project, a spool folder, and workers that rate by `testRules` and die where they are told to. */
 export class PipelineFixture {
@@ -89,6 +90,16 @@ export class PipelineFixture {
 
   async rows(sql: string): Promise<unknown[]> {
     return (await this.postgres.pool.query(sql)).rows;
+  }
+
+  /** Cuts the connections that are at work, again and again, until `count` batches have failed; then waits for the rest. */
+  async cutWhileRunning(count: number): Promise<void> {
+    const atWork = "datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'";
+    await waitFor(async () => {
+      await this.test.beside(`select pg_terminate_backend(pid) from pg_stat_activity where ${atWork}`);
+      return this.failures.length >= count;
+    });
+    await waitFor(async () => (await this.test.beside('select 1 from segments limit 1')).length === 0);
   }
 
   usageTotals(): Promise<unknown[]> {

@@ -7,6 +7,8 @@ import { connectPostgres, type Postgres, type PostgresConnection } from '../plat
 export interface TestPostgres {
   readonly postgres: Postgres;
   readonly connectionString: string;
+  /** Runs one statement on a connection of its own, which is none of the pool's: for tests that cut those. */
+  beside(sql: string): Promise<unknown[]>;
   drop(): Promise<void>;
 }
 
@@ -15,8 +17,10 @@ const POOL_MAX = 10;
 /** A migrated database of its own, cloned from the template. */
 export async function createTestPostgres(): Promise<TestPostgres> {
   const template = inject('stores').postgres;
+  // Beside the template, which must have no other users while it is cloned.
+  const server = { ...template, database: 'postgres' };
   const database = `test_${randomBytes(8).toString('hex')}`;
-  await administer(template, `create database ${database} template ${template.database}`);
+  await runAlone(server, `create database ${database} template ${template.database}`);
   const connection = { ...template, database };
   const postgres = connectPostgres({
     connection,
@@ -27,9 +31,10 @@ export async function createTestPostgres(): Promise<TestPostgres> {
   return {
     postgres,
     connectionString: connectionStringOf(connection),
+    beside: (sql) => runAlone(connection, sql),
     drop: async () => {
       await postgres.close();
-      await administer(template, `drop database if exists ${database} with (force)`);
+      await runAlone(server, `drop database if exists ${database} with (force)`);
     },
   };
 }
@@ -43,12 +48,11 @@ function connectionStringOf({ host, port, user, password, database }: PostgresCo
   return url.toString();
 }
 
-/** Runs one statement beside the template, which must have no other users while it is cloned. */
-async function administer(template: PostgresConnection, sql: string): Promise<void> {
-  const client = new pg.Client({ ...template, database: 'postgres' });
+async function runAlone(connection: PostgresConnection, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ ...connection });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end();
   }

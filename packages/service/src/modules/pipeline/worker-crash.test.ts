@@ -77,14 +77,7 @@ describe('a pipeline worker that dies', () => {
     const stop = new AbortController();
     const pipeline = fixture.worker({ batchEventsMax: 10, lingerMs: 1 });
     const running = pipeline.run(stop.signal);
-    await waitFor(async () => {
-      await fixture.rows(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
-      );
-      return fixture.failures.length >= 4;
-    });
-    await waitFor(async () => (await fixture.queue.backlog()).segments === 0);
+    await fixture.cutWhileRunning(4);
     stop.abort();
     await running;
     expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 400, duplicate_count: 0 }]);

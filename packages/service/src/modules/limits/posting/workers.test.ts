@@ -125,14 +125,7 @@ describe('workers that post', () => {
     }
     const stop = new AbortController();
     const running = pipeline.worker({ batchEventsMax: 10, lingerMs: 1 }).run(stop.signal);
-    await waitFor(async () => {
-      await fixture.rows(
-        `select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
-      );
-      return pipeline.failures.length >= 4;
-    });
-    await waitFor(async () => (await pipeline.queue.backlog()).segments === 0);
+    await pipeline.cutWhileRunning(4);
     stop.abort();
     await running;
     await expectPosted(10);
