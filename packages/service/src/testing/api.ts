@@ -5,7 +5,7 @@ import type { ProjectAdmission, TenancyService } from '../modules/tenancy/index.
 import type { App } from '../platform/http/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { everythingAdmitted } from './admission.js';
-import { createTestPostgres } from './postgres.js';
+import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { createTenancyApp } from './tenancy-app.js';
 
 export interface Answer {
@@ -21,6 +21,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface TestApi {
   readonly app: App;
   readonly postgres: Postgres;
+  readonly beside: TestPostgres['beside'];
   readonly clock: ManualClock;
   readonly serviceKey: string;
   readonly tenantId: string;
@@ -102,6 +103,7 @@ export async function createTestApi(
   return {
     app,
     postgres,
+    beside: store.beside,
     clock,
     serviceKey,
     tenantId,

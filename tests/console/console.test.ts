@@ -1,87 +1,32 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { TollgateClient } from '@tollgate/sdk';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sampleCall, seededRandom } from '../packages/service/src/main/demo/sample-traffic.js';
-import { type DemoTenant, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
-import { waitFor } from '../packages/service/src/testing/wait-for.js';
-import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
-import { type RunningService, startService } from './support/service.js';
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
+import { CUSTOMER, hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
 
-/** The packaged Chromium is built for this platform alone. */
-const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 const EVENTS = 30;
-const CUSTOMER = 'cust_001';
 
 describe.runIf(hasBrowser)('the console', () => {
-  let service: RunningService;
-  let launched: LaunchedBrowser;
-  let tenant: DemoTenant;
+  let opened: OpenConsole;
   let page: Page;
-  let folder: string;
-  const problems: string[] = [];
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
-    service = await startService();
-    ({ tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder));
-    await sendEvents();
-    launched = await launchBrowser();
-    page = await launched.browser.newPage({ locale: 'en-GB', viewport: { width: 1_280, height: 900 } });
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-    });
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.url)) {
-        problems.push(`asked for ${request.url()}`);
-      }
-    });
+    opened = await openConsole({ events: EVENTS });
+    ({ page } = opened);
   });
-  afterAll(async () => {
-    await launched?.close();
-    await service?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  async function sendEvents(): Promise<void> {
-    const project = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key }).project(
-      tenant.projectId,
-    );
-    const random = seededRandom(1);
-    const occurred_at = Math.floor(Date.now() / 1_000);
-    const events = Array.from({ length: EVENTS }, (_, index) => ({
-      extractor_rule_set_id: tenant.ruleSetId,
-      idempotency_key: `console-${index}`,
-      occurred_at,
-      raw_json: { ...sampleCall(index, random), customer: CUSTOMER },
-    }));
-    await project.batchIngest({ source: 'console-test', events });
-    await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === EVENTS, {
-      timeoutMs: 30_000,
-      what: 'the sample events',
-    });
-  }
-
-  const goTo = (part: string) =>
-    page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part }).click();
+  afterAll(() => opened?.close());
 
   it('leads who is not signed in to the sign-in page, and refuses a wrong key', async () => {
-    await page.goto(service.url);
+    await page.goto(opened.service.url);
     await page.getByLabel('API key').fill('tg_live_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('This key is not known here').waitFor();
     // The browser tells of the refusal by itself.
-    expect(problems.splice(0)).toEqual([expect.stringContaining('401')]);
+    expect(opened.problems.splice(0)).toEqual([expect.stringContaining('401')]);
   });
 
   it('signs in by the link that the demo prints, and takes the key out of the address', async () => {
-    await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
-    await page.reload();
-    await page.getByRole('heading', { name: 'Boards' }).waitFor();
-    expect(page.url()).toBe(`${service.url}/p/${tenant.projectId}/boards`);
+    await opened.signIn();
+    expect(page.url()).toBe(`${opened.service.url}/p/${opened.tenant.projectId}/boards`);
     expect(await page.evaluate('document.cookie')).toBe('');
   });
 
@@ -135,7 +80,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   it('shows events, and how the numbers of one came about', async () => {
-    await goTo('Usage');
+    await opened.goTo('Usage');
     await page.getByLabel('Source').fill('console-test');
     await page.getByRole('row').nth(EVENTS).waitFor();
     await page.getByRole('row').nth(1).getByRole('button').click();
@@ -146,7 +91,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   it('shows where a subject stands', async () => {
-    await goTo('Limits');
+    await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('customer');
     await page.getByLabel('Subject id').fill(CUSTOMER);
     await page.getByRole('button', { name: 'Show limits' }).click();
@@ -158,7 +103,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   it('adds credit to a wallet, and leads from the ledger to the events', async () => {
-    await goTo('Money');
+    await opened.goTo('Money');
     await page.getByRole('table').getByRole('link').first().click();
     await page.getByRole('button', { name: 'Add credit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add credit' });
@@ -175,7 +120,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   it('makes a key that is shown once, and revokes it', async () => {
-    await goTo('Settings');
+    await opened.goTo('Settings');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
@@ -191,11 +136,11 @@ describe.runIf(hasBrowser)('the console', () => {
   it('signs out, and keeps nothing', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
-    await page.goto(`${service.url}/p/${tenant.projectId}/usage`);
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage`);
     await page.getByLabel('API key').waitFor();
   });
 
   it('breaks no content policy, logs no error and loads nothing from elsewhere', () => {
-    expect(problems).toEqual([]);
+    expect(opened.problems).toEqual([]);
   });
 });

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TollgateClient } from '@tollgate/sdk';
+import type { Page } from 'playwright-core';
+import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/sample-traffic.js';
+import { type DemoTenant, ensureDemoTenant } from '../../packages/service/src/main/demo/tenant.js';
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
+import { launchBrowser } from './browser.js';
+import { type RunningService, startService } from './service.js';
+
+/** The packaged Chromium is built for this platform alone. */
+export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
+
+/** The source and the customer of the sample events of `openConsole`. */
+export const SOURCE = 'console-test';
+export const CUSTOMER = 'cust_001';
+
+/** A running service with the demo's tenant, and a page of a browser that looks at it. */
+export interface OpenConsole {
+  readonly service: RunningService;
+  readonly tenant: DemoTenant;
+  readonly client: TollgateClient;
+  readonly page: Page;
+  /** What the page complained of, or asked for elsewhere; a test looks at the end that there was nothing. */
+  readonly problems: string[];
+  /** Signs in by the link that the demo prints. */
+  signIn(): Promise<void>;
+  /** Chooses a part of the project in the navigation. */
+  goTo(part: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a service with some sample events of `CUSTOMER`, and a browser that is not signed in. */
+export async function openConsole({ events = 30 }: { readonly events?: number } = {}): Promise<OpenConsole> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
+  const service = await startService();
+  const { tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder);
+  const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
+  await sendSampleEvents(client, tenant, events);
+  const launched = await launchBrowser();
+  const page = await launched.browser.newPage({
+    locale: 'en-GB',
+    viewport: { width: 1_280, height: 900 },
+  });
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.url)) {
+      problems.push(`asked for ${request.url()}`);
+    }
+  });
+  return {
+    ...{ service, tenant, client, page, problems },
+    signIn: async () => {
+      await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
+      await page.reload();
+      await page.getByRole('heading', { name: 'Boards' }).waitFor();
+    },
+    goTo: (part) =>
+      page
+        .getByRole('navigation', { name: 'Project' })
+        .getByRole('link', { name: part, exact: true })
+        .click(),
+    close: async () => {
+      await launched.close();
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function sendSampleEvents(client: TollgateClient, tenant: DemoTenant, count: number): Promise<void> {
+  const project = client.project(tenant.projectId);
+  const random = seededRandom(1);
+  const occurred_at = Math.floor(Date.now() / 1_000);
+  const events = Array.from({ length: count }, (_, index) => ({
+    extractor_rule_set_id: tenant.ruleSetId,
+    idempotency_key: `console-${index}`,
+    occurred_at,
+    raw_json: { ...sampleCall(index, random), customer: CUSTOMER },
+  }));
+  await project.batchIngest({ source: SOURCE, events });
+  await waitFor(async () => (await project.usage.events({ limit: 100 })).events.length === count, {
+    timeoutMs: 30_000,
+    what: 'the sample events',
+  });
+}
