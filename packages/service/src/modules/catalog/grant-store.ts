@@ -1,7 +1,7 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Grant } from './grant.js';
 
 type Db = Kysely<Database> | Tx;
@@ -19,13 +19,12 @@ interface GrantRow {
 
 /** Grants of one tenant wait for each other until `tx` ends: where one goes depends on those before it. */
 export async function lockGrants(tx: Tx, tenantId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`tollgate/grants/${tenantId}`}, 0))`.execute(tx);
+  await lockUntilCommit(tx, `tollgate/grants/${tenantId}`);
 }
 
 /** Those who add to the same allowance of a tenant wait for each other until `tx` ends: what they count stays so. */
 export async function lockAllowance(tx: Tx, tenantId: string, limit: string): Promise<void> {
-  const name = `tollgate/allowance/${tenantId}/${limit}`;
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
+  await lockUntilCommit(tx, `tollgate/allowance/${tenantId}/${limit}`);
 }
 
 /** The grants of a tenant that have not ended at a time, in the order of their start. */

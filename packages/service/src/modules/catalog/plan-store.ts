@@ -1,6 +1,6 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 
 type Db = Kysely<Database> | Tx;
 
@@ -28,7 +28,7 @@ export async function newestPlan(db: Db, planId: string): Promise<CatalogPlan | 
 
 /** Changes of the catalog wait for each other: revisions follow without a gap. */
 export async function lockCatalog(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('tollgate/catalog', 0))`.execute(tx);
+  await lockUntilCommit(tx, 'tollgate/catalog');
 }
 
 /** Adds a revision. The caller holds the catalog's lock. */

@@ -1,7 +1,7 @@
 import type { PaymentOrderStatus } from '@tollgate/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
 import type { ProviderSession } from './provider.js';
 
@@ -17,7 +17,7 @@ const orderColumns = sql`
  * Taken before any row, so that nobody waits in a circle.
  */
 export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`tollgate/orders/${tenantId}`}, 0))`.execute(tx);
+  await lockUntilCommit(tx, `tollgate/orders/${tenantId}`);
 }
 
 export async function findTenant(db: Db, tenantId: string): Promise<boolean> {

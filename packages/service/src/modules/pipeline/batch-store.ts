@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { ReprocessRequest } from './intake.js';
 import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
@@ -222,12 +222,12 @@ export async function unprojectedBytes(tx: Tx): Promise<number> {
 
 /** From here to the end of `tx` no sweep runs, so a spool file may exist before the row that points at it. */
 export async function holdSpool(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(hashtextextended(${SPOOL_LOCK}, 0))`.execute(tx);
+  await shareLockUntilCommit(tx, SPOOL_LOCK);
 }
 
 /** Waits until no batch has a file without a row, and keeps it so to the end of `tx`. */
 export async function lockSpool(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${SPOOL_LOCK}, 0))`.execute(tx);
+  await lockUntilCommit(tx, SPOOL_LOCK);
 }
 
 /** Those of `files` that a batch points at. */

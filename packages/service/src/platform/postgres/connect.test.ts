@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
-import { connectPostgres, transaction, withAdvisoryLock } from './connect.js';
+import { connectPostgres, transaction } from './connect.js';
 import { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 
 let store: TestPostgres;
@@ -141,17 +141,4 @@ test('a connection string reaches the same database', async () => {
   const name = 'select current_database() as name';
   expect((await other.pool.query(name)).rows).toEqual((await store.postgres.pool.query(name)).rows);
   await other.close();
-});
-
-test('an advisory lock lets one work at a time, and falls after a failure', async () => {
-  let inside = 0;
-  const work = async () => {
-    expect(++inside).toBe(1);
-    await store.postgres.pool.query('select 1');
-    inside--;
-  };
-  await Promise.all([1, 2, 3].map(() => withAdvisoryLock(store.postgres, 'test', work)));
-  const failing = withAdvisoryLock(store.postgres, 'test', () => Promise.reject(new Error('inside')));
-  await expect(failing).rejects.toThrow('inside');
-  await withAdvisoryLock(store.postgres, 'test', work);
 });

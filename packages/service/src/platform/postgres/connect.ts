@@ -19,7 +19,7 @@ export interface PostgresConfig {
 
 /** A pool of connections to the system of record. */
 export interface Postgres {
-  /** For what Kysely does not offer: COPY-like inserts, advisory locks. */
+  /** For what Kysely does not offer: COPY-like inserts, locks of a session. */
   readonly pool: pg.Pool;
   readonly db: Kysely<Database>;
   /** Ends the connections once they are idle. */
@@ -83,32 +83,6 @@ const IDLE = 'I';
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export function transaction<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
   return postgres.db.transaction().execute(work);
-}
-
-/**
- * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold; waits for it.
- * The lock falls with its connection, so a killed holder blocks nobody.
- */
-export async function withAdvisoryLock<T>(
-  postgres: Pick<Postgres, 'pool'>,
-  name: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const client = await postgres.pool.connect();
-  let broken = false;
-  try {
-    await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
-    try {
-      return await work();
-    } finally {
-      await client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]);
-    }
-  } catch (error) {
-    broken = true; // the lock may still be held: the connection must not be used again
-    throw error;
-  } finally {
-    client.release(broken);
-  }
 }
 
 type TypeParser = (text: string) => unknown;

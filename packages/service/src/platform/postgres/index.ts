@@ -1,3 +1,4 @@
+export { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advisory-lock.js';
 export { PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,
@@ -5,7 +6,6 @@ export {
   type PostgresConfig,
   type Tx,
   transaction,
-  withAdvisoryLock,
 } from './connect.js';
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';

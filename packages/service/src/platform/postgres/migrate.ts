@@ -5,7 +5,8 @@ import {
   pendingMigrations,
   readMigrations,
 } from '../migration-files.js';
-import { type Postgres, withAdvisoryLock } from './connect.js';
+import { withAdvisoryLock } from './advisory-lock.js';
+import type { Postgres } from './connect.js';
 
 const LOCK_NAME = 'tollgate/migrations/postgres';
 

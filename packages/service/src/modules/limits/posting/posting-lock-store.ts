@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Tx } from '../../../platform/postgres/index.js';
+import { lockUntilCommit, type Tx } from '../../../platform/postgres/index.js';
 
 /** Names the advisory lock under which batches lock leases, windows and wallets: one batch at a time. */
 const POSTING_LOCK = 'tollgate-posting';
@@ -9,5 +8,5 @@ const POSTING_LOCK = 'tollgate-posting';
  * those that exist then reaches those, too, that a batch is opening.
  */
 export async function lockPosting(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${POSTING_LOCK}, 0))`.execute(tx);
+  await lockUntilCommit(tx, POSTING_LOCK);
 }
