@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closed, Me, Nullable } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, type App, principalPermissions } from '../../platform/http/index.js';
+import { ApiError, type App, meOf } from '../../platform/http/index.js';
 import { type ConsoleBuild, readConsoleBuild } from './assets.js';
 import { contentSecurityPolicy, pageWithNonce } from './page.js';
 import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } from './sessions.js';
@@ -53,17 +53,7 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
       const token = sessionToken(headers);
       const principal = await sessions.authenticate(raw);
       if (token === undefined || principal === undefined) return { csrf_token: null, me: null };
-      const isKey = principal.kind === 'key';
-      return {
-        csrf_token: csrfTokenOf(token),
-        me: {
-          kind: principal.kind,
-          key_id: isKey ? principal.keyId : null,
-          tenant_id: isKey ? principal.tenantId : null,
-          project_id: (isKey ? principal.projectId : undefined) ?? null,
-          permissions: [...principalPermissions(principal)],
-        },
-      };
+      return { csrf_token: csrfTokenOf(token), me: meOf(principal) };
     },
   });
   app.route({

@@ -9,7 +9,7 @@ import {
   TenantList,
   TenantParams,
 } from '@tollgate/contract';
-import { type App, pageOf, principalPermissions } from '../../platform/http/index.js';
+import { type App, meOf, pageOf } from '../../platform/http/index.js';
 import { registerKeyRoutes } from './key-routes.js';
 import type { TenancyService } from './service.js';
 
@@ -137,16 +137,7 @@ function registerOwnRoutes(app: App, { service }: TenancyDeps): void {
       operationId: 'getMe',
       response: { 200: Me },
     },
-    handler: async ({ principal }) => {
-      const own = principal.kind === 'service' ? undefined : principal;
-      return {
-        kind: principal.kind,
-        key_id: own?.keyId ?? null,
-        tenant_id: own?.tenantId ?? null,
-        project_id: own?.projectId ?? null,
-        permissions: [...principalPermissions(principal)],
-      };
-    },
+    handler: async ({ principal }) => meOf(principal),
   });
   app.route({
     method: 'GET',

@@ -3,6 +3,7 @@ export { type ChangeContext, contextOf } from './change-context.js';
 export { embeddedJson, placedAt, type ReadEmbeddedJson } from './embedded-json.js';
 export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type ExpressRequest, registerExpressRoute } from './express-route.js';
+export { meOf } from './me.js';
 export { type Page, pageOf } from './page.js';
 export { Readiness } from './readiness.js';
 export { closeGracefully } from './shutdown.js';
@@ -16,7 +17,6 @@ export {
   type Principal,
   type ProjectRef,
   type ProjectResolver,
-  principalPermissions,
   principalPermits,
   principalSees,
   type SessionAuthenticator,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { PERMISSIONS, type Permission, permits } from '@tollgate/contract';
+import { type Permission, permits } from '@tollgate/contract';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 
 /** The HTTP application that modules register their routes on. */
@@ -82,11 +82,6 @@ export function principalPermits(principal: Principal, needed: Permission | read
   if (principal.kind === 'service') return true;
   if (typeof needed === 'string') return permits(principal.permissions, needed);
   return needed.every((permission) => permits(principal.permissions, permission));
-}
-
-/** What the principal was granted. */
-export function principalPermissions(principal: Principal): readonly Permission[] {
-  return principal.kind === 'service' ? PERMISSIONS : principal.permissions;
 }
 
 /** Whether the principal can see the project: its own tenant's, and its own if it is bound to one. */
