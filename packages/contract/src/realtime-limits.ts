@@ -1,5 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { closed, DecimalText, decimalInput, mapOf, Nullable, UnixSeconds } from './common.js';
+import {
+  closed,
+  DecimalText,
+  decimalInput,
+  mapOf,
+  Nullable,
+  PageQuery,
+  pageFields,
+  UnixSeconds,
+} from './common.js';
 import { limitRuleFields } from './limit-rule.js';
 import {
   CURRENCY_PATTERN,
@@ -78,6 +87,25 @@ export const RealtimeLimits = Type.Object(
   closed,
 );
 
+export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
+
+/** A limit, or a share of it, that a subject has reached. */
+export const LimitCrossing = Type.Object(
+  {
+    id: Type.String({ description: 'Message that tells of it, `msg_…`: the header `webhook-id`.' }),
+    type: Type.String({ description: 'Name of the event, e.g. `usage_limit.exceeded`.' }),
+    threshold_percent: Type.Integer({ description: 'The share that was reached; 100 is the limit itself.' }),
+    crossed_at: { ...UnixSeconds, description: 'When the usage that reached it was counted. Unix seconds.' },
+    limit: { ...RealtimeLimit, description: 'Where the limit stood then.' },
+  },
+  closed,
+);
+
+export const LimitCrossingPage = Type.Object(
+  { crossings: Type.Array(LimitCrossing, { description: 'Newest first.' }), ...pageFields },
+  closed,
+);
+
 /** Asked before the work: may this be used? */
 export const RealtimeCheckBody = Type.Object(
   {
@@ -132,5 +160,8 @@ export const RealtimeCheck = Type.Object(
 export type RealtimeLimit = Static<typeof RealtimeLimit>;
 export type RealtimeLimitsQuery = Static<typeof RealtimeLimitsQuery>;
 export type RealtimeLimits = Static<typeof RealtimeLimits>;
+export type LimitCrossingsQuery = Static<typeof LimitCrossingsQuery>;
+export type LimitCrossing = Static<typeof LimitCrossing>;
+export type LimitCrossingPage = Static<typeof LimitCrossingPage>;
 export type RealtimeCheckBody = Static<typeof RealtimeCheckBody>;
 export type RealtimeCheck = Static<typeof RealtimeCheck>;

@@ -798,8 +798,10 @@ create table webhook_messages (
   payload text not null,
   created_at_ms bigint not null,
   fanned_out_at_ms bigint,
+  about text,
   constraint webhook_messages_pkey PRIMARY KEY (project_id, id)
 );
+CREATE INDEX webhook_messages_about ON public.webhook_messages USING btree (project_id, about, id) WHERE (about IS NOT NULL);
 CREATE INDEX webhook_messages_age ON public.webhook_messages USING btree (created_at_ms);
 CREATE UNIQUE INDEX webhook_messages_once ON public.webhook_messages USING btree (project_id, dedupe_key) WHERE (dedupe_key IS NOT NULL);
 CREATE INDEX webhook_messages_waiting ON public.webhook_messages USING btree (created_at_ms) WHERE (fanned_out_at_ms IS NULL);

@@ -1,4 +1,6 @@
 import type {
+  LimitCrossingPage,
+  LimitCrossingsQuery,
   RealtimeLimits as LimitsOfSubject,
   RealtimeCheck,
   RealtimeCheckBody,
@@ -17,6 +19,11 @@ export class RealtimeLimits {
   /** Every limit of the subject as it stands now. */
   snapshot(subject: RealtimeLimitsQuery): Promise<LimitsOfSubject> {
     return this.#transport.get('/subject/realtime/limits', subject);
+  }
+
+  /** Limits, and shares of them, that the usage of a subject has reached in the last 30 days; newest first. */
+  crossings(query: LimitCrossingsQuery): Promise<LimitCrossingPage> {
+    return this.#transport.get('/subject/realtime/crossings', query);
   }
 
   /** Whether the usage would be allowed. Holds nothing: of two at once that are allowed, one may find the room taken. */

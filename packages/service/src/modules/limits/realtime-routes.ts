@@ -1,5 +1,7 @@
 import {
   closed,
+  LimitCrossingPage,
+  LimitCrossingsQuery,
   RealtimeCheck,
   RealtimeCheckBody,
   RealtimeLimits,
@@ -8,12 +10,14 @@ import {
 import { Type } from 'typebox';
 import { toText } from '../../kernel/decimal.js';
 import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
-import { type App, invalidRequest } from '../../platform/http/index.js';
+import { type App, invalidRequest, pageOf } from '../../platform/http/index.js';
 import { type Amount, amountField } from '../ledger/index.js';
+import type { Crossings } from './crossings.js';
 import type { AskedUsage, SubjectLimits } from './subject-limits.js';
 
 export interface RealtimeRouteDeps {
   readonly subjectLimits: SubjectLimits;
+  readonly crossings: Crossings;
 }
 
 const config = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
@@ -21,7 +25,12 @@ const tags = ['Realtime limits'];
 const params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Where a subject's limits stand, and whether there is room for more. */
-export function registerRealtimeRoutes(app: App, { subjectLimits }: RealtimeRouteDeps): void {
+export function registerRealtimeRoutes(app: App, deps: RealtimeRouteDeps): void {
+  registerReads(app, deps);
+  registerCheck(app, deps);
+}
+
+function registerReads(app: App, { subjectLimits, crossings }: RealtimeRouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/subject/realtime/limits',
@@ -40,6 +49,30 @@ export function registerRealtimeRoutes(app: App, { subjectLimits }: RealtimeRout
     handler: ({ project, query }) =>
       subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }),
   });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/subject/realtime/crossings',
+    config,
+    schema: {
+      tags,
+      summary: 'List the recent crossings of a subject',
+      description:
+        'Limits, and shares of them, that the usage of the subject has reached, newest first: what webhooks tell of, with or ' +
+        'without an endpoint that listens. They are kept for 30 days.',
+      operationId: 'listLimitCrossings',
+      params,
+      querystring: LimitCrossingsQuery,
+      response: { 200: LimitCrossingPage },
+    },
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const subject = { type: query.subject_type, id: query.subject_id };
+      return { ...(await crossings.list(project, subject, page)), ...page };
+    },
+  });
+}
+
+function registerCheck(app: App, { subjectLimits }: RealtimeRouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/subject/realtime/check',

@@ -2,6 +2,7 @@ import type { App } from '../../platform/http/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { LimitAdmission } from './admission.js';
+import { Crossings } from './crossings.js';
 import { measureQueues } from './group-metrics.js';
 import { registerLeaseRoutes } from './lease-routes.js';
 import { Leases } from './leases.js';
@@ -17,6 +18,7 @@ export interface RealtimeDeps extends SubjectLimitsDeps {
 /** What is asked of limits before the work, and while it is done. */
 export interface RealtimeLimitParts {
   readonly subjectLimits: SubjectLimits;
+  readonly crossings: Crossings;
   readonly leases: Leases;
   readonly admission: RealtimeDeps['admission'];
 }
@@ -25,7 +27,7 @@ export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
   const subjectLimits = new SubjectLimits(deps);
   const leases = new Leases({ ...deps, limits: subjectLimits });
   measureQueues(deps.metrics, { leases: leases.queue, ...subjectLimits.queues });
-  return { subjectLimits, leases, admission: deps.admission };
+  return { subjectLimits, crossings: new Crossings(deps.postgres), leases, admission: deps.admission };
 }
 
 /** The realtime snapshot, the check, and budget leases. */

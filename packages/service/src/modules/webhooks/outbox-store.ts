@@ -1,7 +1,9 @@
 import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { newId } from '../../kernel/id.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import type { Page } from '../../platform/http/index.js';
+import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { WebhookOwner } from './endpoint-store.js';
 
 /** Something that happened, for whoever wants to hear of it. */
 export interface WebhookEvent {
@@ -13,6 +15,8 @@ export interface WebhookEvent {
   readonly data: unknown;
   /** What happens only once: of events of one project with the same key, the first is told. */
   readonly dedupeKey?: string | undefined;
+  /** Of whom it tells; `listMessagesAbout` finds it by this. */
+  readonly about?: string | undefined;
   /** When it happened, milliseconds since the Unix epoch. */
   readonly atMs: number;
 }
@@ -27,12 +31,12 @@ export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<voi
   // In the order of their keys, so that two transactions with the same keys wait for each other and never in a circle.
   const sorted = messages.sort((a, b) => compareTexts(orderOf(a), orderOf(b)));
   await sql`
-    insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, payload, created_at_ms)
+    insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, about, payload, created_at_ms)
     select * from unnest(
       ${sorted.map(({ tenantId }) => tenantId)}::text[], ${sorted.map(({ projectId }) => projectId)}::text[],
       ${sorted.map(({ id }) => id)}::text[], ${sorted.map(({ type }) => type)}::text[],
-      ${sorted.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${sorted.map(payloadText)}::text[],
-      ${sorted.map(({ atMs }) => atMs)}::bigint[]
+      ${sorted.map(({ dedupeKey }) => dedupeKey ?? null)}::text[], ${sorted.map(({ about }) => about ?? null)}::text[],
+      ${sorted.map(payloadText)}::text[], ${sorted.map(({ atMs }) => atMs)}::bigint[]
     )
     on conflict (project_id, dedupe_key) where dedupe_key is not null do nothing
   `.execute(tx);
@@ -94,6 +98,32 @@ export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promis
     from waiting w where m.project_id = w.project_id and m.id = w.id
   `.execute(tx);
   return Number(numAffectedRows ?? 0n);
+}
+
+/** A message as it was fixed when it happened. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly type: string;
+  /** JSON text of a WebhookPayload. */
+  readonly payload: string;
+  readonly created_at_ms: number;
+}
+
+/** What was told of somebody, newest first, and how many messages there are; as long as messages are kept. */
+export async function listMessagesAbout(
+  db: Kysely<Database>,
+  { tenantId, projectId }: WebhookOwner,
+  about: string,
+  { limit, offset }: Page,
+): Promise<{ rows: StoredMessage[]; totalCount: number }> {
+  const found = sql`from webhook_messages
+    where project_id = ${projectId} and tenant_id = ${tenantId} and about = ${about}`;
+  const { rows } = await sql<StoredMessage>`
+    select id, type, payload, created_at_ms ${found} order by id desc limit ${limit} offset ${offset}`.execute(
+    db,
+  );
+  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
+  return { rows, totalCount: counted[0]?.total ?? 0 };
 }
 
 /** Deletes messages, and with them their deliveries, that were written before. Answers how many. */

@@ -664,4 +664,5 @@ export interface WebhookMessagesTable {
   payload: string;
   created_at_ms: number;
   fanned_out_at_ms: number | null;
+  about: string | null;
 }

@@ -78,7 +78,9 @@ describe('crossing a limit', () => {
   it('names the event as the rule does', async () => {
     await fixture.publish('ulp_1', [{ ...RULE, notifyAt: [50], webhookEvent: 'budget.alarm' }]);
     await fixture.post([cost('5')]);
-    expect(await fixture.rows('select type from webhook_messages')).toEqual([{ type: 'budget.alarm' }]);
+    expect(await fixture.rows('select type, about from webhook_messages')).toEqual([
+      { type: 'budget.alarm', about: 'user u1' },
+    ]);
   });
 
   it('tells nothing of a batch that fails, and tells it once when the batch comes again', async () => {

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
+import { toldAbout } from '../crossings.js';
 import { type Standing, toRealtimeLimit } from '../standing.js';
 import { crossingOf, firstNotice } from './crossing.js';
 import { readCurrentWindows, writeCurrentWindows } from './current-window-store.js';
@@ -152,6 +153,7 @@ function crossingEvent(
     type: rule.webhookEvent ?? (percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached'),
     data: { ...toRealtimeLimit(route, subject, standing), threshold_percent: percent },
     dedupeKey: `limit ${rule.ruleNo} ${window.startS} ${percent} ${subject.type} ${subject.id}`,
+    about: toldAbout(subject),
     atMs,
   };
 }
