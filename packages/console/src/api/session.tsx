@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Me } from '@tollgate/contract';
+import { type Me, type Permission, permits } from '@tollgate/contract';
 import { createContext, type ReactNode, useContext } from 'react';
 import { rememberCsrfToken, request } from './client.js';
 
@@ -16,6 +16,11 @@ export function useMe(): Me {
   const me = useContext(MeContext);
   if (me === undefined) throw new Error('nobody is signed in');
   return me;
+}
+
+/** Whether who is signed in may do what needs this permission. */
+export function useMay(needed: Permission): boolean {
+  return permits(useMe().permissions, needed);
 }
 
 export function MeProvider({ me, children }: { readonly me: Me; readonly children: ReactNode }) {
