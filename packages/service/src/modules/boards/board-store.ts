@@ -1,10 +1,8 @@
 import type { BoardTimeRange } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ProjectRef } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { ChartRow } from './chart-store.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** Whose boards: no query goes without it. */
 export type BoardOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;

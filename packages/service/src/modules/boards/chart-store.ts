@@ -1,6 +1,6 @@
 import type { ChartSize, ChartType, DimensionFilter, Measure } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { BoardOwner } from './board-store.js';
 
 /** Times are Unix seconds. */
@@ -71,7 +71,7 @@ export interface ChartInBoard {
 
 /** Those of the charts that the project has. */
 export async function findChartsInBoards(
-  db: Kysely<Database>,
+  db: Db,
   { tenantId, projectId }: BoardOwner,
   chartIds: readonly string[],
 ): Promise<ChartInBoard[]> {

@@ -1,10 +1,8 @@
 import type { CatalogPlan } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Grant } from './grant.js';
-
-type Db = Kysely<Database> | Tx;
 
 interface GrantRow {
   readonly tenant_id: string;

@@ -1,13 +1,13 @@
 import type { Entitlement as EntitlementView } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { countProjects } from '../tenancy/index.js';
 import type { Entitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 import { usedEvents } from './quota-store.js';
 
-type Count = (db: Postgres['db'], tenantId: string) => Promise<number>;
+type Count = (db: Db, tenantId: string) => Promise<number>;
 
 export interface OverviewDeps {
   readonly postgres: Pick<Postgres, 'db'>;

@@ -1,8 +1,6 @@
 import type { CatalogPlan } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
-import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database> | Tx;
+import { sql } from 'kysely';
+import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 
 const COLUMNS = sql`id, revision, 'published' as status, display_name, amount_minor, currency, period, monthly_event_limit,
   retention_days, max_development_projects, max_release_projects, max_subject_routes, max_usage_controls,

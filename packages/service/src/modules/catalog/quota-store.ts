@@ -1,7 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database, Postgres, Tx } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database> | Tx;
+import { sql } from 'kysely';
+import type { Db, Postgres } from '../../platform/postgres/index.js';
 
 /** Makes sure that the events of a tenant are counted in that month. Repeating it changes nothing. */
 export async function openQuota(

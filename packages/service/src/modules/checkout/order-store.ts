@@ -1,11 +1,9 @@
 import type { PaymentOrderStatus } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import { type Database, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
 import type { ProviderSession } from './provider.js';
-
-type Db = Kysely<Database> | Tx;
 
 const orderColumns = sql`
   id, tenant_id as "tenantId", status, plan, product_name as "productName", success_url as "successUrl", cancel_url as "cancelUrl", expires_at as "expiresAt", provider, session_id as "sessionId",

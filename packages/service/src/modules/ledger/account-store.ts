@@ -1,10 +1,8 @@
 import type { Account } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { LedgerScope } from './wallet-store.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** Name of the index that two accounts with the same external id would break. */
 export const EXTERNAL_ID_INDEX = 'accounts_by_external_id';

@@ -1,11 +1,9 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
 import type { GrantChange, LiveGrant } from './settlement.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** A credit, or what an adjustment has added. Times are Unix seconds. */
 export interface Grant extends WalletKey {

@@ -1,13 +1,11 @@
 import type { LedgerAccount, LedgerKind } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { columnsOf } from './columns.js';
 import { assertBalanced, type LedgerTransaction } from './transaction.js';
 import type { Entry } from './wallet.js';
 import type { LedgerScope } from './wallet-store.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** The only way into the ledger: nothing is written unless every transaction adds up to zero. */
 export async function insertTransactions(tx: Tx, transactions: readonly LedgerTransaction[]): Promise<void> {

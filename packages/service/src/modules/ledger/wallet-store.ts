@@ -1,14 +1,12 @@
 import type { WalletMode } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { ProjectRef } from '../../platform/http/index.js';
-import type { Database, Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
 /** Where is read: the database, or a transaction. */
-export type Db = Kysely<Database> | Tx;
-
 /** Whose accounts and wallets are meant. */
 export type LedgerScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 

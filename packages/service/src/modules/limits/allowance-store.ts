@@ -1,7 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database> | Tx;
+import { sql } from 'kysely';
+import type { Db } from '../../platform/postgres/index.js';
 
 /** Subject routes of all projects of a tenant. */
 export async function countSubjectRoutes(db: Db, tenantId: string): Promise<number> {

@@ -1,12 +1,10 @@
 import type { LeaseStatus } from '@tollgate/contract';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Page, ProjectRef } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../ledger/index.js';
 import type { Lease } from './lease.js';
 import type { Subject } from './standing.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** Whose leases: no query of a request goes without it. */
 export type LeaseScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;

@@ -1,6 +1,6 @@
 import type { PricingConfig } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
-import type { Database } from '../../platform/postgres/index.js';
+import { sql } from 'kysely';
+import type { Db } from '../../platform/postgres/index.js';
 import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
 import type { RuleConfigs, VersionConfig } from './rule-version.js';
@@ -9,7 +9,7 @@ import type { PublishedPricing, PublishedVersion, RulesInForce } from './timelin
 
 /** Which of these rule sets of the project take events now; those that do not exist are left out. */
 export async function readPublications(
-  db: Kysely<Database>,
+  db: Db,
   { tenantId, projectId }: RuleSetOwner,
   ruleSetIds: readonly string[],
 ): Promise<Map<string, Publication>> {
@@ -27,7 +27,7 @@ export async function readPublications(
 
 /** The revision of each extractor rule set that exists. */
 export async function readRevisions(
-  db: Kysely<Database>,
+  db: Db,
   refs: readonly RuleSetRef[],
 ): Promise<(RuleSetRef & { readonly revision: number })[]> {
   const { rows } = await sql<RuleSetRef & { revision: number }>`
@@ -48,10 +48,7 @@ interface PublishedRow extends PublishedPricing {
  * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one moment. An archived
  * one still rates what was accepted before.
  */
-export async function readPublishedRules(
-  db: Kysely<Database>,
-  refs: readonly RuleSetRef[],
-): Promise<RulesRead[]> {
+export async function readPublishedRules(db: Db, refs: readonly RuleSetRef[]): Promise<RulesRead[]> {
   const { rows } = await sql<PublishedRow>`
     select s.project_id as "projectId", asked.id as "extractorRuleSetId", s.id as "ruleSetId", s.kind,
       s.archived_at as "archivedAt", v.version, v.effective_from as "effectiveFrom"
@@ -85,7 +82,7 @@ interface RulesBuilt extends RuleSetRef {
 
 /** @throws Error when one of the versions does not exist */
 export async function readConfigs(
-  db: Kysely<Database>,
+  db: Db,
   projectId: string,
   { extractor, pricings }: RulesInForce,
 ): Promise<RuleConfigs> {
@@ -95,7 +92,7 @@ export async function readConfigs(
 
 /** @throws Error when one of the versions does not exist */
 export async function readPricingConfigs(
-  db: Kysely<Database>,
+  db: Db,
   projectId: string,
   pricings: RulesInForce['pricings'],
 ): Promise<VersionConfig<PricingConfig>[]> {
@@ -105,7 +102,7 @@ export async function readPricingConfigs(
 
 /** Answers what each of them says. */
 async function readVersions(
-  db: Kysely<Database>,
+  db: Db,
   projectId: string,
   versions: readonly PublishedVersion[],
 ): Promise<<Config>(version: PublishedVersion) => VersionConfig<Config>> {

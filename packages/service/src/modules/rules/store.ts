@@ -1,9 +1,7 @@
 import type { RuleSetStatus } from '@tollgate/contract';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ProjectRef } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database> | Tx;
+import type { Db, Tx } from '../../platform/postgres/index.js';
 
 /** Which project's rule sets are meant. */
 export type RuleSetOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;

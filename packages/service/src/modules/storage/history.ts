@@ -1,5 +1,5 @@
 import { FlightCache } from '../../platform/flight-cache.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { SECONDS_PER_DAY } from './days.js';
 import { rawOnlyDimensions } from './raw-only-store.js';
 import { retainedFromDayOf } from './retention-store.js';
@@ -48,7 +48,7 @@ export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOption
 
 type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
 
-async function readKept(db: Postgres['db'], projectId: string): Promise<Kept> {
+async function readKept(db: Db, projectId: string): Promise<Kept> {
   const day = await retainedFromDayOf(db, projectId);
   const rawOnly = (await rawOnlyDimensions(db, [projectId])).get(projectId) ?? [];
   return { retainedFrom: day * SECONDS_PER_DAY, rawOnly: rawOnly.map(({ name }) => name) };

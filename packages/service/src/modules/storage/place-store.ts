@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 import { SHARED_TABLES, type StorageTables, storageTables } from './tables.js';
 
 /** A project that has tables of its own. */
@@ -23,7 +23,7 @@ export interface EveryHistory {
 }
 
 /** All projects that have tables of their own now. */
-export async function projectsWithOwnTables(db: Postgres['db'] | Tx): Promise<OwnTables[]> {
+export async function projectsWithOwnTables(db: Db): Promise<OwnTables[]> {
   const { rows } = await sql<{ id: string; no: number }>`
     select id, no from projects where storage = 'dedicated' order by no
   `.execute(db);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 
 /** A dimension that the rollup of a project goes without. */
 export interface RawOnlyDimension {
@@ -17,7 +17,7 @@ export interface KnownRawOnly {
 
 /** By project; one without any is absent. */
 export async function rawOnlyDimensions(
-  db: Postgres['db'],
+  db: Db,
   projectIds: readonly string[],
 ): Promise<Map<string, KnownRawOnly[]>> {
   const { rows } = await sql<{ projectId: string; name: string; ageMs: number }>`
@@ -35,10 +35,7 @@ export async function rawOnlyDimensions(
 }
 
 /** Committed when it returns. */
-export async function addRawOnlyDimensions(
-  db: Postgres['db'],
-  dimensions: readonly RawOnlyDimension[],
-): Promise<void> {
+export async function addRawOnlyDimensions(db: Db, dimensions: readonly RawOnlyDimension[]): Promise<void> {
   await sql`
     insert into raw_only_dimensions (tenant_id, project_id, name)
     select * from unnest(

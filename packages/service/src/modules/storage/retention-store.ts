@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 import { SECONDS_PER_DAY } from './days.js';
 import type { StorageScope } from './tables.js';
-
-type Db = Postgres['db'] | Tx;
 
 /** From where on a project's history is kept. */
 export interface Boundary extends StorageScope {

@@ -1,10 +1,8 @@
 import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
 import type { Page, ProjectRef } from '../../platform/http/index.js';
-import { type Database, isUnavailable } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database>;
+import { type Db, isUnavailable } from '../../platform/postgres/index.js';
 
 /** Whose backtests: no query goes without it. */
 export type BacktestOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 import { secondsOfId, type UsageScope } from './event-store.js';
 
 /** Which failed events; by their `occurred_at` in Unix seconds. */
@@ -20,7 +20,7 @@ interface Position {
 
 /** An event that was accepted but not rated yet, or is not kept any more, counts as absent. `id`: 32 hex digits. */
 export async function eventState(
-  db: Postgres['db'],
+  db: Db,
   { tenantId, projectId, projectNo, retainedFrom }: UsageScope,
   id: string,
 ): Promise<EventState> {
@@ -42,7 +42,7 @@ export async function eventState(
 
 /** Ids (32 hex digits) of failed events in chunks of at most `chunkIds`, oldest event first. */
 export async function* failedEventIds(
-  db: Postgres['db'],
+  db: Db,
   { tenantId, projectId, retainedFrom }: UsageScope,
   { from, to, code }: FailedEventRange,
   chunkIds: number,

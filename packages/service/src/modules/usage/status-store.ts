@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 import type { UsageScope } from './event-store.js';
 
 /** What became of a project's accepted events, at one moment. */
@@ -17,7 +17,7 @@ export interface IngestCounts {
  * Segments hold more than one project's events, and reprocessed ones with a count of 0.
  */
 export async function ingestCounts(
-  db: Postgres['db'],
+  db: Db,
   { tenantId, projectId }: Pick<UsageScope, 'tenantId' | 'projectId'>,
 ): Promise<IngestCounts> {
   const { rows } = await sql<IngestCounts>`

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 
@@ -110,10 +110,7 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
 }
 
 /** Those of the batches that are not in ClickHouse yet. */
-export async function stillWaiting(
-  db: Postgres['db'] | Tx,
-  batches: readonly WaitingBatch[],
-): Promise<WaitingBatch[]> {
+export async function stillWaiting(db: Db, batches: readonly WaitingBatch[]): Promise<WaitingBatch[]> {
   if (batches.length === 0) return [];
   const ids = batches.map(({ id }) => id);
   const { rows } = await sql<{ id: number }>`
@@ -124,7 +121,7 @@ export async function stillWaiting(
 }
 
 /** Every day that has totals, ascending. */
-export async function daysWithTotals(db: Postgres['db']): Promise<number[]> {
+export async function daysWithTotals(db: Db): Promise<number[]> {
   const { rows } = await sql<{ day: number }>`
     select day from usage_totals union select day from usage_event_totals order by day
   `.execute(db);

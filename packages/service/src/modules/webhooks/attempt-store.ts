@@ -1,9 +1,7 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { Backlog } from './dispatcher-metrics.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** A delivery that this process alone may attempt until its lease ends, and all that it takes. */
 export interface Attempt {

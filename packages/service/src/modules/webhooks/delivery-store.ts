@@ -1,10 +1,8 @@
 import type { WebhookDeliveryStatus } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { WebhookOwner } from './endpoint-store.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** A delivery with the name of its event. Times are milliseconds since the Unix epoch. */
 export interface StoredDelivery {
@@ -59,6 +57,20 @@ export async function readDelivery(
     db,
   );
   return rows[0];
+}
+
+/** The body of a message to the endpoint, as it is posted. */
+export async function readPayload(
+  db: Db,
+  owner: WebhookOwner,
+  endpointId: string,
+  messageId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ payload: string }>`
+    select m.payload from ${FROM} where ${ofEndpoint(owner, endpointId)} and d.message_id = ${messageId}`.execute(
+    db,
+  );
+  return rows[0]?.payload;
 }
 
 /** Makes a delivery due, with all its attempts before it, whatever has become of it. Answers whether there is one. */

@@ -1,9 +1,7 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page, ProjectRef } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
-
-type Db = Kysely<Database> | Tx;
+import type { Db, Tx } from '../../platform/postgres/index.js';
 
 /** Whose endpoints: no query goes without it. */
 export type WebhookOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;

@@ -7,6 +7,9 @@ import type { Database } from './tables.js';
 /** A transaction on the system of record; what happens inside becomes visible, and durable, as one. */
 export type Tx = Transaction<Database>;
 
+/** What a statement can run on: any connection of the pool, or a transaction that is open. */
+export type Db = Kysely<Database> | Tx;
+
 export interface PostgresConfig {
   /** A URL, or the parts as an embedded server tells them. */
   readonly connection: string | PostgresConnection;

@@ -2,6 +2,7 @@ export { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advis
 export { PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,
+  type Db,
   type Postgres,
   type PostgresConfig,
   type Tx,

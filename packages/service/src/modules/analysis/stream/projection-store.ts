@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Postgres } from '../../../platform/postgres/index.js';
+import type { Db } from '../../../platform/postgres/index.js';
 import type { TimeSpan } from '../source.js';
 
 /** Which positions are known; both 0 before the first. */
@@ -23,7 +23,7 @@ export interface Changes {
   readonly spans: readonly (readonly TimeSpan[] | undefined)[];
 }
 
-export async function positionRange(db: Postgres['db']): Promise<PositionRange> {
+export async function positionRange(db: Db): Promise<PositionRange> {
   const { rows } = await sql<PositionRange>`
     select coalesce(min(position), 0) as first, coalesce(max(position), 0) as last from projections
   `.execute(db);
@@ -36,7 +36,7 @@ export function isWithin({ first, last }: PositionRange, since: number): boolean
 }
 
 /** One statement for all that is watched, hence one snapshot: nothing lies between what it answers and `last`. */
-export async function changesSince(db: Postgres['db'], watches: readonly Watch[]): Promise<Changes> {
+export async function changesSince(db: Db, watches: readonly Watch[]): Promise<Changes> {
   const { rows } = await sql<{ first: number; last: number; spans: string | null }>`
     select known.first, known.last, changed.spans::text as spans
     from (

@@ -1,8 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import type { Database, Tx } from '../../../platform/postgres/index.js';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { SandboxSession } from './session.js';
-
-type Db = Kysely<Database> | Tx;
 
 const sessionColumns = sql`
   id, status, product_name as "productName", amount_minor as "amountMinor", currency, success_url as "successUrl",

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Weekday } from '../../../kernel/period.js';
+import type { Db } from '../../../platform/postgres/index.js';
 import type { RuleRow } from '../rule-row.js';
-import type { CatalogDb, CatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
+import type { CatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
 import { compileRule, directAmounts, planAmounts } from './compile.js';
 import type { SubjectRef } from './route-book.js';
 import type { CompiledRule } from './rule.js';
@@ -9,7 +10,7 @@ import type { CompiledRule } from './rule.js';
 /** What the catalog reads of PostgreSQL. */
 export const catalogSource: CatalogSource = { readRevisions, readRoutes, readPlans, readDirectLimits };
 
-async function readRevisions(db: CatalogDb, projectIds: readonly string[]): Promise<Map<string, number>> {
+async function readRevisions(db: Db, projectIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('limit_revisions')
     .select(['project_id', 'revision'])
@@ -33,7 +34,7 @@ interface RouteRow {
   readonly has_direct_limits: boolean;
 }
 
-async function readRoutes(db: CatalogDb, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
+async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
   const { rows } = await sql<RouteRow>`
     select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, r.usage_limit_anchor, r.timezone, r.week_start,
       p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
@@ -79,7 +80,7 @@ type PlanRuleRow = RuleRow & {
 };
 
 /** The newest published rules of plans, each with the revisions at which its amount changed. */
-async function readPlans(db: CatalogDb, refs: readonly PlanRef[]): Promise<PlanRead[]> {
+async function readPlans(db: Db, refs: readonly PlanRef[]): Promise<PlanRead[]> {
   const { rows } = await sql<PlanRuleRow>`
     with versions as (
       select v.project_id, v.plan_id, v.id, v.revision, v.published_at_ms,
@@ -128,10 +129,7 @@ type DirectLimitRow = RuleRow & {
   readonly changes: Parameters<typeof directAmounts>[1];
 };
 
-async function readDirectLimits(
-  db: CatalogDb,
-  routes: readonly RouteRead[],
-): Promise<Map<string, CompiledRule[]>> {
+async function readDirectLimits(db: Db, routes: readonly RouteRead[]): Promise<Map<string, CompiledRule[]>> {
   const { rows } = await sql<DirectLimitRow>`
     select d.*, (
       select json_agg(json_build_object(

@@ -1,11 +1,8 @@
 import type { WindowSettings } from '../../../kernel/period.js';
-import type { Postgres, Tx } from '../../../platform/postgres/index.js';
+import type { Db } from '../../../platform/postgres/index.js';
 import { CompiledRoute, EVERY_SUBJECT, RouteBook, type SubjectRef, subjectKey } from './route-book.js';
 import type { CompiledRule } from './rule.js';
 import { RuleIndex } from './rule-index.js';
-
-/** Where the catalog reads: the database, or the transaction of a batch. */
-export type CatalogDb = Postgres['db'] | Tx;
 
 export interface PlanRef {
   readonly projectId: string;
@@ -30,12 +27,12 @@ export interface PlanRead extends PlanRef {
 /** What the catalog reads; every part of it in one statement or two, whatever is asked. */
 export interface CatalogSource {
   /** A project without any route may be left out. */
-  readRevisions(db: CatalogDb, projectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  readRoutes(db: CatalogDb, refs: readonly SubjectRef[]): Promise<readonly RouteRead[]>;
-  readPlans(db: CatalogDb, refs: readonly PlanRef[]): Promise<readonly PlanRead[]>;
+  readRevisions(db: Db, projectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<readonly RouteRead[]>;
+  readPlans(db: Db, refs: readonly PlanRef[]): Promise<readonly PlanRead[]>;
   /** By route id. */
   readDirectLimits(
-    db: CatalogDb,
+    db: Db,
     routes: readonly RouteRead[],
   ): Promise<ReadonlyMap<string, readonly CompiledRule[]>>;
 }
@@ -93,7 +90,7 @@ export class LimitCatalog {
   }
 
   /** What applies to these subjects: whatever was committed before the call (less `freshMs`) is in it. */
-  async read(db: CatalogDb, refs: readonly SubjectRef[]): Promise<RouteBook> {
+  async read(db: Db, refs: readonly SubjectRef[]): Promise<RouteBook> {
     const revisions = await this.#readRevisions(db, new Set(refs.map(({ projectId }) => projectId)));
     const routes: Routes = new Map();
     const missing: SubjectRef[] = [];
@@ -114,7 +111,7 @@ export class LimitCatalog {
   }
 
   /** Those of the projects that have, or have had, anything that a route may be bound to. */
-  async projectsWithRoutes(db: CatalogDb, projectIds: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  async projectsWithRoutes(db: Db, projectIds: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     return new Set((await this.#readRevisions(db, projectIds)).keys());
   }
 
@@ -125,7 +122,7 @@ export class LimitCatalog {
   }
 
   /** Those of projects that have routes. */
-  async #readRevisions(db: CatalogDb, projectIds: ReadonlySet<string>): Promise<Map<string, number>> {
+  async #readRevisions(db: Db, projectIds: ReadonlySet<string>): Promise<Map<string, number>> {
     const { source, freshMs, monotonicMs, bounds } = this.#options;
     // Measured from before the read: the answer may be that old when it arrives.
     const readAtMs = monotonicMs();
@@ -167,7 +164,7 @@ export class LimitCatalog {
 
   /** Reads routes after their projects' revisions: if a write comes between, the next call reads them again. */
   async #readRoutes(
-    db: CatalogDb,
+    db: Db,
     refs: readonly SubjectRef[],
     revisions: ReadonlyMap<string, number>,
     routes: Routes,
@@ -193,7 +190,7 @@ export class LimitCatalog {
   }
 
   /** The rules of the plans that these routes are bound to. */
-  async #readPlans(db: CatalogDb, read: readonly RouteRead[]): Promise<Map<string, RuleIndex>> {
+  async #readPlans(db: Db, read: readonly RouteRead[]): Promise<Map<string, RuleIndex>> {
     const rules = new Map<string, RuleIndex>();
     const stale = new Map<string, PlanRef>();
     for (const { plan } of read) {

@@ -1,11 +1,10 @@
-import { type CatalogDb, LimitCatalog } from './catalog.js';
+import { LimitCatalog } from './catalog.js';
 import { catalogSource } from './catalog-store.js';
 
 export type { AmountChange, AmountTimeline } from './amounts.js';
 export { CompiledRoute, EVERY_SUBJECT, RouteBook, type SubjectRef } from './route-book.js';
 export type { CompiledRule } from './rule.js';
 export { RuleIndex } from './rule-index.js';
-export type { CatalogDb };
 export { LimitCatalog };
 
 /** What another process changes counts here after this time at the latest. */

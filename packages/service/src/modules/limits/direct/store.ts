@@ -1,11 +1,9 @@
 import type { LimitEffective } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../../platform/http/index.js';
-import type { Database, Tx } from '../../../platform/postgres/index.js';
+import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 import type { RuleRow } from '../rule-row.js';
-
-type Db = Kysely<Database> | Tx;
 
 export interface DirectLimitRow extends RuleRow {
   readonly tenant_id: string;

@@ -1,10 +1,8 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Page } from '../../../platform/http/index.js';
-import type { Database, Tx } from '../../../platform/postgres/index.js';
+import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 import type { RuleRow } from '../rule-row.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
 export interface PlanRow {

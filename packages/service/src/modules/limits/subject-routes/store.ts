@@ -1,10 +1,8 @@
 import type { WeekStart } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Page } from '../../../platform/http/index.js';
-import type { Database, Tx } from '../../../platform/postgres/index.js';
+import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
-
-type Db = Kysely<Database> | Tx;
 
 /** Times are Unix seconds unless the name ends in `_ms`. */
 export interface RouteRow {
