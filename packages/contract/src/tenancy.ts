@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, pageFields, ResourceName, UnixSeconds } from './common.js';
+import { closed, Nullable, PageQuery, pageFields, ResourceName, UnixSeconds } from './common.js';
+import { IDENTIFIER_CHARS_MAX } from './limits.js';
 import { PERMISSIONS, type Permission } from './permissions.js';
 
 const TenantId = Type.String({ description: 'Tenant id, `ten_…`.' });
@@ -104,6 +105,8 @@ export const Me = Type.Object(
 );
 export type Me = Static<typeof Me>;
 
+const AuditFilter = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+
 export const AuditEntry = Type.Object(
   {
     id: Type.String(),
@@ -122,6 +125,19 @@ export const AuditEntry = Type.Object(
   closed,
 );
 export type AuditEntry = Static<typeof AuditEntry>;
+
+export const AuditLogQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    actor: Type.Optional(AuditFilter),
+    action: Type.Optional(AuditFilter),
+    resource_type: Type.Optional(AuditFilter),
+    resource_id: Type.Optional(AuditFilter),
+    project_id: Type.Optional(AuditFilter),
+  },
+  closed,
+);
+export type AuditLogQuery = Static<typeof AuditLogQuery>;
 
 export const AuditLog = Type.Object({ entries: Type.Array(AuditEntry), ...pageFields }, closed);
 export type AuditLog = Static<typeof AuditLog>;

@@ -23,6 +23,14 @@ export const UsageEventsQuery = Type.Object(
     subject_id: Type.Optional(FilterText),
     metric: Type.Optional({ ...FilterText, description: 'Events with a charge item of this metric.' }),
     source: Type.Optional(FilterText),
+    extractor_rule_set_id: Type.Optional({
+      ...FilterText,
+      description: 'Rule set that was to read the event.',
+    }),
+    failure_code: Type.Optional({
+      ...Type.String({ minLength: 1, maxLength: FAILURE_CODE_CHARS_MAX }),
+      description: 'Failed events that failed with this code.',
+    }),
     external_event_id: Type.Optional(FilterText),
     ledger_transaction_id: Type.Optional({
       ...FilterText,

@@ -104,23 +104,31 @@ export const WebhookEndpointPage = Type.Object(
 );
 export type WebhookEndpointPage = Static<typeof WebhookEndpointPage>;
 
-export const WebhookDelivery = Type.Object(
+const deliveryFields = {
+  message_id: Type.String({ description: 'Message id, `msg_…`: the header `webhook-id`.' }),
+  endpoint_id: Type.String(),
+  type: Type.String({ description: 'Name of the event.' }),
+  status: DeliveryStatus,
+  attempts: Type.Integer({ minimum: 0, description: 'Attempts begun since it was last asked for.' }),
+  next_attempt_at: Nullable(UnixSeconds),
+  last_attempt_at: Nullable(UnixSeconds),
+  last_status: Nullable(Type.Integer({ description: 'HTTP status of the last answer, if one came.' })),
+  last_error: Nullable(Type.String({ description: 'Why there was no answer, e.g. `timeout`.' })),
+  delivered_at: Nullable(UnixSeconds),
+  created_at: UnixSeconds,
+};
+
+export const WebhookDelivery = Type.Object(deliveryFields, closed);
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+export const WebhookDeliveryDetail = Type.Object(
   {
-    message_id: Type.String({ description: 'Message id, `msg_…`: the header `webhook-id`.' }),
-    endpoint_id: Type.String(),
-    type: Type.String({ description: 'Name of the event.' }),
-    status: DeliveryStatus,
-    attempts: Type.Integer({ minimum: 0, description: 'Attempts begun since it was last asked for.' }),
-    next_attempt_at: Nullable(UnixSeconds),
-    last_attempt_at: Nullable(UnixSeconds),
-    last_status: Nullable(Type.Integer({ description: 'HTTP status of the last answer, if one came.' })),
-    last_error: Nullable(Type.String({ description: 'Why there was no answer, e.g. `timeout`.' })),
-    delivered_at: Nullable(UnixSeconds),
-    created_at: UnixSeconds,
+    ...deliveryFields,
+    payload: Type.String({ description: 'The body as it is signed and posted, byte for byte: JSON.' }),
   },
   closed,
 );
-export type WebhookDelivery = Static<typeof WebhookDelivery>;
+export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>;
 
 export const WebhookDeliveryListQuery = Type.Object(
   {

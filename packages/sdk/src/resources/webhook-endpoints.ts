@@ -1,5 +1,6 @@
 import type {
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookDeliveryListQuery,
   WebhookDeliveryPage,
   WebhookEndpoint,
@@ -53,6 +54,11 @@ export class WebhookEndpoints {
   /** Newest message first. */
   deliveries(endpointId: string, query: WebhookDeliveryListQuery = {}): Promise<WebhookDeliveryPage> {
     return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries`, query);
+  }
+
+  /** One delivery with the body that is posted. */
+  delivery(endpointId: string, messageId: string): Promise<WebhookDeliveryDetail> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}`);
   }
 
   redeliver(endpointId: string, messageId: string): Promise<WebhookDelivery> {

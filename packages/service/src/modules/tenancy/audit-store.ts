@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@tollgate/contract';
+import type { AuditEntry, AuditLogQuery } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
 import type { Page, Principal } from '../../platform/http/index.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
@@ -38,13 +38,17 @@ export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
     .execute();
 }
 
-/** A page of a tenant's audit log, newest first, and its whole length. */
+/** What a tenant's log can be narrowed by: columns, each with the value that is wanted. */
+export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
+
+/** A page of what fits in a tenant's audit log, newest first, and how much of it there is. */
 export async function listAuditLog(
   { db }: Pick<Postgres, 'db'>,
   tenantId: string,
   page: Page,
+  filter: AuditFilter,
 ): Promise<{ entries: AuditEntry[]; total: number }> {
-  const ofTenant = db.selectFrom('audit_log').where('tenant_id', '=', tenantId);
+  const ofTenant = db.selectFrom('audit_log').where((is) => is.and({ tenant_id: tenantId, ...filter }));
   const entries = await ofTenant
     .selectAll()
     .orderBy('created_at', 'desc')

@@ -2,6 +2,7 @@ import {
   ApiKeyList,
   ApiKeyParams,
   AuditLog,
+  AuditLogQuery,
   CreateApiKeyBody,
   CreatedApiKey,
   NoContent,
@@ -83,15 +84,16 @@ function registerAuditRoute(app: App, service: TenancyService): void {
     schema: {
       tags: TAGS,
       summary: 'Read the audit log',
-      description: 'Who changed what, and when; newest first.',
+      description: 'Who changed what, and when; newest first. All filters must hold.',
       operationId: 'listAuditLog',
       params: TenantParams,
-      querystring: PageQuery,
+      querystring: AuditLogQuery,
       response: { 200: AuditLog },
     },
     handler: async (request) => {
+      const { limit: _limit, offset: _offset, ...filter } = request.query;
       const page = pageOf(request.query);
-      const { entries, total } = await service.listAuditLog(request.params.tenant_id, page);
+      const { entries, total } = await service.listAuditLog(request.params.tenant_id, page, filter);
       return { entries, total_count: total, ...page };
     },
   });

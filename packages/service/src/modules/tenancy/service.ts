@@ -14,7 +14,7 @@ import { newId } from '../../kernel/id.js';
 import { ApiError, type Page, type Principal } from '../../platform/http/index.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
-import { audit, listAuditLog } from './audit-store.js';
+import { type AuditFilter, audit, listAuditLog } from './audit-store.js';
 import { keyHash } from './authenticator.js';
 import type { ProjectAdmission } from './project-admission.js';
 import * as store from './store.js';
@@ -146,9 +146,13 @@ export class TenancyService {
     this.#onKeyRevoked();
   }
 
-  async listAuditLog(tenantId: string, page: Page): Promise<{ entries: AuditEntry[]; total: number }> {
+  async listAuditLog(
+    tenantId: string,
+    page: Page,
+    filter: AuditFilter,
+  ): Promise<{ entries: AuditEntry[]; total: number }> {
     await this.getTenant(tenantId);
-    return listAuditLog(this.#postgres, tenantId, page);
+    return listAuditLog(this.#postgres, tenantId, page, filter);
   }
 
   async #provision(projectNo: number): Promise<void> {

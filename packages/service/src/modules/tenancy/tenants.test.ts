@@ -148,6 +148,15 @@ describe('the audit log', () => {
       await node.call('GET', `/admin/v1/tenants/${tenantId}/audit-log?limit=2&offset=1`, admin.key)
     ).json();
     expect(second.entries).toEqual(log.entries.slice(1, 3));
+    for (const [filter, found] of [
+      [`action=api_key.create&resource_id=${id}`, log.entries.slice(1, 2)],
+      [`actor=${admin.id}`, [log.entries[0], log.entries[2]]],
+      [`resource_type=project&project_id=${project.id}`, log.entries.slice(2, 3)],
+    ]) {
+      const url = `/admin/v1/tenants/${tenantId}/audit-log?${filter}`;
+      const { entries, total_count } = (await node.call('GET', url, admin.key)).json();
+      expect([entries, total_count]).toEqual([found, found.length]);
+    }
   });
 
   test('404: of an absent tenant', async () => {

@@ -63,6 +63,7 @@ function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): s
 export function matches(event: StoredEvent, filter: EventFilter): boolean {
   return (
     (filter.status === undefined || event.status === filter.status) &&
+    (filter.failure_code === undefined || event.failure_code === filter.failure_code) &&
     (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&
     (filter.subject_id === undefined || event.subject_id === filter.subject_id) &&
     (filter.metric === undefined || event.item_metric.includes(filter.metric))

@@ -82,6 +82,8 @@ const CONDITIONS = {
   subject_id: 'subject_id = {subject_id:String}',
   metric: 'has(item.metric, {metric:String})',
   source: 'source = {source:String}',
+  extractor_rule_set_id: 'extractor_rule_set_id = {extractor_rule_set_id:String}',
+  failure_code: 'failure_code = {failure_code:String}',
   external_event_id: 'external_event_id = {external_event_id:String}',
   // The time leaves few granules to look at.
   ledger_transaction_id:

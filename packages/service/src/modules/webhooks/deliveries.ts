@@ -28,6 +28,19 @@ export class WebhookDeliveries {
     return store.listDeliveries(db, owner, endpointId, page);
   }
 
+  /** One delivery with the body that is posted. @throws ApiError `not_found` */
+  async read(
+    owner: WebhookOwner,
+    endpointId: string,
+    messageId: string,
+  ): Promise<{ delivery: store.StoredDelivery; payload: string }> {
+    const { db } = this.deps.postgres;
+    return {
+      delivery: found(await store.readDelivery(db, owner, endpointId, messageId)),
+      payload: found(await store.readPayload(db, owner, endpointId, messageId)),
+    };
+  }
+
   /** Queues a message that says nothing, for this endpoint alone. @throws ApiError `not_found`, `webhook_endpoint_disabled` */
   async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
     const { tenantId, projectId } = context.project;

@@ -2,6 +2,7 @@ import {
   closed,
   ErrorBodySchema,
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookDeliveryListQuery,
   WebhookDeliveryPage,
 } from '@tollgate/contract';
@@ -35,6 +36,24 @@ export function registerDeliveryRoutes(app: App, deliveries: WebhookDeliveries):
         status: query.status,
       });
       return { deliveries: rows.map(answerOf), total_count: totalCount, ...page };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: `${ENDPOINT_URL}/deliveries/:message_id`,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'Read a delivery',
+      description: 'What became of one message to this endpoint, and what is posted.',
+      operationId: 'getWebhookDelivery',
+      params: DeliveryParams,
+      response: { 200: WebhookDeliveryDetail },
+    },
+    handler: async ({ project, params }) => {
+      const { delivery, payload } = await deliveries.read(project, params.id, params.message_id);
+      return { ...answerOf(delivery), payload };
     },
   });
 

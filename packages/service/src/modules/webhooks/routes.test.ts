@@ -91,6 +91,18 @@ describe('an endpoint', () => {
     await hooks.at('DELETE', id);
   });
 
+  it('shows a delivery with the body that is posted', async () => {
+    const { id } = await hooks.makeEndpoint(URL);
+    const queued = (await hooks.at('POST', `${id}/test`)).json();
+    const { payload, ...delivery } = (await hooks.at('GET', `${id}/deliveries/${queued.message_id}`)).json();
+    expect(delivery).toEqual(queued);
+    expect(JSON.parse(payload)).toMatchObject({
+      type: 'webhook.test',
+      data: { webhook_endpoint_id: id },
+    });
+    await hooks.at('DELETE', id);
+  });
+
   it('leaves every change in the audit log, and no secret', async () => {
     const { id } = await hooks.makeEndpoint(URL);
     await hooks.at('PUT', id, INPUT);
@@ -169,6 +181,7 @@ describe('another project', () => {
         ['POST', `${endpoint}/rotate-secret`],
         ['POST', `${endpoint}/test`],
         ['GET', `${endpoint}/deliveries`],
+        ['GET', `${endpoint}/deliveries/${message}`],
         ['POST', `${endpoint}/deliveries/${message}/redeliver`],
       ] as const;
     for (const project of [foreign, sibling]) {
