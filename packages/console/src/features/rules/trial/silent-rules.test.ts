@@ -1,0 +1,87 @@
+import type { UsageChargeItem } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import { silentExtractors, silentPricingRules } from './silent-rules.js';
+
+function item(change: Partial<UsageChargeItem>): UsageChargeItem {
+  return {
+    extractor_name: null,
+    metric: 'tokens',
+    unit: null,
+    quantity: '1',
+    unit_price: null,
+    amount: '0',
+    discount: '0',
+    currency: null,
+    source: 'extractor',
+    pricing_source: 'unpriced',
+    rule_set_id: null,
+    rule_set_version: null,
+    rule_name: null,
+    ...change,
+  };
+}
+const pricedBy = (rule_name: string, metric = 'tokens') =>
+  item({ metric, pricing_source: 'pricing_rule_set', rule_name });
+
+describe('silentExtractors', () => {
+  const body = {
+    charge_item_extractors: [
+      { name: 'In', metric: 'tokens.in', path: 'usage.in', type: 'number' },
+      { metric: 'tokens.out', path: 'usage.out', type: 'number' },
+    ],
+  };
+
+  it('tells where there was nothing', () => {
+    expect(silentExtractors(body, [item({ extractor_name: 'In' })])).toEqual([
+      { name: 'tokens.out', reason: 'the event has nothing at usage.out' },
+    ]);
+  });
+
+  it('tells of items that the event brought itself', () => {
+    const brought = item({ metric: 'tokens.out', source: 'x_billing' });
+    expect(silentExtractors(body, [item({ extractor_name: 'In' }), brought])).toEqual([
+      { name: 'tokens.out', reason: expect.stringContaining('x-billing') },
+    ]);
+  });
+
+  it.each([undefined, null, 3, {}, { charge_item_extractors: 'x' }])('says nothing of %j', (nothing) => {
+    expect(silentExtractors(nothing, [])).toEqual([]);
+  });
+});
+
+describe('silentPricingRules', () => {
+  it('tells why each rule gave no price, in the order in which they are asked', () => {
+    const body = {
+      rules: [
+        { name: 'last', metric: 'tokens', priority: 9 },
+        { name: 'chosen', metric: 'tokens', priority: 5 },
+        { name: 'picky', metric: 'tokens', match_expr: 'dimensions.model == "x"' },
+        { name: 'other', metric: 'seconds' },
+      ],
+    };
+    expect(silentPricingRules(body, [pricedBy('chosen')])).toEqual([
+      { name: 'picky', reason: 'not true: dimensions.model == "x"' },
+      { name: 'other', reason: 'the event has no charge item of seconds' },
+      { name: 'last', reason: 'not asked: chosen comes before it and matches' },
+    ]);
+  });
+
+  it('has asked every rule for an item that stayed unpriced', () => {
+    const body = { rules: [{ name: 'picky', metric: 'tokens', match_expr: 'false' }] };
+    expect(silentPricingRules(body, [item({})])).toEqual([{ name: 'picky', reason: 'not true: false' }]);
+  });
+
+  it.each([
+    ['hint', 'a price in the event goes first'],
+    ['extractor', 'a price of the extractor goes first'],
+  ] as const)('tells what goes before every rule: %s', (pricing_source, reason) => {
+    const body = { rules: [{ name: 'rule', metric: 'tokens' }] };
+    expect(silentPricingRules(body, [item({ pricing_source })])).toEqual([{ name: 'rule', reason }]);
+  });
+
+  it('knows rules without a name by their metric or their place', () => {
+    const body = { rules: [{ metric: 'tokens' }, { metric: 'tokens' }, { metric: 'seconds' }] };
+    const items = [pricedBy('rules[1]'), pricedBy('seconds', 'seconds')];
+    expect(silentPricingRules(body, items).map(({ name }) => name)).toEqual(['rules[0]']);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import {
+  boundTo,
+  EMPTY_EVENT,
+  extractorTrial,
+  isComplete,
+  savedExtractorTrial,
+  trialBody,
+} from './trial-request.js';
+
+describe('isComplete', () => {
+  it.each([
+    ['{}', '', true],
+    ['{}', ' {"items": []} ', true],
+    ['{', '', false],
+    ['{}', '[]', false],
+    ['', '', false],
+  ])('of %j with x-billing %j: %j', (rawJson, billing, expected) => {
+    expect(isComplete({ ...EMPTY_EVENT, rawJson, billing })).toBe(expected);
+  });
+});
+
+describe('trialBody', () => {
+  it('sends the digits of the event as they were written', () => {
+    const rawJson = '{"tokens": 12345678901234567890.123456789}';
+    expect(trialBody({ extractor: {} }, { ...EMPTY_EVENT, rawJson })).toBe(
+      `{"extractor":{},"event":{"raw_json":${rawJson}}}`,
+    );
+  });
+
+  it('sends what comes beside raw_json, escaped', () => {
+    const body = trialBody(
+      { extractor_rule_set_id: 'ers_1' },
+      { rawJson: '{}', billing: '{"items":[]}', subjectType: 'user', subjectId: '"u"\n' },
+    );
+    expect(JSON.parse(body)).toEqual({
+      extractor_rule_set_id: 'ers_1',
+      event: { raw_json: {}, 'x-billing': { items: [] }, subject_type: 'user', subject_id: '"u"\n' },
+    });
+  });
+});
+
+describe('the rules of a trial', () => {
+  it('have the prices that were chosen', () => {
+    expect(extractorTrial({ dimensions: [] }, { ruleSetId: 'prs_1', version: 2 })).toEqual({
+      extractor: { dimensions: [] },
+      pricing_rule_set_id: 'prs_1',
+      pricing_version: 2,
+    });
+  });
+
+  it('have no prices where none were chosen, also where some are bound', () => {
+    expect(savedExtractorTrial('ers_1', 3, undefined)).toEqual({
+      extractor_rule_set_id: 'ers_1',
+      version: 3,
+      pricing: { rules: [] },
+    });
+  });
+});
+
+describe('boundTo', () => {
+  it.each([
+    [{ extractor_rule_set_id: 'ers_1' }, 'ers_1'],
+    [{ extractor_rule_set_id: '' }, undefined],
+    [{ extractor_rule_set_id: 7 }, undefined],
+    [null, undefined],
+    [undefined, undefined],
+    ['text', undefined],
+  ])('of %j: %j', (draft, expected) => {
+    expect(boundTo(draft)).toBe(expected);
+  });
+});
