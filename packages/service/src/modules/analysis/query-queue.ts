@@ -1,5 +1,5 @@
 import { ApiError } from '../../platform/http/index.js';
-import { FairTurns } from './stream/fair-turns.js';
+import { FairTurns } from './fair-turns.js';
 
 /** Queries at once: what they take of the machine is not there for what is being received. */
 const RUNNING_MAX = 2;

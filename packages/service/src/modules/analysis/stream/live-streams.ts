@@ -3,9 +3,9 @@ import { ApiError } from '../../../platform/http/index.js';
 import type { Logger } from '../../../platform/log/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { repeat, retryPauseMs } from '../../../platform/wakeup.js';
+import { FairTurns } from '../fair-turns.js';
 import type { TimeSpan } from '../source.js';
 import { type ChangedRows, type ChangedRowsDeps, changedRows, type StreamScope } from './changed-rows.js';
-import { FairTurns } from './fair-turns.js';
 import { eventFrame, heartbeatFrame } from './frames.js';
 import { changesSince, isWithin, positionRange } from './projection-store.js';
 
