@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closed, Me, Nullable } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, type App, meOf } from '../../platform/http/index.js';
+import { ApiError, type App, meOf, secured } from '../../platform/http/index.js';
 import { type ConsoleBuild, readConsoleBuild } from './assets.js';
 import { contentSecurityPolicy, pageWithNonce } from './page.js';
 import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } from './sessions.js';
@@ -110,8 +110,4 @@ function registerPages(app: App, build: ConsoleBuild | undefined): void {
         .send(bytes);
     },
   );
-}
-
-function secured(reply: FastifyReply): FastifyReply {
-  return reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
 }

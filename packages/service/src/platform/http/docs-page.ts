@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyReply } from 'fastify';
+import { secured } from './secured.js';
 import type { App } from './types.js';
 
 /** The page loads its own script and the API description, nothing else: it works offline. */
@@ -55,7 +56,7 @@ export function registerDocsPage(app: App): void {
     url: '/docs',
     config,
     schema: { hide: true },
-    handler: async (_request, reply) => secured(reply).type('text/html; charset=utf-8').send(PAGE),
+    handler: async (_request, reply) => confined(reply).type('text/html; charset=utf-8').send(PAGE),
   });
   let script: Promise<Buffer> | undefined;
   app.route({
@@ -66,7 +67,7 @@ export function registerDocsPage(app: App): void {
     handler: async (_request, reply) => {
       script ??= readFile(referenceScript());
       const bytes = await script;
-      return secured(reply)
+      return confined(reply)
         .type('text/javascript; charset=utf-8')
         .header('cache-control', 'public, max-age=86400')
         .send(bytes);
@@ -74,11 +75,8 @@ export function registerDocsPage(app: App): void {
   });
 }
 
-function secured(reply: FastifyReply): FastifyReply {
-  return reply
-    .header('content-security-policy', CONTENT_SECURITY_POLICY)
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer');
+function confined(reply: FastifyReply): FastifyReply {
+  return secured(reply).header('content-security-policy', CONTENT_SECURITY_POLICY);
 }
 
 /** Of the package only its browser bundle is used: its Fastify plugin would add routes that declare no access. */

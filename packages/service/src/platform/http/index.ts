@@ -6,6 +6,7 @@ export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { meOf } from './me.js';
 export { type Page, pageOf } from './page.js';
 export { Readiness } from './readiness.js';
+export { secured } from './secured.js';
 export { closeGracefully } from './shutdown.js';
 export { Slots } from './slots.js';
 export { firstUnusableText, isUsableText } from './text.js';

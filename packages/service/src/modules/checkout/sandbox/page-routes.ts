@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import type { App } from '../../../platform/http/index.js';
+import { type App, secured } from '../../../platform/http/index.js';
 import { SANDBOX_PREFIX } from './http-client.js';
 import { absentPage, completePage, expiredPage, openPage, type Page, returnPage } from './page.js';
 import { type SandboxSession, stateOf, successUrlOf } from './session.js';
@@ -93,11 +93,9 @@ function sendSession(reply: FastifyReply, session: SandboxSession | undefined, n
 }
 
 function send(reply: FastifyReply, status: number, { html, contentSecurityPolicy }: Page): FastifyReply {
-  return reply
+  return secured(reply)
     .code(status)
     .header('content-security-policy', contentSecurityPolicy)
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
     .send(html);
