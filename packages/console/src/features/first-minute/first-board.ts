@@ -1,0 +1,64 @@
+import type { ChartInput, MetricsResponse } from '@tollgate/contract';
+
+export type UsedMetric = MetricsResponse['metrics'][number];
+export type FirstChart = Omit<ChartInput, 'board_id'>;
+
+const ANALYSIS_METRICS_MAX = 32;
+/** A dimension of more values than this makes no picture. */
+const GROUPS_MAX = 12;
+const GROUPS_SHOWN = 8;
+
+/** Charts that say most of what was received: what it cost, how much it was, and by what it can be told apart. */
+export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
+  const priced = used.filter(({ currencies }) => currencies.length > 0);
+  const dimension = bestDimension(used);
+  const group = dimension === undefined ? {} : { group_by: [dimension], limit: GROUPS_SHOWN };
+  const by = dimension === undefined ? '' : ` by ${dimension}`;
+  const amount: FirstChart = {
+    title: `Cost${by}`,
+    chart_type: 'bar',
+    size: 'full',
+    measures: ['amount'],
+    metrics: namesOf(priced),
+    ...group,
+  };
+  const quantity: FirstChart = {
+    title: 'Usage by metric',
+    chart_type: 'bar',
+    size: priced.length > 0 ? 'half' : 'full',
+    measures: ['quantity'],
+    metrics: namesOf(ofOneUnit(used)),
+  };
+  const charges: FirstChart = {
+    title: `Charge items${by}`,
+    chart_type: 'bar',
+    size: 'half',
+    measures: ['item_count'],
+    metrics: namesOf(used),
+    ...group,
+  };
+  return [...(priced.length > 0 ? [amount] : []), quantity, charges];
+}
+
+function namesOf(used: readonly UsedMetric[]): string[] {
+  return [...new Set(used.map(({ metric }) => metric))].slice(0, ANALYSIS_METRICS_MAX);
+}
+
+/** Metrics of the unit that most have: heights of tokens and of milliseconds have nothing to say to each other. */
+function ofOneUnit(used: readonly UsedMetric[]): readonly UsedMetric[] {
+  const alike = used.map(({ unit }) => used.filter((other) => other.unit === unit));
+  return alike.toSorted((a, b) => b.length - a.length)[0] ?? [];
+}
+
+/** The dimension that most metrics have, with few values: `model`, say. Of equals the one that has more to tell. */
+function bestDimension(used: readonly UsedMetric[]): string | undefined {
+  const found = new Map<string, { metrics: number; values: number }>();
+  for (const { name, cardinality } of used.flatMap(({ dimensions }) => dimensions)) {
+    const { metrics, values } = found.get(name) ?? { metrics: 0, values: 0 };
+    found.set(name, { metrics: metrics + 1, values: Math.max(values, cardinality) });
+  }
+  const [best] = [...found]
+    .filter(([, { values }]) => values <= GROUPS_MAX)
+    .toSorted(([, a], [, b]) => b.metrics - a.metrics || b.values - a.values);
+  return best?.[0];
+}

@@ -1,0 +1,41 @@
+import type { ExtractorTemplate, PricingRuleSetInput } from '@tollgate/contract';
+
+/** What is charged for, once per metric: that is what a price is for. */
+export interface PricedMetric {
+  readonly metric: string;
+  readonly unit: string;
+  /** As the template calls it. */
+  readonly name: string;
+}
+
+export function metricsOf({ charge_item_extractors }: ExtractorTemplate): PricedMetric[] {
+  const metrics = new Map<string, PricedMetric>();
+  for (const { metric, name = metric, unit = 'unit' } of charge_item_extractors) {
+    if (!metrics.has(metric)) metrics.set(metric, { metric, unit, name });
+  }
+  return [...metrics.values()];
+}
+
+const PRICE = /^(?:0|[1-9]\d{0,19})(?:\.\d{1,18})?$/;
+
+/** Whether a text is a price: a plain decimal that is not negative. */
+export function isPrice(text: string): boolean {
+  return PRICE.test(text);
+}
+
+/**
+ * A pricing rule set of one price per unit of each metric that has one; undefined where none has.
+ *
+ * @param prices by metric; texts that are empty are no price, all others `isPrice`
+ */
+export function startingPrices(
+  extractorRuleSetId: string,
+  prices: ReadonlyMap<string, string>,
+  currency: string,
+): PricingRuleSetInput | undefined {
+  const rules = [...prices]
+    .filter(([, price]) => price !== '')
+    .map(([metric, price]) => ({ name: metric, metric, unit_price_expr: `dec("${price}")` }));
+  if (rules.length === 0) return undefined;
+  return { extractor_rule_set_id: extractorRuleSetId, name: 'Prices', effective_from: 0, currency, rules };
+}
