@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useProjects } from './api/projects.js';
 import { MeProvider, useSession } from './api/session.js';
@@ -13,6 +13,11 @@ import { UsagePage } from './features/usage/usage-page.js';
 import { ProjectProvider } from './project.js';
 import { Shell } from './shell/shell.js';
 import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
+
+/** With its editors it is half as large as everything else: it comes when it is first looked at. */
+const RulesPages = lazy(async () => ({
+  default: (await import('./features/rules/rules-pages.js')).RulesPages,
+}));
 
 /** The console: the sign-in page, or everything else for who is signed in. */
 export function App() {
@@ -57,6 +62,11 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
             {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
           </Route>
           <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+          <Route path="/p/:projectId/rules/*?">
+            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+              <RulesPages />
+            </Suspense>
+          </Route>
           <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
           <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
           <Route path="/p/:projectId/money" component={AccountsPage} />

@@ -1,4 +1,4 @@
-import { Activity, ChartColumn, Gauge, type LucideIcon, Settings, Wallet } from 'lucide-react';
+import { Activity, ChartColumn, Gauge, type LucideIcon, Scale, Settings, Wallet } from 'lucide-react';
 
 export interface NavigationEntry {
   readonly label: string;
@@ -11,6 +11,7 @@ export interface NavigationEntry {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Boards', path: 'boards', icon: ChartColumn },
   { label: 'Usage', path: 'usage', icon: Activity },
+  { label: 'Rules', path: 'rules', icon: Scale },
   { label: 'Limits', path: 'limits', icon: Gauge },
   { label: 'Money', path: 'money', icon: Wallet },
   { label: 'Settings', path: 'settings', icon: Settings },

@@ -1,0 +1,85 @@
+import type { ExtractorRuleSet } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, Select, TextInput } from '../../ui/field.js';
+import { FailureNote } from '../../ui/states.js';
+import { type RuleSetKind, useCreateRuleSet } from './api.js';
+import { titleOf } from './rule-set-list.js';
+
+const NAME_CHARS_MAX = 200;
+
+/** Makes an empty rule set, and leads to where it is filled in. */
+export function NewRuleSetDialog({
+  kind,
+  extractorId,
+  extractors,
+  onClose,
+}: {
+  readonly kind: RuleSetKind;
+  /** What a pricing rule set is bound to, as it was chosen already. */
+  readonly extractorId?: string;
+  readonly extractors: readonly ExtractorRuleSet[];
+  readonly onClose: () => void;
+}) {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  const create = useCreateRuleSet(kind);
+  const bindable = extractors.filter(({ status }) => status !== 'archived');
+  const [name, setName] = useState('');
+  const [chosen, setChosen] = useState(extractorId ?? bindable[0]?.id ?? '');
+  const isPricing = kind === 'pricing';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const body = { name: name.trim(), ...(isPricing ? { extractor_rule_set_id: chosen } : {}) };
+    create.mutate(body, { onSuccess: ({ id }) => navigate(`/p/${projectId}/rules/${kind}/${id}`) });
+  };
+  return (
+    <Dialog title={isPricing ? 'New pricing rule set' : 'New rule set'} isOpen onClose={onClose}>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <Field
+          label="Name"
+          hint={isPricing ? 'Say, list prices or a contract.' : 'Say, what sends the events.'}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              required
+              autoFocus
+              maxLength={NAME_CHARS_MAX}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+        {isPricing && (
+          <Field label="Prices the charge items of" hint="It stays bound to this rule set for good.">
+            {(control) => (
+              <Select
+                {...control}
+                className="w-full"
+                value={chosen}
+                onChange={setChosen}
+                options={bindable.map((each) => ({ value: each.id, label: titleOf(each) }))}
+              />
+            )}
+          </Field>
+        )}
+        {create.isError && <FailureNote error={create.error} />}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={create.isPending}
+            disabled={isPricing && chosen === ''}
+          >
+            Create draft
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

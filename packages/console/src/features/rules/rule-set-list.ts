@@ -1,0 +1,61 @@
+import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import type { RuleSet } from './api.js';
+import { publishedVersion } from './status.js';
+
+export type StatusFilter = 'current' | 'published' | 'draft' | 'archived' | 'all';
+
+/** An extractor rule set with what prices its charge items. */
+export interface RuleSetGroup {
+  readonly extractor: ExtractorRuleSet;
+  readonly pricings: readonly PricingRuleSet[];
+}
+
+export interface ListFilters {
+  readonly status: StatusFilter;
+  readonly search: string;
+}
+
+/** A name need not be given; the id always is there. */
+export function titleOf({ name, id }: Pick<RuleSet, 'name' | 'id'>): string {
+  return name.trim() === '' ? id : name;
+}
+
+/**
+ * What passes the filters, in the order of the extractor rule sets. One that does not pass stands there for the pricing
+ * rule sets of it that do; one whose name is searched for brings all of its own that have the status.
+ */
+export function grouped(
+  extractors: readonly ExtractorRuleSet[],
+  pricings: readonly PricingRuleSet[],
+  { status, search }: ListFilters,
+): RuleSetGroup[] {
+  return extractors.flatMap((extractor) => {
+    const isNamed = hasText(extractor, search);
+    const bound = pricings.filter(
+      (pricing) =>
+        pricing.extractor_rule_set_id === extractor.id &&
+        hasStatus(pricing, status) &&
+        (isNamed || hasText(pricing, search)),
+    );
+    const isShown = bound.length > 0 || (isNamed && hasStatus(extractor, status));
+    return isShown ? [{ extractor, pricings: bound }] : [];
+  });
+}
+
+function hasText({ name, id }: RuleSet, search: string): boolean {
+  const wanted = search.trim().toLowerCase();
+  return name.toLowerCase().includes(wanted) || id === wanted;
+}
+
+function hasStatus(ruleSet: RuleSet, filter: StatusFilter): boolean {
+  switch (filter) {
+    case 'all':
+      return true;
+    case 'current':
+      return ruleSet.status !== 'archived';
+    case 'published':
+      return publishedVersion(ruleSet) !== undefined;
+    default:
+      return ruleSet.status === filter;
+  }
+}

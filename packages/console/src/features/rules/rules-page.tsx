@@ -1,0 +1,211 @@
+import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import { Plus, Scale } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useMe } from '../../api/session.js';
+import { dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
+import { PageHeader } from '../../shell/shell.js';
+import { Button } from '../../ui/button.js';
+import { Select, TextInput } from '../../ui/field.js';
+import { Menu } from '../../ui/menu.js';
+import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { useExtractorRuleSets, usePricingRuleSets } from './api.js';
+import { NewRuleSetDialog } from './new-rule-set-dialog.js';
+import { grouped, type RuleSetGroup, type StatusFilter, titleOf } from './rule-set-list.js';
+import { StatusBadges } from './status.js';
+
+const FILTERS: readonly { readonly value: StatusFilter; readonly label: string }[] = [
+  { value: 'current', label: 'Not archived' },
+  { value: 'published', label: 'Published' },
+  { value: 'draft', label: 'With a draft' },
+  { value: 'archived', label: 'Archived' },
+  { value: 'all', label: 'All' },
+];
+
+/** What is being made: a rule set of one kind, perhaps bound to one that was chosen. */
+type Making = { readonly kind: 'extractor' } | { readonly kind: 'pricing'; readonly extractorId?: string };
+
+/** Every rule set: what reads events, and under each what prices them. */
+export function RulesPage() {
+  const [status, setStatus] = useState<StatusFilter>('current');
+  const [search, setSearch] = useState('');
+  const [making, setMaking] = useState<Making>();
+  const extractors = useExtractorRuleSets();
+  const pricings = usePricingRuleSets();
+  const failed = [extractors, pricings].find(({ isError }) => isError);
+  const isRead = extractors.data !== undefined && pricings.data !== undefined;
+  const groups = isRead ? grouped(extractors.data, pricings.data, { status, search }) : [];
+  const hasNone = isRead && extractors.data.length === 0;
+  return (
+    <>
+      <PageHeader
+        title="Rules"
+        actions={<NewButtons onMake={setMaking} hasExtractor={(extractors.data?.length ?? 0) > 0} />}
+      />
+      <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
+        {!hasNone && (
+          <search className="flex flex-wrap gap-2">
+            <TextInput
+              aria-label="Search rule sets"
+              placeholder="Search by name"
+              className="w-60"
+              value={search}
+              onChange={(event) => setSearch(event.target.value)}
+            />
+            <Select aria-label="Status" options={FILTERS} value={status} onChange={setStatus} />
+          </search>
+        )}
+        {failed !== undefined && <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />}
+        {!isRead && failed === undefined && <Skeleton className="h-64" />}
+        {hasNone && <NoRules />}
+        {isRead && !hasNone && groups.length === 0 && (
+          <EmptyState title="Nothing matches">Choose another status, or search for less.</EmptyState>
+        )}
+        {groups.map((group) => (
+          <Group
+            key={group.extractor.id}
+            group={group}
+            onPrice={(extractorId) => setMaking({ kind: 'pricing', extractorId })}
+          />
+        ))}
+      </div>
+      {making !== undefined && (
+        <NewRuleSetDialog
+          {...making}
+          extractors={extractors.data ?? []}
+          onClose={() => setMaking(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function NewButtons({
+  onMake,
+  hasExtractor,
+}: {
+  readonly onMake: (making: Making) => void;
+  readonly hasExtractor: boolean;
+}) {
+  const { id } = useProject();
+  const [, navigate] = useLocation();
+  if (!useMe().permissions.includes('rules:write'))
+    return <span className="text-xs text-ink-faint">This key may read rules, not change them.</span>;
+  return (
+    <>
+      {hasExtractor && <Button onClick={() => onMake({ kind: 'pricing' })}>New pricing rule set</Button>}
+      <Menu
+        trigger={
+          <Button look="primary">
+            <Plus size={14} /> New rule set
+          </Button>
+        }
+        items={[
+          { label: 'From a template', onSelect: () => navigate(`/p/${id}/rules/templates`) },
+          { label: 'Blank', onSelect: () => onMake({ kind: 'extractor' }) },
+        ]}
+      />
+    </>
+  );
+}
+
+function NoRules() {
+  const { id } = useProject();
+  return (
+    <EmptyState
+      icon={<Scale size={20} />}
+      title="No rules yet"
+      action={
+        <Link
+          href={`/p/${id}/rules/templates`}
+          className="text-[13px] font-medium text-accent hover:underline"
+        >
+          Start from a template
+        </Link>
+      }
+    >
+      A rule set says how raw events become charge items: who used what, how much of it, and what it costs.
+    </EmptyState>
+  );
+}
+
+function Group({
+  group: { extractor, pricings },
+  onPrice,
+}: {
+  readonly group: RuleSetGroup;
+  readonly onPrice: (extractorId: string) => void;
+}) {
+  const mayWrite = useMe().permissions.includes('rules:write');
+  return (
+    <section
+      aria-label={titleOf(extractor)}
+      className="overflow-hidden rounded-xl border border-line bg-panel shadow-xs"
+    >
+      <Entry kind="extractor" ruleSet={extractor} summary={extractorSummary(extractor)} />
+      {pricings.map((pricing) => (
+        <Entry key={pricing.id} kind="pricing" ruleSet={pricing} summary={pricingSummary(pricing)} />
+      ))}
+      {pricings.length === 0 && (
+        <p className="flex flex-wrap items-center gap-x-2 border-t border-line py-2 pr-4 pl-9 text-xs text-ink-faint">
+          No pricing rule set is bound to it.
+          {mayWrite && extractor.status !== 'archived' && (
+            <Button look="quiet" size="small" onClick={() => onPrice(extractor.id)}>
+              Add one
+            </Button>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Entry({
+  kind,
+  ruleSet,
+  summary,
+}: {
+  readonly kind: 'extractor' | 'pricing';
+  readonly ruleSet: ExtractorRuleSet | PricingRuleSet;
+  readonly summary: string;
+}) {
+  const { id } = useProject();
+  const isPricing = kind === 'pricing';
+  return (
+    <div
+      className={
+        isPricing
+          ? 'relative flex flex-wrap items-center gap-x-4 gap-y-1 border-t border-line py-2.5 pr-4 pl-9 hover:bg-sunken'
+          : 'relative flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 hover:bg-sunken'
+      }
+    >
+      <div className="min-w-0 grow basis-56">
+        <Link
+          href={`/p/${id}/rules/${kind}/${ruleSet.id}`}
+          className={`block truncate after:absolute after:inset-0 ${isPricing ? 'text-[13px] font-medium' : 'text-sm font-semibold'}`}
+        >
+          {titleOf(ruleSet)}
+        </Link>
+        <p className="mt-0.5 truncate text-xs text-ink-faint">{summary}</p>
+      </div>
+      <StatusBadges {...ruleSet} />
+      <span className="tabular w-44 text-xs text-ink-faint sm:text-right">
+        {ruleSet.published_at === null
+          ? `opened ${dateTime(ruleSet.created_at, 'UTC')}`
+          : `published ${dateTime(ruleSet.published_at, 'UTC')}`}
+      </span>
+    </div>
+  );
+}
+
+function extractorSummary({ charge_item_extractors: extractors, dimensions }: ExtractorRuleSet): string {
+  const metrics = [...new Set(extractors.map(({ metric }) => metric))];
+  const parts = [metrics.length === 0 ? 'charges nothing yet' : metrics.join(', ')];
+  if (dimensions.length > 0) parts.push(`by ${dimensions.map(({ name }) => name).join(', ')}`);
+  return parts.join(' ');
+}
+
+function pricingSummary({ rules, currency }: PricingRuleSet): string {
+  return `prices in ${currency}, ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+}

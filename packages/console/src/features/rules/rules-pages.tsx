@@ -1,0 +1,19 @@
+import { Route, Switch } from 'wouter';
+import { RuleSetPage } from './rule-set-page.js';
+import { RulesPage } from './rules-page.js';
+
+export function RulesPages() {
+  return (
+    <Switch>
+      <Route path="/p/:projectId/rules/extractor/:id/*?">
+        {({ id }) => <RuleSetPage key={id} kind="extractor" id={id} />}
+      </Route>
+      <Route path="/p/:projectId/rules/pricing/:id/*?">
+        {({ id }) => <RuleSetPage key={id} kind="pricing" id={id} />}
+      </Route>
+      <Route>
+        <RulesPage />
+      </Route>
+    </Switch>
+  );
+}

@@ -1,0 +1,24 @@
+import { Badge } from '../../ui/badge.js';
+import type { RuleSet } from './api.js';
+
+/** What of a rule set is in force, and what is being prepared. */
+export function StatusBadges({ status, version }: Pick<RuleSet, 'status' | 'version'>) {
+  return (
+    <span className="inline-flex flex-wrap gap-1.5">
+      {status === 'archived' && <Badge>archived</Badge>}
+      {publishedVersion({ status, version }) !== undefined && (
+        <Badge tone="good">published v{publishedVersion({ status, version })}</Badge>
+      )}
+      {status === 'draft' && <Badge tone="warn">draft v{version}</Badge>}
+    </span>
+  );
+}
+
+/** Only the newest version can be a draft: the one before it, if any, is published. */
+export function publishedVersion({
+  status,
+  version,
+}: Pick<RuleSet, 'status' | 'version'>): number | undefined {
+  if (status === 'published') return version;
+  return status === 'draft' && version > 1 ? version - 1 : undefined;
+}

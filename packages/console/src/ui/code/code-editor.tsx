@@ -1,0 +1,51 @@
+import { lazy, Suspense } from 'react';
+import type { FieldControlProps } from '../field.js';
+
+/** Something that is wrong with the text, between two offsets of it. */
+export interface CodeFinding {
+  readonly from: number;
+  readonly to: number;
+  readonly message: string;
+}
+
+export interface CodeEditorProps {
+  readonly value: string;
+  /** Not needed where the text is only read. */
+  readonly onChange?: (value: string) => void;
+  readonly language: 'json' | 'cel';
+  /** Its name, for those who hear it. */
+  readonly label: string;
+  readonly isReadOnly?: boolean;
+  readonly findings?: readonly CodeFinding[];
+  /** In pixels. */
+  readonly minHeight?: number;
+  /** Enter breaks no line: for an expression. */
+  readonly isSingleLine?: boolean;
+  /** Offered behind `dimensions.`, in an expression. */
+  readonly dimensionNames?: readonly string[];
+  /** Seen while there is no text. */
+  readonly placeholder?: string;
+  /** What ties it to its field. */
+  readonly control?: FieldControlProps;
+}
+
+const LINE_HEIGHT = 32;
+
+const CodeMirror = lazy(async () => ({ default: (await import('./code-mirror.js')).CodeMirror }));
+
+/** A text with highlighting, completion and marks of what is wrong. What it is made of is loaded when one is first shown. */
+export function CodeEditor({ minHeight = LINE_HEIGHT, ...rest }: CodeEditorProps) {
+  return (
+    <Suspense
+      fallback={
+        <div
+          aria-hidden
+          style={{ minHeight }}
+          className="animate-pulse rounded-md border border-line-strong bg-sunken"
+        />
+      }
+    >
+      <CodeMirror minHeight={minHeight} {...rest} />
+    </Suspense>
+  );
+}

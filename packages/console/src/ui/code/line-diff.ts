@@ -1,0 +1,97 @@
+/** A line of two texts: of both, or of one alone. */
+export interface DiffLine {
+  readonly kind: 'same' | 'removed' | 'added';
+  readonly text: string;
+}
+
+/** Lines of both texts that are compared in full; past it what differs is told as one block. */
+const CELLS_MAX = 4_000_000;
+
+/**
+ * What makes `after` of `before`, line by line: a longest common subsequence, so that as little as can be is told as changed.
+ * What was removed stands before what was added in its place.
+ */
+export function diffLines(before: string, after: string): DiffLine[] {
+  const old = before.split('\n');
+  const now = after.split('\n');
+  const start = commonLength(old, now, (lines, index) => lines[index]);
+  const restOld = old.slice(start);
+  const restNow = now.slice(start);
+  const end = commonLength(restOld, restNow, (lines, index) => lines[lines.length - 1 - index]);
+  return [
+    ...old.slice(0, start).map((text) => ({ kind: 'same', text }) as const),
+    ...diffMiddle(restOld.slice(0, restOld.length - end), restNow.slice(0, restNow.length - end)),
+    ...old.slice(old.length - end).map((text) => ({ kind: 'same', text }) as const),
+  ];
+}
+
+function commonLength(
+  a: readonly string[],
+  b: readonly string[],
+  at: (lines: readonly string[], index: number) => string | undefined,
+): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && at(a, length) === at(b, length)) length += 1;
+  return length;
+}
+
+function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] {
+  const removed = (text: string): DiffLine => ({ kind: 'removed', text });
+  const added = (text: string): DiffLine => ({ kind: 'added', text });
+  if (old.length * now.length > CELLS_MAX) return [...old.map(removed), ...now.map(added)];
+  const lengths = commonLengths(old, now);
+  const width = now.length + 1;
+  const lines: DiffLine[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < old.length && j < now.length) {
+    if (old[i] === now[j]) {
+      lines.push({ kind: 'same', text: old[i] ?? '' });
+      i += 1;
+      j += 1;
+    } else if ((lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0)) {
+      lines.push(removed(old[i] ?? ''));
+      i += 1;
+    } else {
+      lines.push(added(now[j] ?? ''));
+      j += 1;
+    }
+  }
+  return [...lines, ...old.slice(i).map(removed), ...now.slice(j).map(added)];
+}
+
+/** For each pair of places the length of the longest common subsequence of what follows there. */
+function commonLengths(old: readonly string[], now: readonly string[]): Uint32Array {
+  const width = now.length + 1;
+  const lengths = new Uint32Array((old.length + 1) * width);
+  for (let i = old.length - 1; i >= 0; i -= 1) {
+    for (let j = now.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        old[i] === now[j]
+          ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1
+          : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0);
+    }
+  }
+  return lengths;
+}
+
+/** Lines that are shown, or how many equal ones are not. */
+export type DiffPart = DiffLine | { readonly kind: 'folded'; readonly count: number };
+
+/** Leaves out equal lines that stand further than `context` from any difference. */
+export function foldSame(lines: readonly DiffLine[], context: number): DiffPart[] {
+  const isNear = lines.map(() => false);
+  for (const [index, { kind }] of lines.entries()) {
+    if (kind === 'same') continue;
+    isNear.fill(true, Math.max(0, index - context), index + context + 1);
+  }
+  const parts: DiffPart[] = [];
+  for (const [index, line] of lines.entries()) {
+    const last = parts.at(-1);
+    if (isNear[index] === true) parts.push(line);
+    else if (last?.kind === 'folded') parts[parts.length - 1] = { kind: 'folded', count: last.count + 1 };
+    else parts.push({ kind: 'folded', count: 1 });
+  }
+  return parts;
+}
