@@ -11,6 +11,7 @@ import { SettingsPages } from './features/settings/settings-pages.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { UsagePage } from './features/usage/usage-page.js';
 import { ProjectProvider } from './project.js';
+import { NotFoundPage } from './shell/not-found-page.js';
 import { Shell } from './shell/shell.js';
 import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
 
@@ -19,13 +20,19 @@ const RulesPages = lazy(async () => ({
   default: (await import('./features/rules/rules-pages.js')).RulesPages,
 }));
 
+/** The sign-in page, which leads back to where one is. */
+function signInPath(): string {
+  const { pathname, search } = window.location;
+  return pathname === '/' ? '/sign-in' : `/sign-in?from=${encodeURIComponent(pathname + search)}`;
+}
+
 /** The console: the sign-in page, or everything else for who is signed in. */
 export function App() {
   const session = useSession();
   const [location, navigate] = useLocation();
   const isSigningIn = location === '/sign-in';
   useEffect(() => {
-    if (session.data === null && !isSigningIn) navigate('/sign-in', { replace: true });
+    if (session.data === null && !isSigningIn) navigate(signInPath(), { replace: true });
   }, [session.data, isSigningIn, navigate]);
   if (session.isError)
     return <CenteredFailure error={session.error} onRetry={() => void session.refetch()} />;
@@ -73,9 +80,10 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
           <Route path="/p/:projectId/money/:accountId">
             {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
           </Route>
-          <Route>
+          <Route path="/p/:projectId">
             <Redirect to={`/p/${projectId}/boards`} replace />
           </Route>
+          <Route component={NotFoundPage} />
         </Switch>
       </Shell>
     </ProjectProvider>

@@ -11,6 +11,10 @@ export class ApiFailure extends Error {
   }
 }
 
+const UNAUTHENTICATED = 401;
+/** A wrong key at the sign-in is no session that ended. */
+export const SESSION_PATH = '/session';
+
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface RequestOptions {
@@ -26,6 +30,16 @@ let csrfToken = '';
 /** The token that changes carry; it comes with the session. */
 export function rememberCsrfToken(token: string): void {
   csrfToken = token;
+}
+
+let tellUnauthenticated = (): void => {};
+
+/** Has `listener` called whenever the service does not know any more who asks. @returns ends that */
+export function onUnauthenticated(listener: () => void): () => void {
+  tellUnauthenticated = listener;
+  return () => {
+    tellUnauthenticated = () => {};
+  };
 }
 
 /**
@@ -58,7 +72,7 @@ async function send(
 ): Promise<Response> {
   const sent = json ?? (body === undefined ? undefined : JSON.stringify(body));
   try {
-    return await fetch(`/api${path}`, {
+    const response = await fetch(`/api${path}`, {
       method,
       headers: {
         ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
@@ -68,6 +82,8 @@ async function send(
       ...(sent === undefined ? {} : { body: sent }),
       ...(signal === undefined ? {} : { signal }),
     });
+    if (response.status === UNAUTHENTICATED && path !== SESSION_PATH) tellUnauthenticated();
+    return response;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiFailure(0, 'unreachable', 'The service cannot be reached. Is it running?');

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Me, type Permission, permits } from '@tollgate/contract';
-import { createContext, type ReactNode, useContext } from 'react';
-import { rememberCsrfToken, request } from './client.js';
+import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import { onUnauthenticated, rememberCsrfToken, request, SESSION_PATH } from './client.js';
 
 interface SessionAnswer {
   readonly csrf_token: string | null;
@@ -27,8 +27,19 @@ export function MeProvider({ me, children }: { readonly me: Me; readonly childre
   return <MeContext value={me}>{children}</MeContext>;
 }
 
-/** The session of this browser: null where nobody is signed in. */
+/**
+ * The session of this browser: null where nobody is signed in. It is read again when a request is refused: the session may have ended,
+ * or another tab has begun a new one.
+ */
 export function useSession() {
+  const client = useQueryClient();
+  useEffect(
+    () =>
+      onUnauthenticated(
+        () => void client.invalidateQueries({ queryKey: SESSION_KEY }, { cancelRefetch: false }),
+      ),
+    [client],
+  );
   return useQuery({
     queryKey: SESSION_KEY,
     queryFn: readSession,
@@ -38,7 +49,7 @@ export function useSession() {
 }
 
 async function readSession(): Promise<Me | null> {
-  const { csrf_token, me } = await request<SessionAnswer>('GET', '/session');
+  const { csrf_token, me } = await request<SessionAnswer>('GET', SESSION_PATH);
   rememberCsrfToken(csrf_token ?? '');
   return me;
 }
@@ -48,12 +59,12 @@ export function useSignIn() {
   const client = useQueryClient();
   return {
     async signIn(apiKey: string): Promise<void> {
-      await request('POST', '/session', { body: { api_key: apiKey } });
+      await request('POST', SESSION_PATH, { body: { api_key: apiKey } });
       client.clear();
       await client.fetchQuery({ queryKey: SESSION_KEY, queryFn: readSession });
     },
     async signOut(): Promise<void> {
-      await request('DELETE', '/session');
+      await request('DELETE', SESSION_PATH);
       client.clear();
       await client.invalidateQueries({ queryKey: SESSION_KEY });
     },

@@ -1,4 +1,5 @@
 import { BookOpen, LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useLocation } from 'wouter';
 import { useSignIn } from '../api/session.js';
 import { chooseTheme, type ThemeChoice, useThemeChoice } from '../theme.js';
 import { Button, IconButton } from '../ui/button.js';
@@ -14,6 +15,12 @@ const THEMES: readonly { readonly choice: ThemeChoice; readonly label: string; r
 /** What concerns the person, not the project: looks, documentation, leaving. */
 export function AccountMenu() {
   const { signOut } = useSignIn();
+  const [, navigate] = useLocation();
+  const leave = async () => {
+    await signOut();
+    // Whoever comes next begins anew, and not where this one was.
+    navigate('/sign-in', { replace: true });
+  };
   const chosen = useThemeChoice();
   const ThemeIcon = THEMES.find(({ choice }) => choice === chosen)?.icon ?? Monitor;
   return (
@@ -41,7 +48,7 @@ export function AccountMenu() {
       >
         <BookOpen size={16} />
       </a>
-      <Button look="quiet" className="ml-auto" onClick={() => void signOut()}>
+      <Button look="quiet" className="ml-auto" onClick={() => void leave()}>
         <LogOut size={15} />
         Sign out
       </Button>

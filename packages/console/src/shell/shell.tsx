@@ -1,5 +1,5 @@
 import { Menu as MenuIcon, X } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useProject } from '../project.js';
 import { IconButton } from '../ui/button.js';
@@ -9,16 +9,19 @@ import { Logo } from './logo.js';
 import { NAVIGATION } from './navigation.js';
 import { ProjectSwitcher } from './project-switcher.js';
 
+const CONTENT_ID = 'content';
+
 /** What stays while pages change: at the side where there is room, behind a button where there is none. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [location] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: going anywhere closes the menu
   useEffect(() => setOpen(false), [location]);
+  useScrollToTop(location);
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
       <a
-        href="#content"
+        href={`#${CONTENT_ID}`}
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-panel focus:px-3 focus:py-2"
       >
         Skip to the content
@@ -35,6 +38,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <span className="font-semibold tracking-tight">Tollgate</span>
       </header>
       <aside
+        onKeyDown={({ key }) => key === 'Escape' && setOpen(false)}
         className={classes(
           'z-20 flex-col border-line bg-panel lg:sticky lg:top-0 lg:flex lg:h-dvh lg:border-r',
           isOpen ? 'fixed inset-0 top-12 flex' : 'hidden',
@@ -52,11 +56,32 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <AccountMenu />
         </div>
       </aside>
-      <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+      <main
+        id={CONTENT_ID}
+        tabIndex={-1}
+        className={classes('min-w-0 outline-none', isOpen && 'max-lg:hidden')}
+      >
         {children}
       </main>
     </div>
   );
+}
+
+/** A new page begins at its top; one that is gone back to is where it was left, which the browser sees to. */
+function useScrollToTop(location: string): void {
+  const isBack = useRef(false);
+  useEffect(() => {
+    const note = () => {
+      isBack.current = true;
+    };
+    window.addEventListener('popstate', note);
+    return () => window.removeEventListener('popstate', note);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with every page
+  useEffect(() => {
+    if (!isBack.current) window.scrollTo(0, 0);
+    isBack.current = false;
+  }, [location]);
 }
 
 function Navigation() {
@@ -86,11 +111,31 @@ function Navigation() {
   );
 }
 
-/** The head of a page: what it shows, and what can be done here. */
+/** The first page that is shown has not been gone to: its heading does not take the focus. */
+let hasShownPage = false;
+
+/** The head of a page: what it shows, and what can be done here. It names the page in the window's title, too. */
 export function PageHeader({ title, actions }: { readonly title: ReactNode; readonly actions?: ReactNode }) {
+  const project = useProject();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${heading.current?.textContent} · ${project.name} · Tollgate`;
+  });
+  useEffect(() => {
+    // Who hears the page is told of it; who has the focus in it already, in a field say, keeps it.
+    const isInside = document.getElementById(CONTENT_ID)?.contains(document.activeElement) === true;
+    if (hasShownPage && !isInside) heading.current?.focus({ preventScroll: true });
+    hasShownPage = true;
+  }, []);
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 pt-5 pb-4 sm:px-6 lg:pt-6">
-      <h1 className="mr-auto min-w-0 truncate text-lg font-semibold tracking-tight">{title}</h1>
+      <h1
+        ref={heading}
+        tabIndex={-1}
+        className="mr-auto min-w-0 truncate text-lg font-semibold tracking-tight outline-none"
+      >
+        {title}
+      </h1>
       {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
     </div>
   );

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { ApiFailure } from '../../api/client.js';
 import { useSignIn } from '../../api/session.js';
 import { Logo } from '../../shell/logo.js';
@@ -11,6 +11,8 @@ import { messageOf } from '../../ui/states.js';
 export function SignInPage() {
   const { signIn } = useSignIn();
   const [, navigate] = useLocation();
+  const [parameters] = useSearchParams();
+  const from = pageOf(parameters.get('from'));
   const [key, setKey] = useState('');
   const [failure, setFailure] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -20,13 +22,16 @@ export function SignInPage() {
     setFailure(undefined);
     try {
       await signIn(apiKey);
-      navigate('/', { replace: true });
+      navigate(from ?? '/', { replace: true });
     } catch (error) {
       setFailure(isUnknownKey(error) ? 'This key is not known here, or not any more.' : messageOf(error));
       setBusy(false);
     }
   };
   useKeyOfLink(enter);
+  useEffect(() => {
+    document.title = 'Sign in · Tollgate';
+  }, []);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void enter(key.trim());
@@ -41,6 +46,9 @@ export function SignInPage() {
           <Logo />
           <h1 className="text-[15px] font-semibold tracking-tight">Sign in to Tollgate</h1>
         </div>
+        {from !== undefined && (
+          <p className="mb-4 text-[13px] text-ink-soft">Sign in to go on where you were.</p>
+        )}
         <Field
           label="API key"
           error={failure}
@@ -70,6 +78,11 @@ export function SignInPage() {
 
 function isUnknownKey(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 401;
+}
+
+/** A page of the console that a link names; undefined for anything else. */
+function pageOf(path: string | null): string | undefined {
+  return path?.startsWith('/p/') === true ? path : undefined;
 }
 
 /** Takes the key of a link at once, and out of the address bar. */
