@@ -153,7 +153,7 @@ function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Pro
   registerBacktestRoutes(app, { backtests });
   registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));
   registerVerifyRoutes(app, { postgres, clickhouse, log });
-  const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements });
+  const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
     await Promise.all([ingest.close(), backtests.close(), stopCheckout(), stopStreams()]);
   };

@@ -2,6 +2,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import type { Entitlements } from '../modules/catalog/index.js';
 import { createCheckout } from '../modules/checkout/index.js';
+import type { TenancyService } from '../modules/tenancy/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
@@ -14,15 +15,17 @@ export interface CheckoutParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly entitlements: Entitlements;
+  readonly tenancy: TenancyService;
 }
 
 /** Registers the routes of checkout; once the application listens, its jobs run. Answers how to end them. */
 export function startCheckout(
   app: App,
-  { config, postgres, log, metrics, entitlements }: CheckoutParts,
+  { config, postgres, log, metrics, entitlements, tenancy }: CheckoutParts,
 ): () => Promise<void> {
   const checkout = createCheckout({
     postgres,
+    tenants: tenancy,
     clock: systemClock,
     log,
     metrics,

@@ -10,7 +10,7 @@ import { ApiError, invalidRequest, type Page, type Principal } from '../../platf
 import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { newestPlan } from '../catalog/index.js';
-import { audit } from '../tenancy/index.js';
+import { audit, type TenancyService } from '../tenancy/index.js';
 import { isOver, ORDER_LIFETIME_S, type Order } from './order.js';
 import * as store from './order-store.js';
 import type { PaymentMetrics } from './payment-metrics.js';
@@ -27,6 +27,7 @@ export interface CheckoutSettings {
 
 export interface CheckoutDeps extends CheckoutSettings {
   readonly postgres: Postgres;
+  readonly tenants: Pick<TenancyService, 'getTenant'>;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: PaymentMetrics;
@@ -62,9 +63,11 @@ export class Checkouts {
    *   `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
-    const { postgres } = this.deps;
+    const { postgres, tenants } = this.deps;
+    const { tenantId } = request;
+    await tenants.getTenant(tenantId);
     // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
-    const outcome = await this.#resolving.run(request.tenantId, () =>
+    const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),
     );
     if ('refusal' in outcome) throw new ApiError(outcome.refusal);
@@ -80,16 +83,15 @@ export class Checkouts {
 
   /** @throws ApiError `not_found` for a tenant that is absent */
   async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
-    const { db } = this.deps.postgres;
-    if (!(await store.findTenant(db, tenantId))) throw new ApiError('not_found');
-    return store.listOrders(db, tenantId, status, page);
+    const { postgres, tenants } = this.deps;
+    await tenants.getTenant(tenantId);
+    return store.listOrders(postgres.db, tenantId, status, page);
   }
 
   /** Which order the request is about, made now if need be; or why it is about none. */
   async #resolve(tx: Tx, request: CheckoutRequest): Promise<Outcome> {
     const { tenantId, key, planId } = request;
     const nowS = unixSeconds(this.deps.clock);
-    if (!(await store.findTenant(tx, tenantId))) throw new ApiError('not_found');
     await store.lockOrders(tx, tenantId);
     const known = await store.findOrderOfKey(tx, tenantId, key);
     if (known !== undefined) {

@@ -3,6 +3,7 @@ import type { App } from '../../platform/http/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
+import type { TenancyService } from '../tenancy/index.js';
 import { type CheckoutSettings, Checkouts } from './checkouts.js';
 import { countOrders } from './order-store.js';
 import { PaymentMetrics } from './payment-metrics.js';
@@ -29,6 +30,7 @@ export interface PaymentSettings {
 
 export interface CheckoutOptions {
   readonly postgres: Postgres;
+  readonly tenants: Pick<TenancyService, 'getTenant'>;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: Metrics;

@@ -18,11 +18,6 @@ export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/orders/${tenantId}`);
 }
 
-export async function findTenant(db: Db, tenantId: string): Promise<boolean> {
-  const { rows } = await sql`select 1 from tenants where id = ${tenantId}`.execute(db);
-  return rows.length > 0;
-}
-
 /** The order that a key has led to. It gets no page until `tx` ends: who attaches one is not behind the tenant's lock. */
 export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
