@@ -1,28 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { type AppliedCatalog, CatalogFile, type ErrorBody } from '@tollgate/contract';
+import { type AppliedCatalog, CatalogFile } from '@tollgate/contract';
 import type { Config } from '../../config.js';
 import { systemClock } from '../../kernel/clock.js';
 import { applyCatalog } from '../../modules/catalog/index.js';
-import { loadServiceKey } from '../../modules/tenancy/index.js';
 import { ApiError, checkAsBody } from '../../platform/http/index.js';
-import { InstanceLockedError } from '../../platform/instance-lock.js';
-import { createLog } from '../../platform/log/index.js';
-import { prepareDataDir } from '../data-dir.js';
-import { announcedUrl, withInstanceLock } from '../instance.js';
 import { exitOnSignal } from '../signals.js';
 import { StartError } from '../start-error.js';
-import { openStores } from '../stores.js';
+import type { Stores } from '../stores.js';
+import { doTask } from '../with-stores.js';
 
-/**
- * `tollgate catalog apply FILE`: adds a revision of every plan of the file that is new or changed. Beside a running service on
- * embedded stores, which belong to one process, that service does it.
- */
+/** `tollgate catalog apply FILE`: adds a revision of every plan of the file that is new or changed. */
 export async function applyCatalogFile(config: Config, path: string): Promise<number> {
   exitOnSignal();
   const file = await readCatalogFile(path);
-  const applied = await applyHere(config, file).catch((error) => {
-    if (error instanceof InstanceLockedError) return applyThere(config, file, error);
-    throw error;
+  const applied = await doTask(config, {
+    run: (stores) => applyTo(stores, file),
+    path: '/admin/v1/catalog/apply',
+    body: file,
   });
   console.log(describeApplied(applied));
   return 0;
@@ -58,38 +52,12 @@ function parse(text: string, path: string): unknown {
   }
 }
 
-async function applyHere(config: Config, file: CatalogFile): Promise<AppliedCatalog> {
-  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
-  prepareDataDir(config.dataDir);
-  return withInstanceLock(config, async () => {
-    const onUnexpectedExit = (reason: string) => log.error(reason);
-    const stores = await openStores(config, { log, onProgress: () => {}, onUnexpectedExit });
-    try {
-      return await applyCatalog({ postgres: stores.postgres, clock: systemClock }, file);
-    } catch (error) {
-      throw describedBy('the file', error);
-    } finally {
-      await stores.close();
-    }
-  });
-}
-
-async function applyThere(
-  config: Config,
-  file: CatalogFile,
-  locked: InstanceLockedError,
-): Promise<AppliedCatalog> {
-  const url = announcedUrl(config.dataDir);
-  if (url === undefined) throw locked;
-  const { text: key } = await loadServiceKey(config.dataDir, config.serviceKey);
-  const response = await fetch(`${url}/admin/v1/catalog/apply`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(file),
-  });
-  if (response.ok) return (await response.json()) as AppliedCatalog;
-  const { error } = (await response.json()) as ErrorBody;
-  throw new StartError(`The running service answered ${response.status}: ${error}`);
+async function applyTo({ postgres }: Stores, file: CatalogFile): Promise<AppliedCatalog> {
+  try {
+    return await applyCatalog({ postgres, clock: systemClock }, file);
+  } catch (error) {
+    throw describedBy('the file', error);
+  }
 }
 
 /** What is wrong with the file, one place after the other; other errors as they are. */

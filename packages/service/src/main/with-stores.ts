@@ -1,0 +1,71 @@
+import type { ErrorBody } from '@tollgate/contract';
+import type { Config } from '../config.js';
+import { loadServiceKey } from '../modules/tenancy/index.js';
+import { InstanceLockedError } from '../platform/instance-lock.js';
+import { createLog, type Logger } from '../platform/log/index.js';
+import { prepareDataDir } from './data-dir.js';
+import { announcedUrl, withInstanceLock } from './instance.js';
+import { StartError } from './start-error.js';
+import { openStores, type Stores } from './stores.js';
+
+/** What a command does with the stores, and a running service does when it is asked. */
+export interface StoreTask<T> {
+  run(stores: Stores, log: Logger): Promise<T>;
+  /** Path of the service's route that does the same, and what is posted to it; it answers the result. */
+  readonly path: string;
+  readonly body?: object;
+}
+
+/**
+ * Opens the stores for `work`, and closes them after it.
+ * @throws InstanceLockedError when they are embedded, and a running service has them
+ */
+export async function withStores<T>(
+  config: Config,
+  log: Logger,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
+  prepareDataDir(config.dataDir);
+  return withInstanceLock(config, async () => {
+    const stores = await openStores(config, {
+      log,
+      onProgress: (step) => log.info(step),
+      onUnexpectedExit: (reason) => log.error(reason),
+    });
+    try {
+      return await work(stores);
+    } finally {
+      await stores.close();
+    }
+  });
+}
+
+/**
+ * Does a task, and says only what goes wrong. Beside a running service on embedded stores, which belong to one process, that
+ * service does it.
+ * @throws StartError when that service refuses
+ */
+export async function doTask<T>(config: Config, task: StoreTask<T>): Promise<T> {
+  const log = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel });
+  try {
+    return await withStores(config, log, (stores) => task.run(stores, log));
+  } catch (error) {
+    const url = error instanceof InstanceLockedError ? announcedUrl(config.dataDir) : undefined;
+    if (url === undefined) throw error;
+    return askService(config, url, task);
+  }
+}
+
+async function askService<T>(config: Config, url: string, { path, body }: StoreTask<T>): Promise<T> {
+  const { text: key } = await loadServiceKey(config.dataDir, config.serviceKey);
+  const authorization = `Bearer ${key}`;
+  const response = await fetch(url + path, {
+    method: 'POST',
+    ...(body === undefined
+      ? { headers: { authorization } }
+      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  if (response.ok) return (await response.json()) as T;
+  const { error } = (await response.json()) as ErrorBody;
+  throw new StartError(`The running service answered ${response.status}: ${error}`);
+}
