@@ -30,7 +30,7 @@ import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
-import { Gauge, type Metrics } from '../platform/metrics/index.js';
+import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import {
   PostgresSegmentQueue,
   type QuotaRecord,
@@ -193,47 +193,41 @@ class NotifyingQueue extends PostgresSegmentQueue {
 const MS_PER_SECOND = 1_000;
 
 function measureBacklog(metrics: Metrics, ingest: IngestService): void {
-  addGauge(
+  addReadGauge(
     metrics,
     'tollgate_queue_events',
     'Accepted events that wait to be rated.',
     () => ingest.backlog.events,
   );
-  addGauge(
+  addReadGauge(
     metrics,
     'tollgate_queue_segments',
     'Segments that wait to be rated.',
     () => ingest.backlog.segments,
   );
-  addGauge(
+  addReadGauge(
     metrics,
     'tollgate_queue_bytes',
     'Bytes of the segments that wait to be rated.',
     () => ingest.backlog.bytes,
   );
-  addGauge(metrics, 'tollgate_queue_oldest_seconds', 'For how long the oldest segment has waited.', () => {
-    const { oldestReceivedAtMs } = ingest.backlog;
-    if (oldestReceivedAtMs === undefined) return 0;
-    return Math.max(0, systemClock.nowMs() - oldestReceivedAtMs) / MS_PER_SECOND;
-  });
+  addReadGauge(
+    metrics,
+    'tollgate_queue_oldest_seconds',
+    'For how long the oldest segment has waited.',
+    () => {
+      const { oldestReceivedAtMs } = ingest.backlog;
+      if (oldestReceivedAtMs === undefined) return 0;
+      return Math.max(0, systemClock.nowMs() - oldestReceivedAtMs) / MS_PER_SECOND;
+    },
+  );
 }
 
 function measureBacktests(metrics: Metrics, backtests: Backtests): void {
-  addGauge(
+  addReadGauge(
     metrics,
     'tollgate_backtests_running',
     'Backtests that this process runs.',
     () => backtests.runningCount,
   );
-}
-
-function addGauge(metrics: Metrics, name: string, help: string, read: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [metrics],
-    collect() {
-      this.set(read());
-    },
-  });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
+import { addReadGauge, Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import type { Expired } from './expiry.js';
 
 /** What the deletion of expired history tells of itself. */
@@ -14,15 +14,12 @@ export class RetentionObserver {
 
   constructor(metrics: Metrics, clock: Clock) {
     const registers = [metrics];
-    const ageSeconds = () => (this.sweptAtMs === null ? 0 : (clock.nowMs() - this.sweptAtMs) / 1_000);
-    new Gauge({
-      name: 'tollgate_retention_age_seconds',
-      help: 'Time since all history was last looked through for what has expired.',
-      registers,
-      collect() {
-        this.set(ageSeconds());
-      },
-    });
+    addReadGauge(
+      metrics,
+      'tollgate_retention_age_seconds',
+      'Time since all history was last looked through for what has expired.',
+      () => (this.sweptAtMs === null ? 0 : (clock.nowMs() - this.sweptAtMs) / 1_000),
+    );
     this.failures = new Counter({
       name: 'tollgate_retention_failures_total',
       help: 'Attempts to delete expired history that failed and were tried again.',

@@ -10,7 +10,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type App, invalidRequest, Slots } from '../../platform/http/index.js';
-import { Gauge, type Metrics } from '../../platform/metrics/index.js';
+import { addReadGauge, type Metrics } from '../../platform/metrics/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { EXPORT_TEXTS, type ExportText } from './export-format.js';
 import { EXPORT_PAGE_EVENTS, eventPages } from './export-pages.js';
@@ -33,7 +33,7 @@ const Params = Type.Object({ project_id: Type.String() }, closed);
 /** All events of a range, as a file. */
 export function registerExportRoutes(app: App, { clickhouse, history, metrics }: ExportRouteDeps): void {
   const slots = new Slots({ what: 'exports', perKeyMax: EXPORTS_PER_KEY_MAX, totalMax: EXPORTS_MAX });
-  measureExports(metrics, slots);
+  addReadGauge(metrics, 'tollgate_usage_exports', 'Exports of usage events under way.', () => slots.taken);
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events/export',
@@ -121,15 +121,4 @@ function leaving({ raw }: FastifyReply, release: () => void): AbortSignal {
 /** Queries end when nobody waits for their answers any more. */
 function abortable(clickhouse: Pick<ClickHouse, 'query'>, signal: AbortSignal): Pick<ClickHouse, 'query'> {
   return { query: (sql, params) => clickhouse.query(sql, params, { signal }) };
-}
-
-function measureExports(metrics: Metrics, slots: Slots): void {
-  new Gauge({
-    name: 'tollgate_usage_exports',
-    help: 'Exports of usage events under way.',
-    registers: [metrics],
-    collect() {
-      this.set(slots.taken);
-    },
-  });
 }

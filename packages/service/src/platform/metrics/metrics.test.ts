@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics, DurationHistogram } from './index.js';
+import { addReadGauge, createMetrics, DurationHistogram } from './index.js';
 
 test('durations are a Prometheus histogram: buckets that add up, sum and count', async () => {
   const metrics = createMetrics();
@@ -21,4 +21,13 @@ test('durations are a Prometheus histogram: buckets that add up, sum and count',
   expect(text).toContain('tollgate_x_seconds_count{route="/a\\"b"} 5');
   durations.reset();
   expect(await metrics.getSingleMetricAsString('tollgate_x_seconds')).toContain('_count{route="/a\\"b"} 0');
+});
+
+test('a gauge that is read tells what is so when it is looked at', async () => {
+  const metrics = createMetrics();
+  let count = 1;
+  addReadGauge(metrics, 'tollgate_x', 'How many.', () => count);
+  expect(await metrics.getSingleMetricAsString('tollgate_x')).toContain('tollgate_x 1');
+  count = 2;
+  expect(await metrics.getSingleMetricAsString('tollgate_x')).toContain('tollgate_x 2');
 });

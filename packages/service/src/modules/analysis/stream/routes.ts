@@ -17,7 +17,7 @@ import {
   placedAt,
   Slots,
 } from '../../../platform/http/index.js';
-import { Gauge, type Metrics } from '../../../platform/metrics/index.js';
+import { addReadGauge, type Metrics } from '../../../platform/metrics/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { followedQueries, type SavedQueries } from './followed-queries.js';
 import { parsePosition } from './frames.js';
@@ -41,7 +41,7 @@ const readQuery = embeddedJson(AnalysisQuery);
 /** Analysis queries that are followed as usage comes in. */
 export function registerStreamRoutes(app: App, { streams, charts, clock, metrics }: StreamRouteDeps): void {
   const slots = new Slots({ what: 'streams', perKeyMax: STREAMS_PER_KEY_MAX, totalMax: STREAMS_MAX });
-  measureStreams(metrics, slots);
+  addReadGauge(metrics, 'tollgate_analysis_streams', 'Open streams of analysis queries.', () => slots.taken);
   app.addHook('preClose', async () => streams.close());
   app.route({
     method: 'GET',
@@ -135,15 +135,4 @@ function connect(reply: FastifyReply, isAllowed: () => Promise<boolean>): Stream
     },
     isAllowed,
   };
-}
-
-function measureStreams(metrics: Metrics, slots: Slots): void {
-  new Gauge({
-    name: 'tollgate_analysis_streams',
-    help: 'Open streams of analysis queries.',
-    registers: [metrics],
-    collect() {
-      this.set(slots.taken);
-    },
-  });
 }
