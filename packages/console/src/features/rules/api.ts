@@ -10,12 +10,13 @@ import type {
 import { request, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
 
-const RULES = 'rules';
+/** What queries of rule sets begin with; any change of one makes all be read anew. */
+export const RULES = 'rules';
 const PAGE_SIZE = 100;
 
 export type RuleSetKind = 'extractor' | 'pricing';
 
-const SEGMENTS: Readonly<Record<RuleSetKind, string>> = {
+export const SEGMENTS: Readonly<Record<RuleSetKind, string>> = {
   extractor: 'extractor-rule-sets',
   pricing: 'pricing-rule-sets',
 };
