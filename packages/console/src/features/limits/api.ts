@@ -1,11 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type {
-  RealtimeLimits,
-  SubjectRoutePage,
-  UsageLimitPlan,
-  UsageLimitPlanDetail,
-  UsageLimitPlanPage,
-} from '@tollgate/contract';
+import { useQuery } from '@tanstack/react-query';
+import type { RealtimeLimits, SubjectRoutePage } from '@tollgate/contract';
 import { request, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
 
@@ -38,42 +32,5 @@ export function useRoutes() {
     queryKey: [LIMITS, project, 'routes'],
     queryFn: () =>
       request<SubjectRoutePage>('GET', withQuery(`${project}/subject-routes`, { limit: PAGE_SIZE })),
-  });
-}
-
-export interface PlanFilters {
-  readonly archived: boolean;
-  readonly search: string;
-}
-
-export function usePlans({ archived, search }: PlanFilters) {
-  const project = useProjectPath();
-  return useQuery({
-    queryKey: [LIMITS, project, 'plans', archived, search],
-    queryFn: () =>
-      request<UsageLimitPlanPage>(
-        'GET',
-        withQuery(`${project}/usage-limit-plans`, { archived, search, limit: PAGE_SIZE }),
-      ),
-  });
-}
-
-export function usePlan(id: string) {
-  const project = useProjectPath();
-  return useQuery({
-    queryKey: [LIMITS, project, 'plan', id],
-    queryFn: () => request<UsageLimitPlanDetail>('GET', `${project}/usage-limit-plans/${id}`),
-  });
-}
-
-export type PlanAction = 'publish' | 'archive' | 'restore';
-
-export function usePlanAction(id: string) {
-  const project = useProjectPath();
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (action: PlanAction) =>
-      request<UsageLimitPlan>('POST', `${project}/usage-limit-plans/${id}/${action}`),
-    onSettled: () => client.invalidateQueries({ queryKey: [LIMITS, project] }),
   });
 }

@@ -1,0 +1,90 @@
+import { ChevronDown, ChevronRight, Copy, MoveDown, MoveUp, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { IconButton } from '../../../ui/button.js';
+import { classes } from '../../../ui/classes.js';
+import { RuleFields, type RuleFieldsProps } from './rule-fields.js';
+import { ruleSentence } from './rule-sentence.js';
+
+export interface RuleCardProps extends RuleFieldsProps {
+  /** In the list, from 0. */
+  readonly index: number;
+  readonly isLast: boolean;
+  readonly isOpen: boolean;
+  readonly hasError: boolean;
+  readonly onToggle: () => void;
+  readonly onMove: (step: -1 | 1) => void;
+  readonly onCopy: () => void;
+  readonly onRemove: () => void;
+}
+
+/** A rule: a sentence, or all of its fields. */
+export function RuleCard({
+  index,
+  isLast,
+  isOpen,
+  hasError,
+  onToggle,
+  onMove,
+  onCopy,
+  onRemove,
+  ...fields
+}: RuleCardProps) {
+  const { rule } = fields;
+  const name = rule.limit_key === '' ? `Rule ${index + 1}` : rule.limit_key;
+  return (
+    <li
+      aria-label={name}
+      className={classes('rounded-xl border bg-panel shadow-xs', hasError ? 'border-bad' : 'border-line')}
+    >
+      <div className="flex items-center gap-1 py-1.5 pr-1.5 pl-2">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={onToggle}
+          className="flex min-w-0 grow items-center gap-2 rounded-md p-1.5 text-left"
+        >
+          {isOpen ? <ChevronDown size={16} /> : <ChevronRight size={16} />}
+          <span className="min-w-0 text-[13px]">
+            <span className="font-semibold">{name}</span>
+            <span className="ml-2 text-ink-soft">{ruleSentence(rule)}</span>
+          </span>
+        </button>
+        <CardButton label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(-1)}>
+          <MoveUp size={14} />
+        </CardButton>
+        <CardButton label={`Move ${name} down`} disabled={isLast} onClick={() => onMove(1)}>
+          <MoveDown size={14} />
+        </CardButton>
+        <CardButton label={`Duplicate ${name}`} onClick={onCopy}>
+          <Copy size={14} />
+        </CardButton>
+        <CardButton label={`Remove ${name}`} onClick={onRemove}>
+          <Trash2 size={14} />
+        </CardButton>
+      </div>
+      {isOpen && (
+        <div className="border-t border-line p-4">
+          <RuleFields {...fields} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function CardButton({
+  label,
+  disabled = false,
+  onClick,
+  children,
+}: {
+  readonly label: string;
+  readonly disabled?: boolean;
+  readonly onClick: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <IconButton label={label} disabled={disabled} onClick={onClick} className="max-sm:w-7">
+      {children}
+    </IconButton>
+  );
+}

@@ -1,0 +1,104 @@
+import type {
+  LimitAction,
+  LimitMeasure,
+  LimitRuleInput,
+  LimitSelectorType,
+  UsageLimitPlanRule,
+} from '@tollgate/contract';
+
+/** A limit rule as it is being written: every field as text. */
+export interface RuleDraft {
+  readonly limit_key: string;
+  readonly measure: LimitMeasure;
+  readonly selector_type: LimitSelectorType;
+  readonly selector_value: string;
+  readonly dimension_key: string;
+  readonly dimension_value: string;
+  readonly currency: string;
+  readonly period: string;
+  readonly limit_amount: string;
+  readonly action: LimitAction;
+  readonly webhook_event: string;
+  /** Percentages, with commas or spaces between. */
+  readonly notify_at: string;
+}
+
+export const NEW_RULE: RuleDraft = {
+  limit_key: '',
+  measure: 'amount',
+  selector_type: 'all',
+  selector_value: '',
+  dimension_key: '',
+  dimension_value: '',
+  currency: 'USD',
+  period: 'month',
+  limit_amount: '',
+  action: 'block',
+  webhook_event: '',
+  notify_at: '50, 80',
+};
+
+/** The fields of a rule, as requests and refusals name them. */
+export const RULE_FIELDS = Object.keys(NEW_RULE) as readonly (keyof RuleDraft)[];
+
+type StoredRule = Omit<UsageLimitPlanRule, 'id' | 'plan_version_id' | 'created_at' | 'updated_at'>;
+
+export function draftOf(rule: StoredRule): RuleDraft {
+  return {
+    limit_key: rule.limit_key,
+    measure: rule.measure,
+    selector_type: rule.selector_type,
+    selector_value: rule.selector_value,
+    dimension_key: rule.dimension_key ?? '',
+    dimension_value: rule.dimension_value ?? '',
+    currency: rule.currency,
+    period: rule.period,
+    limit_amount: rule.limit_amount,
+    action: rule.action,
+    webhook_event: rule.webhook_event ?? '',
+    notify_at: rule.notify_at.join(', '),
+  };
+}
+
+/** What is sent: what is empty is null, so that it is taken away where it was. */
+export function inputOf(draft: RuleDraft): LimitRuleInput {
+  const { limit_key, measure, selector_type, selector_value, action, limit_amount } = draft;
+  return {
+    limit_key: limit_key.trim(),
+    measure,
+    selector_type,
+    selector_value: selector_type === 'all' ? '' : selector_value.trim(),
+    dimension_key: textOrNull(draft.dimension_key.trim()),
+    dimension_value: textOrNull(draft.dimension_value),
+    currency: draft.currency.trim(),
+    period: draft.period.trim(),
+    limit_amount: plainNumber(limit_amount),
+    action,
+    webhook_event: textOrNull(draft.webhook_event.trim()),
+    notify_at: percentages(draft.notify_at),
+  };
+}
+
+/** The numbers of a text, rising, each once; what is no number stays NaN, which the service refuses at its place. */
+export function percentages(text: string): number[] {
+  const numbers = text
+    .split(/[\s,;%]+/)
+    .filter((part) => part !== '')
+    .map(Number);
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
+
+/** People write thousands apart. */
+export function plainNumber(text: string): string {
+  return text.replace(/[\s,_]/g, '');
+}
+
+const textOrNull = (text: string) => (text === '' ? null : text);
+
+/** A rule like another one, under a name that no rule has. */
+export function copyOf(draft: RuleDraft, taken: readonly string[]): RuleDraft {
+  const base = draft.limit_key.replace(/_\d+$/, '');
+  let number = 2;
+  while (taken.includes(`${base}_${number}`)) number += 1;
+  return { ...draft, limit_key: `${base}_${number}` };
+}

@@ -1,0 +1,30 @@
+import { decimal } from '../../../format.js';
+import { periodWords } from './period.js';
+import { percentages, plainNumber, type RuleDraft } from './rule-draft.js';
+
+/** A rule as one would say it: `100 USD of all usage per calendar month, told at 50 and 80 %, then blocks`. */
+export function ruleSentence(rule: RuleDraft): string {
+  const shares = percentages(rule.notify_at).filter((percent) => !(percent >= 100));
+  const told = shares.length === 0 ? '' : `, told at ${listed(shares)} %`;
+  const end = rule.action === 'block' ? ', then blocks' : ', then only tells';
+  return `${whatIsCounted(rule)} ${periodWords(rule.period)}${told}${end}`;
+}
+
+/** What a rule counts, and up to where. */
+export function whatIsCounted(rule: RuleDraft): string {
+  const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
+  const amount = rule.limit_amount === '' ? '…' : decimal(plainNumber(rule.limit_amount));
+  const unit = currency === '' ? '' : ` ${currency}`;
+  const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${dimension_value}`;
+  const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}…` }[
+    selector_type
+  ];
+  const isPlainQuantity = measure === 'quantity' && unit === '' && selector_type !== 'all';
+  return `${amount}${unit}${isPlainQuantity ? '' : ' of'} ${selected || '…'}${where}`;
+}
+
+function listed(numbers: readonly number[]): string {
+  const texts = numbers.map((number) => (Number.isNaN(number) ? '…' : String(number)));
+  const last = texts.at(-1) ?? '';
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} and ${last}`;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { durationOf, durationText, periodChoice, periodWords } from './period.js';
+import { copyOf, inputOf, NEW_RULE, percentages } from './rule-draft.js';
+import { ruleSentence } from './rule-sentence.js';
+
+const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
+
+describe('a rule as a sentence', () => {
+  it('says amounts of all usage', () => {
+    expect(ruleSentence(RULE)).toBe(
+      '100 USD of all usage per calendar month, told at 50 and 80 %, then blocks',
+    );
+  });
+
+  it('says quantities of a metric, its dimension, and what is only told', () => {
+    const rule = {
+      ...RULE,
+      measure: 'quantity',
+      currency: '',
+      selector_type: 'metric',
+      selector_value: 'llm.output_tokens',
+      dimension_key: 'model',
+      dimension_value: 'large',
+      period: '7d',
+      limit_amount: '1000000',
+      action: 'notify',
+      notify_at: '100',
+    } as const;
+    expect(ruleSentence(rule)).toBe(
+      '1,000,000 llm.output_tokens where model is large per 7 days, then only tells',
+    );
+  });
+
+  it('leaves open what is not written yet', () => {
+    const rule = {
+      ...RULE,
+      selector_type: 'metric_prefix',
+      limit_amount: '',
+      notify_at: 'x',
+      period: 'lifetime',
+    } as const;
+    expect(ruleSentence(rule)).toBe('… USD of … for good, told at … %, then blocks');
+  });
+});
+
+describe('what is sent of a rule', () => {
+  it('takes away what is empty, and thousands written apart', () => {
+    expect(inputOf({ ...RULE, limit_amount: '1,000 000.5', selector_value: 'left over' })).toEqual({
+      limit_key: 'spend',
+      measure: 'amount',
+      selector_type: 'all',
+      selector_value: '',
+      dimension_key: null,
+      dimension_value: null,
+      currency: 'USD',
+      period: 'month',
+      limit_amount: '1000000.5',
+      action: 'block',
+      webhook_event: null,
+      notify_at: [50, 80],
+    });
+  });
+
+  it('has its shares rising, each once', () => {
+    expect(percentages(' 80%, 50;50 9.5')).toEqual([9.5, 50, 80]);
+    expect(percentages('')).toEqual([]);
+    expect(percentages('half')).toEqual([Number.NaN]);
+  });
+
+  it('copies a rule under a free name', () => {
+    expect(copyOf(RULE, ['spend', 'spend_2']).limit_key).toBe('spend_3');
+    expect(copyOf({ ...RULE, limit_key: 'spend_2' }, ['spend_2']).limit_key).toBe('spend_3');
+  });
+});
+
+describe('a period', () => {
+  it.each([
+    ['7d', { count: '7', unit: 'day' }],
+    ['2 week', { count: '2', unit: 'week' }],
+    ['5 months', { count: '5', unit: 'month' }],
+    [' hour', { count: '', unit: 'hour' }],
+    ['month', undefined],
+    ['fortnight', undefined],
+  ] as const)('%j is the duration %j', (text, duration) => {
+    expect(durationOf(text)).toEqual(duration);
+    if (duration !== undefined) expect(durationOf(durationText(duration))).toEqual(duration);
+  });
+
+  it('is a step of the calendar, for good, or a duration', () => {
+    expect(['day', 'lifetime', '5h', 'nonsense'].map(periodChoice)).toEqual([
+      'day',
+      'lifetime',
+      'duration',
+      'duration',
+    ]);
+    expect(['week', 'lifetime', '5h', '1d', 'nonsense'].map(periodWords)).toEqual([
+      'per calendar week',
+      'for good',
+      'per 5 hours',
+      'per day from its anchor',
+      'per nonsense',
+    ]);
+  });
+});

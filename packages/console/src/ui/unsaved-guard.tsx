@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { Button } from './button.js';
+import { Dialog, DialogActions } from './dialog.js';
+
+/** Asks before unsaved work is left behind: by a link of the console here, by the browser otherwise. */
+export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
+  const [, navigate] = useLocation();
+  const [leaving, setLeaving] = useState<string>();
+  useEffect(() => {
+    if (!isDirty) return;
+    const onUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    const onClick = (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+      const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey);
+      if (!(link instanceof HTMLAnchorElement) || !isPlain || link.target === '_blank') return;
+      if (link.origin !== location.origin || link.hash !== '') return;
+      event.preventDefault();
+      event.stopPropagation();
+      setLeaving(link.pathname + link.search);
+    };
+    window.addEventListener('beforeunload', onUnload);
+    document.addEventListener('click', onClick, { capture: true });
+    return () => {
+      window.removeEventListener('beforeunload', onUnload);
+      document.removeEventListener('click', onClick, { capture: true });
+    };
+  }, [isDirty]);
+  return (
+    <Dialog
+      title="Leave without saving?"
+      isOpen={leaving !== undefined}
+      onClose={() => setLeaving(undefined)}
+    >
+      <p className="text-[13px] text-ink-soft">What was changed on this page is not saved yet.</p>
+      <DialogActions>
+        <Button look="primary" onClick={() => setLeaving(undefined)}>
+          Stay
+        </Button>
+        <Button look="danger" onClick={() => leaving !== undefined && navigate(leaving)}>
+          Leave
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
