@@ -5,6 +5,7 @@ import { scanJson } from './json-scan.js';
 
 export { JsonDepthError, NumericText, parseLossless } from './json-parse.js';
 export { type JsonScan, scanJson } from './json-scan.js';
+export { type SkimBounds, skimJson } from './json-skim.js';
 export { type ByteSpan, rawJsonSpans } from './json-spans.js';
 export { stringifyLossless } from './json-write.js';
 export { JSON_DEPTH_MAX };

@@ -19,6 +19,7 @@ export interface IngestRoutesDeps {
 const config = {
   access: { kind: 'project', permission: 'usage:ingest' },
   arbitraryText: true,
+  unread: 'raw_json',
 } as const;
 
 /** The ingest operations. Their answers are written by hand: an id needs no escaping. */

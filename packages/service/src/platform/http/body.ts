@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
-import { parseLossless, scanJson } from '../../kernel/json.js';
+import { parseLossless, scanJson, skimJson } from '../../kernel/json.js';
 import { ApiError } from './errors.js';
 import { refuseUnusableText } from './text.js';
 import type { App } from './types.js';
+
+const SKIM_BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
 
 /**
  * Reads JSON bodies ourselves: Fastify's own parser refuses `__proto__`, which is ordinary data here, and keeps
@@ -70,6 +72,11 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   // NUL or a lone surrogate: in a body that is valid UTF-8, only an escape can bring it.
   if (!arbitraryText && bytes.includes('\\u')) refuseUnusableText(value);
   return value;
+}
+
+/** As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws ApiError as `readJson` */
+export function skimBody(bytes: Buffer, unread: string): unknown {
+  return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
 }
 
 /** What is cheap to send must be cheap to refuse: a body of nothing but brackets keeps JSON.parse busy for seconds. */

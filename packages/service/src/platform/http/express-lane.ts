@@ -49,6 +49,7 @@ export class ExpressLane {
       permission: access.permission,
       bodyLimit,
       arbitraryText: config.arbitraryText === true,
+      unread: config.arbitraryText === true ? config.unread : undefined,
       isValid: bodyCheck(schema.body as object),
       operation: config.express,
       observe,

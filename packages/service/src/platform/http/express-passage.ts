@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Permission } from '@tollgate/contract';
-import { readJson } from './body.js';
+import { readJson, skimBody } from './body.js';
 import type { BodyBudget } from './body-budget.js';
 import type { ExpressOperation, ExpressRequest } from './express-route.js';
 import type { FailureLog } from './failure-log.js';
@@ -17,6 +17,7 @@ export interface LaneRoute {
   readonly permission: Permission | readonly Permission[];
   readonly bodyLimit: number;
   readonly arbitraryText: boolean;
+  readonly unread: string | undefined;
   readonly isValid: (body: unknown) => boolean;
   readonly operation: ExpressOperation;
   readonly observe: ObserveRequest;
@@ -78,10 +79,11 @@ export class Passage {
 
   private proceed(): void {
     const { project, params } = this.arrival;
+    const { unread, arbitraryText } = this.route;
     const rawBody = this.takeBytes();
     let body: unknown;
     try {
-      body = readJson(rawBody, this.route.arbitraryText);
+      body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);
     } catch {
       this.handBack(rawBody);
       return;

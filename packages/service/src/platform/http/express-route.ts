@@ -25,6 +25,7 @@ export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
   readonly config: {
     readonly access: Extract<Access, { kind: 'project' }>;
     readonly arbitraryText?: boolean;
+    readonly unread?: string;
   };
   readonly bodyLimit: number;
   readonly schema: FastifySchema & { readonly params: Params; readonly body: Body };
@@ -62,5 +63,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by `registerExpressRoute`. */
     express?: ExpressOperation;
+    /**
+     * Member of the body, or of the objects in a list of the body, whose value the operation takes from the bytes: where it is an
+     * object or a list, an empty one may stand in its place. Only beside `arbitraryText`, because its texts are not looked at.
+     */
+    unread?: string;
   }
 }

@@ -1,0 +1,169 @@
+/**
+ * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without a value being made. Each function begins at the
+ * first byte of what it reads, and answers the index just past it, or `BROKEN`.
+ */
+
+/** What stands here is not JSON, or is beyond a bound. */
+export const BROKEN = -1;
+
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const MINUS = 0x2d;
+export const COLON = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+const BACKSLASH = 0x5c;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_E = 0x65;
+const LOWER_U = 0x75;
+const PLUS = 0x2b;
+const SPACE = 0x20;
+/** Bytes that differ in it are the two cases of a letter. */
+const CASE_BIT = 0x20;
+
+/** A quote, a backslash or a control character: what ends a run of plain characters in a string. */
+const ENDS_RUN = new Uint8Array(256).fill(1, 0, SPACE);
+ENDS_RUN[QUOTE] = 1;
+ENDS_RUN[BACKSLASH] = 1;
+const IS_SPACE = tableOf(' \t\n\r');
+const IS_ESCAPED = tableOf('"\\/bfnrt');
+const IS_HEX = tableOf('0123456789abcdefABCDEF');
+const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text));
+
+/** How much may still be read. */
+export interface JsonBudget {
+  /** Counted as by `scanJson`. */
+  valuesLeft: number;
+}
+
+export function spaceEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && IS_SPACE[bytes[at] as number] === 1) at++;
+  return at;
+}
+
+export function stringEnd(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let at = from + 1;
+  while (at < length) {
+    const byte = bytes[at] as number;
+    if (ENDS_RUN[byte] === 0) at++;
+    else if (byte === QUOTE) return at + 1;
+    else if (byte !== BACKSLASH) return BROKEN;
+    else {
+      at = escapeEnd(bytes, at + 1);
+      if (at === BROKEN) return BROKEN;
+    }
+  }
+  return BROKEN;
+}
+
+/** @param from behind the backslash */
+function escapeEnd(bytes: Uint8Array, from: number): number {
+  const byte = bytes[from];
+  if (byte === undefined) return BROKEN;
+  if (IS_ESCAPED[byte] === 1) return from + 1;
+  if (byte !== LOWER_U) return BROKEN;
+  for (let at = from + 1; at <= from + 4; at++) {
+    if (at >= bytes.length || IS_HEX[bytes[at] as number] !== 1) return BROKEN;
+  }
+  return from + 5;
+}
+
+/** A number, `true`, `false` or `null`. */
+export function scalarEnd(bytes: Uint8Array, from: number): number {
+  const first = bytes[from];
+  if (first === undefined) return BROKEN;
+  if (first !== MINUS && (first < ZERO || first > NINE)) return literalEnd(bytes, from);
+  let at = first === MINUS ? from + 1 : from;
+  at = bytes[at] === ZERO ? at + 1 : digitsEnd(bytes, at);
+  if (at !== BROKEN && bytes[at] === DOT) at = digitsEnd(bytes, at + 1);
+  if (at !== BROKEN && at < bytes.length && ((bytes[at] as number) | CASE_BIT) === LOWER_E) {
+    const sign = bytes[at + 1];
+    at = digitsEnd(bytes, sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+  }
+  return at;
+}
+
+/** At least one digit. */
+function digitsEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at++;
+  return at === from ? BROKEN : at;
+}
+
+function literalEnd(bytes: Uint8Array, from: number): number {
+  for (const literal of LITERALS) {
+    let at = 0;
+    while (at < literal.length && bytes[from + at] === literal[at]) at++;
+    if (at === literal.length) return from + at;
+  }
+  return BROKEN;
+}
+
+/**
+ * An object or a list with all that is in it, in one loop.
+ * @param depthLeft how many containers may be open at once, this one among them
+ */
+export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number, budget: JsonBudget): number {
+  const closers: number[] = [];
+  let at = from;
+  for (;;) {
+    // At the first byte of a value.
+    const first = bytes[at];
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      if (closers.length === depthLeft || budget.valuesLeft-- === 0) return BROKEN;
+      const closer = first + 2;
+      at = spaceEnd(bytes, at + 1);
+      if (bytes[at] !== closer) {
+        closers.push(closer);
+        if (closer === CLOSE_BRACKET) continue;
+        at = keyEnd(bytes, at);
+        if (at === BROKEN) return BROKEN;
+        continue;
+      }
+      at++;
+    } else {
+      at = first === QUOTE ? stringEnd(bytes, at) : scalarEnd(bytes, at);
+      if (at === BROKEN) return BROKEN;
+    }
+    // Behind a value: all containers that end here.
+    let closer = closers[closers.length - 1];
+    for (;;) {
+      if (closer === undefined) return at;
+      if ((bytes[at] as number) <= SPACE) at = spaceEnd(bytes, at);
+      if (bytes[at] !== closer) break;
+      at++;
+      closers.pop();
+      closer = closers[closers.length - 1];
+    }
+    if (bytes[at] !== COMMA || budget.valuesLeft-- === 0) return BROKEN;
+    at = spaceEnd(bytes, at + 1);
+    if (closer === CLOSE_BRACE) {
+      at = keyEnd(bytes, at);
+      if (at === BROKEN) return BROKEN;
+    }
+  }
+}
+
+/** A key and its colon; answers where the value begins. */
+function keyEnd(bytes: Uint8Array, from: number): number {
+  return bytes[from] === QUOTE ? colonEnd(bytes, stringEnd(bytes, from)) : BROKEN;
+}
+
+/** @param from behind a key, or `BROKEN` */
+export function colonEnd(bytes: Uint8Array, from: number): number {
+  if (from === BROKEN) return BROKEN;
+  const at = spaceEnd(bytes, from);
+  return bytes[at] === COLON ? spaceEnd(bytes, at + 1) : BROKEN;
+}
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of Buffer.from(characters)) table[byte] = 1;
+  return table;
+}
