@@ -39,6 +39,8 @@ export interface RepeatOptions {
   /** From the end of one round to the beginning of the next. */
   readonly pollMs: number;
   readonly onFailure: (error: unknown) => void;
+  /** Begins the next round at once, unless the last one failed. */
+  readonly wakeup?: Wakeup;
   /** From a failure to the next round; by default ever longer. */
   readonly failurePauseMs?: (failures: number) => number;
 }
@@ -47,14 +49,14 @@ export interface RepeatOptions {
 export async function repeat(
   work: () => Promise<unknown>,
   signal: AbortSignal,
-  { pollMs, onFailure, failurePauseMs = retryPauseMs }: RepeatOptions,
+  { pollMs, onFailure, wakeup = new Wakeup(), failurePauseMs = retryPauseMs }: RepeatOptions,
 ): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
       await work();
       failures = 0;
-      await pause(pollMs, signal);
+      await wakeup.wait(pollMs, signal);
     } catch (error) {
       onFailure(error);
       await pause(failurePauseMs(++failures), signal);

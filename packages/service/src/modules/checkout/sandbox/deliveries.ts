@@ -1,6 +1,6 @@
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
-import { retryPauseMs, Wakeup } from '../../../platform/wakeup.js';
+import { repeat, Wakeup } from '../../../platform/wakeup.js';
 import { signatureHeader } from '../signature.js';
 import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbox-store.js';
 
@@ -35,22 +35,19 @@ export class SandboxDeliveries {
   }
 
   /** Delivers what is due until `signal` aborts; never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        const delivered = await this.deliverDue();
-        failures = 0;
-        if (delivered < EVENTS_AT_ONCE_MAX) await this.#wakeup.wait(POLL_MS, signal);
-      } catch (error) {
-        this.deps.log.warn({ err: error }, 'sandbox events could not be read');
-        await this.#wakeup.wait(retryPauseMs(++failures), signal);
-      }
-    }
+  run(signal: AbortSignal): Promise<void> {
+    const deliverAllDue = async () => {
+      while ((await this.#deliverDue()) === EVENTS_AT_ONCE_MAX && !signal.aborted);
+    };
+    return repeat(deliverAllDue, signal, {
+      pollMs: POLL_MS,
+      wakeup: this.#wakeup,
+      onFailure: (err) => this.deps.log.warn({ err }, 'sandbox events could not be read'),
+    });
   }
 
   /** Tries every event once that is due, up to some; answers how many it tried. */
-  async deliverDue(): Promise<number> {
+  async #deliverDue(): Promise<number> {
     const { postgres, clock } = this.deps;
     const nowMs = clock.nowMs();
     const events = await claimEvents(postgres.db, nowMs, nowMs + LEASE_MS, EVENTS_AT_ONCE_MAX);
