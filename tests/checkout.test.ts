@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
+import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
 const SECRET = 'whsec_of_this_test';
@@ -15,33 +16,24 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-async function call(method: string, path: string, body?: object, key?: string) {
-  const answer = await fetch(service.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${service.serviceKey}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
-}
+/** A request of whoever runs the service. */
+const operate = (method: string, path: string, body?: object, idempotencyKey?: string) =>
+  call(service, method, path, { key: service.serviceKey, body, idempotencyKey });
 
 async function newTenant(): Promise<string> {
-  return (await call('POST', '/admin/v1/tenants', { name: 'Acme' })).body.id ?? '';
+  return (await operate('POST', '/admin/v1/tenants', { name: 'Acme' })).body.id ?? '';
 }
 
 /** The page on which a tenant pays a plan. */
 async function pageToPay(tenantId: string, planId: string): Promise<string> {
   const url = `/admin/v1/tenants/${tenantId}/payments/provider/checkout-sessions`;
-  const { status, body } = await call('POST', url, { plan_id: planId }, `key of ${planId}`);
+  const { status, body } = await operate('POST', url, { plan_id: planId }, `key of ${planId}`);
   expect([status, body.error]).toEqual([201, undefined]);
   return body.session_url ?? '';
 }
 
 async function planOf(tenantId: string): Promise<string | undefined> {
-  return (await call('GET', `/admin/v1/tenants/${tenantId}/entitlement`)).body.plan_id;
+  return (await operate('GET', `/admin/v1/tenants/${tenantId}/entitlement`)).body.plan_id;
 }
 
 describe('a purchase from a service that is killed', { timeout: CRASH_MS_MAX }, () => {
@@ -54,7 +46,7 @@ describe('a purchase from a service that is killed', { timeout: CRASH_MS_MAX }, 
     await service.start();
     const timeoutMs = 60_000;
     await waitFor(async () => (await planOf(tenantId)) === 'growth', { what: 'the plan', timeoutMs });
-    const { body } = await call('GET', `/admin/v1/tenants/${tenantId}/payments/orders`);
+    const { body } = await operate('GET', `/admin/v1/tenants/${tenantId}/payments/orders`);
     expect(body).toMatchObject({ total_count: 1, orders: [{ status: 'paid', plan_id: 'growth' }] });
   });
 
@@ -72,7 +64,7 @@ describe('a purchase by somebody who is signed in', () => {
   it('is that of the tenant, under the key that the browser sends, and asks for the token of the session', async () => {
     const tenantId = await newTenant();
     const keys = `/admin/v1/tenants/${tenantId}/api-keys`;
-    const { body: admin } = await call('POST', keys, { name: 'x', permissions: ['tenant:admin'] });
+    const { body: admin } = await operate('POST', keys, { name: 'x', permissions: ['tenant:admin'] });
     const post = (path: string, body: object, headers: Record<string, string> = {}) =>
       fetch(service.url + path, {
         method: 'POST',

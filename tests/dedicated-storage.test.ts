@@ -26,16 +26,11 @@ afterAll(() => service?.stop());
 
 async function buyPlan(tenantId: string): Promise<void> {
   const admin = `/admin/v1/tenants/${tenantId}`;
-  const session = await fetch(`${service.url}${admin}/payments/provider/checkout-sessions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${service.serviceKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'the only purchase',
-    },
-    body: JSON.stringify({ plan_id: PLAN }),
+  const { session_url: url } = await created(service, `${admin}/payments/provider/checkout-sessions`, {
+    key: service.serviceKey,
+    body: { plan_id: PLAN },
+    idempotencyKey: 'the only purchase',
   });
-  const { session_url: url } = (await session.json()) as { session_url: string };
   await fetch(`${url}/pay`, { method: 'POST', redirect: 'manual' });
   const planId = async () =>
     (await call(service, 'GET', `${admin}/entitlement`, { key: service.serviceKey })).body.plan_id;

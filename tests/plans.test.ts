@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGuide } from '../packages/service/src/testing/guide.js';
+import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
 const EVENTS_MAX = 5;
@@ -19,18 +20,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function call(method: string, path: string, body?: object, key?: string) {
-  const answer = await fetch(service.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${service.serviceKey}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(key === undefined ? {} : { 'idempotency-key': key }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
-}
+/** A request of whoever runs the service. */
+const operate = (method: string, path: string, body?: object, idempotencyKey?: string) =>
+  call(service, method, path, { key: service.serviceKey, body, idempotencyKey });
 
 /** The plan of the guide, with a quota that a test can use up. */
 function writeCatalog(): string {
@@ -54,21 +46,21 @@ describe('a service that sells plans', () => {
       [0, 'starter: as it was'],
     ]);
 
-    const tenant = await call('POST', '/admin/v1/tenants', { name: 'Acme' });
+    const tenant = await operate('POST', '/admin/v1/tenants', { name: 'Acme' });
     const tenantUrl = `/admin/v1/tenants/${tenant.body.id}`;
-    const project = await call('POST', `${tenantUrl}/projects`, { name: 'Chat', kind: 'release' });
+    const project = await operate('POST', `${tenantUrl}/projects`, { name: 'Chat', kind: 'release' });
     const rulesUrl = `/v1/projects/${project.body.id}/extractor-rule-sets`;
-    const rules = await call('POST', rulesUrl, {});
-    await call('POST', `${rulesUrl}/${rules.body.id}/publish`);
+    const rules = await operate('POST', rulesUrl, {});
+    await operate('POST', `${rulesUrl}/${rules.body.id}/publish`);
     const event = { source: 'test', occurred_at: Math.floor(Date.now() / 1_000), raw_json: {} };
-    const send = () => call('POST', `${rulesUrl}/${rules.body.id}/events/ingest`, event);
+    const send = () => operate('POST', `${rulesUrl}/${rules.body.id}/events/ingest`, event);
     expect((await send()).body.code).toBe('no_entitlement');
 
-    expect((await call('POST', `${tenantUrl}/grants`, { plan_id: 'starter' }, 'first')).status).toBe(201);
+    expect((await operate('POST', `${tenantUrl}/grants`, { plan_id: 'starter' }, 'first')).status).toBe(201);
     const answers = await Promise.all(Array.from({ length: 3 * EVENTS_MAX }, send));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(EVENTS_MAX);
     expect(answers.filter(({ body }) => body.code === 'event_quota_exceeded')).toHaveLength(2 * EVENTS_MAX);
-    const entitlement = (await call('GET', `${tenantUrl}/entitlement`)).body;
+    const entitlement = (await operate('GET', `${tenantUrl}/entitlement`)).body;
     expect(entitlement).toMatchObject({ plan_id: 'starter', usage: { events_this_month: EVENTS_MAX } });
 
     const verified = await service.runCommand(['verify']);

@@ -8,6 +8,7 @@ export interface Answer {
 interface CallOptions {
   readonly key?: string;
   readonly body?: unknown;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** One request, answered or failed; JSON bodies are parsed. */
@@ -15,13 +16,14 @@ export async function call(
   service: { url: string },
   method: string,
   path: string,
-  { key, body }: CallOptions = {},
+  { key, body, idempotencyKey }: CallOptions = {},
 ): Promise<Answer> {
   const response = await fetch(service.url + path, {
     method,
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
