@@ -16,6 +16,9 @@ import { Shell } from './shell/shell.js';
 import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
 
 /** With its editors it is half as large as everything else: it comes when it is first looked at. */
+const WebhooksPages = lazy(async () => ({
+  default: (await import('./features/webhooks/webhooks-pages.js')).WebhooksPages,
+}));
 const RulesPages = lazy(async () => ({
   default: (await import('./features/rules/rules-pages.js')).RulesPages,
 }));
@@ -75,6 +78,11 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
             </Suspense>
           </Route>
           <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
+          <Route path="/p/:projectId/webhooks/*?">
+            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+              <WebhooksPages />
+            </Suspense>
+          </Route>
           <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
           <Route path="/p/:projectId/money" component={AccountsPage} />
           <Route path="/p/:projectId/money/:accountId">

@@ -1,4 +1,13 @@
-import { Activity, ChartColumn, Gauge, type LucideIcon, Scale, Settings, Wallet } from 'lucide-react';
+import {
+  Activity,
+  ChartColumn,
+  Gauge,
+  type LucideIcon,
+  Scale,
+  Settings,
+  Wallet,
+  Webhook,
+} from 'lucide-react';
 
 export interface NavigationEntry {
   readonly label: string;
@@ -14,5 +23,6 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Rules', path: 'rules', icon: Scale },
   { label: 'Limits', path: 'limits', icon: Gauge },
   { label: 'Money', path: 'money', icon: Wallet },
+  { label: 'Webhooks', path: 'webhooks', icon: Webhook },
   { label: 'Settings', path: 'settings', icon: Settings },
 ];

@@ -10,16 +10,27 @@ export interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly isWide?: boolean;
+  /** It holds work that is not saved: a click beside it does not close it. */
+  readonly isDirty?: boolean;
   readonly children: ReactNode;
 }
 
-export function Dialog({ title, description, isOpen, onClose, isWide = false, children }: DialogProps) {
+export function Dialog({
+  title,
+  description,
+  isOpen,
+  onClose,
+  isWide = false,
+  isDirty = false,
+  children,
+}: DialogProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40 backdrop-blur-[1px]" />
         <Radix.Content
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+          onInteractOutside={(event) => isDirty && event.preventDefault()}
           className={classes(
             'fixed top-[8vh] left-1/2 z-50 flex max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-xl border border-line bg-panel shadow-xl',
             isWide ? 'max-w-5xl' : 'max-w-lg',

@@ -1,11 +1,11 @@
 import { type CreatedApiKey, PERMISSIONS, type Permission } from '@tollgate/contract';
-import { Check, Copy } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
+import { ShownOnce } from '../../ui/shown-once.js';
 import { FailureNote } from '../../ui/states.js';
 import { useApiKeyChanges } from './api.js';
 
@@ -98,23 +98,11 @@ function KeyForm({
 }
 
 function ShownKey({ created, onClose }: { readonly created: CreatedApiKey; readonly onClose: () => void }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(created.key);
-    setCopied(true);
-  };
   return (
     <>
-      <p className="text-[13px] text-ink-soft">
+      <ShownOnce secret={created.key}>
         It is shown this once: what is stored cannot be turned back into it.
-      </p>
-      <div className="mt-4 flex items-center gap-2 rounded-lg border border-line bg-page p-2 pl-3">
-        <code className="min-w-0 grow font-mono text-xs break-all">{created.key}</code>
-        <Button onClick={() => void copy()}>
-          {isCopied ? <Check size={14} /> : <Copy size={14} />}
-          {isCopied ? 'Copied' : 'Copy'}
-        </Button>
-      </div>
+      </ShownOnce>
       <DialogActions>
         <Button look="primary" onClick={onClose}>
           Done

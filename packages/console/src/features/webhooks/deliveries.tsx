@@ -1,0 +1,134 @@
+import {
+  WEBHOOK_DELIVERY_STATUSES,
+  type WebhookDelivery,
+  type WebhookDeliveryStatus,
+  type WebhookEndpoint,
+} from '@tollgate/contract';
+import { RotateCw, Send } from 'lucide-react';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useMay } from '../../api/session.js';
+import { dateTime } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Select } from '../../ui/field.js';
+import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { useDeliveries } from './api.js';
+import { DeliveryDialog } from './delivery-dialog.js';
+import { OutcomeBadge } from './glance.js';
+import { RedeliverDialog } from './redeliver-dialog.js';
+
+const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; readonly label: string }[] = [
+  { value: '', label: 'Every delivery' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'delivered', label: 'Delivered' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'cancelled', label: 'Cancelled' },
+];
+
+/** What was sent to an endpoint, and what became of it. The filter and the delivery that is looked at are in the address. */
+export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const [parameters, setParameters] = useSearchParams();
+  const status = WEBHOOK_DELIVERY_STATUSES.find((each) => each === parameters.get('status')) ?? '';
+  const messageId = parameters.get('message');
+  const deliveries = useDeliveries(endpoint.id, status);
+  const [isRedelivering, setRedelivering] = useState(false);
+  const mayWrite = useMay('webhooks:write');
+  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  const put = (name: string, value: string) =>
+    setParameters((current) => {
+      const next = new URLSearchParams(current);
+      if (value === '') next.delete(name);
+      else next.set(name, value);
+      return next;
+    });
+  return (
+    <section aria-label="Deliveries" className="flex flex-col gap-4">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="mr-auto text-[15px] font-semibold">Deliveries</h2>
+        <Select
+          aria-label="Status"
+          options={STATUS_OPTIONS}
+          value={status}
+          onChange={(chosen) => put('status', chosen)}
+        />
+        {mayWrite && (
+          <Button disabled={endpoint.status === 'disabled'} onClick={() => setRedelivering(true)}>
+            <RotateCw size={14} />
+            Redeliver failed …
+          </Button>
+        )}
+      </div>
+      {deliveries.isError && (
+        <FailureNote error={deliveries.error} onRetry={() => void deliveries.refetch()} />
+      )}
+      {deliveries.isPending && <Skeleton className="h-64" />}
+      {deliveries.isSuccess && rows.length === 0 && (
+        <EmptyState
+          icon={<Send size={20} />}
+          title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`}
+        >
+          {status === '' ? 'Send a test to see whether messages arrive.' : 'Choose another status above.'}
+        </EmptyState>
+      )}
+      {rows.length > 0 && (
+        <Table
+          label="Deliveries"
+          columns={columnsOf((delivery) => put('message', delivery.message_id))}
+          rows={rows}
+          keyOf={({ message_id }) => message_id}
+        />
+      )}
+      {deliveries.hasNextPage && (
+        <Button
+          className="self-center"
+          isBusy={deliveries.isFetchingNextPage}
+          onClick={() => void deliveries.fetchNextPage()}
+        >
+          Show older
+        </Button>
+      )}
+      {messageId !== null && (
+        <DeliveryDialog endpoint={endpoint} messageId={messageId} onClose={() => put('message', '')} />
+      )}
+      <RedeliverDialog
+        endpointId={endpoint.id}
+        isOpen={isRedelivering}
+        onClose={() => setRedelivering(false)}
+      />
+    </section>
+  );
+}
+
+function columnsOf(onChoose: (delivery: WebhookDelivery) => void): readonly Column<WebhookDelivery>[] {
+  return [
+    {
+      title: 'Made (UTC)',
+      cell: (delivery) => (
+        <button type="button" className={ROW_TARGET} onClick={() => onChoose(delivery)}>
+          {dateTime(delivery.created_at, 'UTC')}
+        </button>
+      ),
+    },
+    { title: 'Event', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
+    { title: 'Last answer', cell: (delivery) => answerText(delivery) },
+    { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      title: 'Next attempt (UTC)',
+      cell: ({ next_attempt_at, status }) =>
+        status === 'pending' && next_attempt_at !== null ? dateTime(next_attempt_at, 'UTC') : '—',
+    },
+    {
+      title: 'Status',
+      isTitleHidden: true,
+      isNumber: true,
+      cell: (delivery) => <OutcomeBadge delivery={delivery} />,
+    },
+  ];
+}
+
+/** What the receiver said last, or why it said nothing. */
+export function answerText({ last_status, last_error }: WebhookDelivery): string {
+  if (last_status !== null) return String(last_status);
+  return last_error ?? '—';
+}

@@ -1,0 +1,134 @@
+import type { WebhookDeliveryDetail, WebhookEndpoint } from '@tollgate/contract';
+import { RotateCw } from 'lucide-react';
+import { useMay } from '../../api/session.js';
+import { dateTime } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { CopyButton } from '../../ui/copy-button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Fact, Facts } from '../../ui/facts.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { useDelivery, useEndpointChanges } from './api.js';
+import { OutcomeBadge } from './glance.js';
+
+/** What each `last_error` means, by what stands before its colon. */
+const REASONS: Readonly<Record<string, string>> = {
+  timeout: 'There was no answer within five seconds.',
+  name_not_resolved: 'The name of the host has no address.',
+  address_refused: 'The name leads to internal addresses only, where nothing is sent.',
+  connection_failed: 'No connection came about.',
+  tls_failed: 'There was a connection, but not with the server that the certificate should name.',
+  no_answer: 'The connection broke, or what came back was not HTTP.',
+};
+
+/** One message to an endpoint: what is posted, and what became of it. */
+export function DeliveryDialog({
+  endpoint,
+  messageId,
+  onClose,
+}: {
+  readonly endpoint: WebhookEndpoint;
+  readonly messageId: string;
+  readonly onClose: () => void;
+}) {
+  const delivery = useDelivery(endpoint.id, messageId);
+  return (
+    <Dialog title="Delivery" description={messageId} isOpen isWide onClose={onClose}>
+      {delivery.isError && <FailureNote error={delivery.error} onRetry={() => void delivery.refetch()} />}
+      {delivery.isPending && <Skeleton className="h-64" />}
+      {delivery.data !== undefined && (
+        <div className="grid gap-6 lg:grid-cols-2">
+          <Fate delivery={delivery.data} />
+          <Posted url={endpoint.url} delivery={delivery.data} />
+        </div>
+      )}
+      {delivery.data !== undefined && <Redeliver endpoint={endpoint} messageId={messageId} />}
+    </Dialog>
+  );
+}
+
+function Fate({ delivery }: { readonly delivery: WebhookDeliveryDetail }) {
+  const { last_status: status, last_error: error } = delivery;
+  const at = (unixS: number | null) => (unixS === null ? '—' : `${dateTime(unixS, 'UTC')} UTC`);
+  const reason = REASONS[error?.split(':')[0] ?? ''];
+  return (
+    <section aria-label="What became of it" className="min-w-0">
+      <Facts>
+        <Fact name="Status">
+          <OutcomeBadge delivery={delivery} />
+        </Fact>
+        <Fact name="Event">{delivery.type}</Fact>
+        <Fact name="Made">{at(delivery.created_at)}</Fact>
+        <Fact name="Attempts">{delivery.attempts}</Fact>
+        <Fact name="Last attempt">{at(delivery.last_attempt_at)}</Fact>
+        <Fact name="Last answer">{status === null ? (error ?? '—') : `HTTP ${status}`}</Fact>
+        {delivery.status === 'pending' && <Fact name="Next attempt">{at(delivery.next_attempt_at)}</Fact>}
+        {delivery.delivered_at !== null && <Fact name="Delivered">{at(delivery.delivered_at)}</Fact>}
+      </Facts>
+      {status === null && reason !== undefined && <p className="mt-3 text-[13px] text-ink-soft">{reason}</p>}
+    </section>
+  );
+}
+
+function Posted({ url, delivery }: { readonly url: string; readonly delivery: WebhookDeliveryDetail }) {
+  const { host, pathname, search } = new URL(url);
+  const head = [
+    `POST ${pathname}${search} HTTP/1.1`,
+    `host: ${host}`,
+    'content-type: application/json',
+    `webhook-id: ${delivery.message_id}`,
+    'webhook-timestamp: the second of the attempt',
+    'webhook-signature: v1,…',
+  ];
+  return (
+    <section aria-label="What is posted" className="min-w-0">
+      <div className="mb-2 flex items-center gap-2">
+        <h3 className="mr-auto text-[13px] font-semibold">What is posted</h3>
+        <CopyButton size="small" text={delivery.payload} label="Copy body" />
+      </div>
+      <pre className="max-h-[50vh] overflow-auto rounded-lg border border-line bg-page p-3 font-mono text-xs leading-relaxed">
+        <span className="text-ink-faint">{head.join('\n')}</span>
+        {'\n\n'}
+        {readable(delivery.payload)}
+      </pre>
+    </section>
+  );
+}
+
+function Redeliver({
+  endpoint,
+  messageId,
+}: {
+  readonly endpoint: WebhookEndpoint;
+  readonly messageId: string;
+}) {
+  const { redeliver } = useEndpointChanges();
+  const mayWrite = useMay('webhooks:write');
+  if (!mayWrite) return null;
+  const isDisabled = endpoint.status === 'disabled';
+  return (
+    <>
+      {redeliver.isError && (
+        <div className="mt-4">
+          <FailureNote error={redeliver.error} />
+        </div>
+      )}
+      <DialogActions>
+        {isDisabled && (
+          <p className="mr-auto self-center text-[13px] text-ink-soft">Enable the endpoint to send again.</p>
+        )}
+        <Button
+          isBusy={redeliver.isPending}
+          disabled={isDisabled}
+          onClick={() => redeliver.mutate({ endpoint_id: endpoint.id, message_id: messageId })}
+        >
+          <RotateCw size={14} />
+          Redeliver
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+function readable(payload: string): string {
+  return JSON.stringify(JSON.parse(payload), null, 2);
+}

@@ -1,0 +1,238 @@
+import {
+  WEBHOOK_DESCRIPTION_CHARS_MAX,
+  WEBHOOK_EVERY_EVENT,
+  WEBHOOK_URL_CHARS_MAX,
+  type WebhookEndpoint,
+  type WebhookEndpointInput,
+  type WebhookEndpointWithSecret,
+} from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../ui/button.js';
+import { Choices } from '../../ui/choices.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { ShownOnce } from '../../ui/shown-once.js';
+import { FailureNote } from '../../ui/states.js';
+import { useEndpointChanges } from './api.js';
+
+/** The events that the service names itself; rules of limits can name others. */
+const OWN_EVENTS: readonly string[] = ['usage_limit.exceeded', 'usage_limit.threshold_reached'];
+const WANTED = [
+  { value: 'every', label: 'Every event' },
+  { value: 'some', label: 'Only some' },
+] as const;
+const FIELDS = ['url', 'event_types', 'description'];
+
+interface Draft {
+  readonly url: string;
+  readonly wanted: (typeof WANTED)[number]['value'];
+  readonly own: readonly string[];
+  /** Names that rules of limits have given, apart by commas or spaces. */
+  readonly others: string;
+  readonly description: string;
+}
+
+function draftOf(endpoint?: WebhookEndpoint): Draft {
+  const types = endpoint?.event_types ?? [WEBHOOK_EVERY_EVENT];
+  const isEvery = types.includes(WEBHOOK_EVERY_EVENT);
+  return {
+    url: endpoint?.url ?? '',
+    wanted: isEvery ? 'every' : 'some',
+    own: isEvery ? OWN_EVENTS : OWN_EVENTS.filter((type) => types.includes(type)),
+    others: isEvery ? '' : types.filter((type) => !OWN_EVENTS.includes(type)).join(', '),
+    description: endpoint?.description ?? '',
+  };
+}
+
+function inputOf({ url, wanted, own, others, description }: Draft): WebhookEndpointInput {
+  const named = [...own, ...others.split(/[\s,]+/).filter((name) => name !== '')];
+  return {
+    url: url.trim(),
+    event_types: wanted === 'every' ? [WEBHOOK_EVERY_EVENT] : [...new Set(named)],
+    ...(description.trim() === '' ? {} : { description: description.trim() }),
+  };
+}
+
+/** Makes an endpoint, and shows its secret the only time that it can be seen; or changes one. */
+export function EndpointDialog({
+  endpoint,
+  isOpen,
+  onClose,
+  onCreated,
+}: {
+  readonly endpoint?: WebhookEndpoint;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onCreated?: (endpoint: WebhookEndpoint) => void;
+}) {
+  const [created, setCreated] = useState<WebhookEndpointWithSecret>();
+  const [isDirty, setDirty] = useState(false);
+  const close = () => {
+    onClose();
+    setDirty(false);
+    setCreated(undefined);
+    if (created !== undefined) onCreated?.(created);
+  };
+  const title = endpoint === undefined ? 'New endpoint' : 'Edit endpoint';
+  return (
+    <Dialog
+      title={created === undefined ? title : 'Copy the secret now'}
+      isOpen={isOpen}
+      isDirty={isDirty || created !== undefined}
+      onClose={close}
+    >
+      {created === undefined ? (
+        <EndpointForm
+          {...(endpoint === undefined ? {} : { endpoint })}
+          onEdit={() => setDirty(true)}
+          onClose={close}
+          onCreated={setCreated}
+        />
+      ) : (
+        <SecretShown secret={created.secret} onClose={close} />
+      )}
+    </Dialog>
+  );
+}
+
+export function SecretShown({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
+  return (
+    <>
+      <ShownOnce secret={secret}>
+        Your server verifies messages with it. It is shown this once; you can replace it at any time.
+      </ShownOnce>
+      <DialogActions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+function EndpointForm({
+  endpoint,
+  onEdit,
+  onClose,
+  onCreated,
+}: {
+  readonly endpoint?: WebhookEndpoint;
+  readonly onEdit: () => void;
+  readonly onClose: () => void;
+  readonly onCreated: (created: WebhookEndpointWithSecret) => void;
+}) {
+  const changes = useEndpointChanges();
+  const [draft, setDraft] = useState(() => draftOf(endpoint));
+  const saving = endpoint === undefined ? changes.create : changes.update;
+  const body = inputOf(draft);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (endpoint === undefined) changes.create.mutate(body, { onSuccess: onCreated });
+    else changes.update.mutate({ id: endpoint.id, body }, { onSuccess: onClose });
+  };
+  const errors = fieldErrorsOf(saving.error, FIELDS);
+  const edit = (change: Partial<Draft>) => {
+    setDraft({ ...draft, ...change });
+    onEdit();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <Field
+        label="URL"
+        error={errors.at('url')}
+        hint="Messages are posted here. It must be reachable from the internet."
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="url"
+            required
+            autoFocus
+            maxLength={WEBHOOK_URL_CHARS_MAX}
+            placeholder="https://hooks.example.com/tollgate"
+            value={draft.url}
+            onChange={(event) => edit({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <EventFields draft={draft} error={errors.at('event_types')} onEdit={edit} />
+      <Field label="Description" error={errors.at('description')} hint="Optional: who gets the messages.">
+        {(control) => (
+          <TextInput
+            {...control}
+            maxLength={WEBHOOK_DESCRIPTION_CHARS_MAX}
+            value={draft.description}
+            onChange={(event) => edit({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      {endpoint?.status === 'disabled' && (
+        <p className="text-[13px] text-ink-soft">Saving enables the endpoint again.</p>
+      )}
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={saving.isPending}
+          disabled={body.event_types.length === 0}
+        >
+          {endpoint === undefined ? 'Create endpoint' : 'Save'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function EventFields({
+  draft,
+  error,
+  onEdit,
+}: {
+  readonly draft: Draft;
+  readonly error: string | undefined;
+  readonly onEdit: (change: Partial<Draft>) => void;
+}) {
+  return (
+    <>
+      <Field label="Events" error={draft.wanted === 'every' ? error : undefined}>
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={WANTED}
+            value={draft.wanted}
+            onChange={(wanted) => onEdit({ wanted })}
+          />
+        )}
+      </Field>
+      {draft.wanted === 'some' && (
+        <>
+          <Choices
+            label="About limits"
+            names={OWN_EVENTS}
+            chosen={draft.own}
+            max={OWN_EVENTS.length}
+            onChange={(own) => onEdit({ own })}
+          />
+          <Field
+            label="Other names"
+            error={error}
+            hint="Those that rules of limits have as their webhook event, with commas between."
+          >
+            {(control) => (
+              <TextInput
+                {...control}
+                spellCheck={false}
+                value={draft.others}
+                onChange={(event) => onEdit({ others: event.target.value })}
+              />
+            )}
+          </Field>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,174 @@
+import { WEBHOOK_SECRET_OVERLAP_HOURS, type WebhookEndpoint } from '@tollgate/contract';
+import { KeyRound, Pencil, Send, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useMay } from '../../api/session.js';
+import { nowS } from '../../clock.js';
+import { dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
+import { PageHeader } from '../../shell/shell.js';
+import { Button, IconButton } from '../../ui/button.js';
+import { ConfirmDialog } from '../../ui/confirm-dialog.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Fact, Facts } from '../../ui/facts.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { useEndpoint, useEndpointChanges } from './api.js';
+import { Deliveries } from './deliveries.js';
+import { EndpointDialog, SecretShown } from './endpoint-dialog.js';
+import { EndpointStatus, Glance } from './glance.js';
+
+/** One endpoint: how it fares, and everything that was sent to it. */
+export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
+  const { id: projectId } = useProject();
+  const endpoint = useEndpoint(endpointId);
+  const title = (
+    <>
+      <Link href={`/p/${projectId}/webhooks`} className="text-ink-faint hover:text-ink">
+        Webhooks
+      </Link>
+      <span aria-hidden="true" className="mx-2 text-ink-faint">
+        /
+      </span>
+      {endpoint.data === undefined ? 'Endpoint' : new URL(endpoint.data.url).host}
+    </>
+  );
+  return (
+    <>
+      <PageHeader title={title} actions={endpoint.data && <Actions endpoint={endpoint.data} />} />
+      <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
+        {endpoint.isError && <FailureNote error={endpoint.error} onRetry={() => void endpoint.refetch()} />}
+        {endpoint.isPending && <Skeleton className="h-40" />}
+        {endpoint.data !== undefined && (
+          <>
+            <Overview endpoint={endpoint.data} />
+            <Deliveries endpoint={endpoint.data} />
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { id, url, event_types, description, previous_secret_valid_until: until } = endpoint;
+  return (
+    <section
+      aria-label="Endpoint"
+      className="flex flex-wrap items-start gap-4 rounded-xl border border-line bg-panel p-5 shadow-xs"
+    >
+      <Facts>
+        <Fact name="URL">
+          <code className="font-mono text-xs break-all">{url}</code>
+        </Fact>
+        <Fact name="Events">{event_types.includes('*') ? 'every event' : event_types.join(', ')}</Fact>
+        {description !== null && <Fact name="Description">{description}</Fact>}
+        <Fact name="Last deliveries">
+          <Glance endpointId={id} />
+        </Fact>
+        {until !== null && until > nowS() && (
+          <Fact name="Secret">the previous one signs, too, until {dateTime(until, 'UTC')} UTC</Fact>
+        )}
+      </Facts>
+      <div className="flex flex-col items-end gap-2">
+        <EndpointStatus endpoint={endpoint} />
+        {endpoint.status === 'disabled' && <Enable endpoint={endpoint} />}
+      </div>
+    </section>
+  );
+}
+
+function Enable({ endpoint: { id, url, event_types, description } }: { readonly endpoint: WebhookEndpoint }) {
+  const { update } = useEndpointChanges();
+  const mayWrite = useMay('webhooks:write');
+  if (!mayWrite) return null;
+  const body = { url, event_types, ...(description === null ? {} : { description }) };
+  return (
+    <>
+      <Button isBusy={update.isPending} onClick={() => update.mutate({ id, body })}>
+        Enable again
+      </Button>
+      {update.isError && <FailureNote error={update.error} />}
+    </>
+  );
+}
+
+type Asked = 'edit' | 'rotate' | 'delete';
+
+function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  const { test, rotate, remove } = useEndpointChanges();
+  const [asked, setAsked] = useState<Asked>();
+  const mayWrite = useMay('webhooks:write');
+  if (!mayWrite) return null;
+  const close = () => setAsked(undefined);
+  const gone = () => navigate(`/p/${projectId}/webhooks`, { replace: true });
+  return (
+    <>
+      {test.isError && <FailureNote error={test.error} />}
+      <Button onClick={() => setAsked('edit')}>
+        <Pencil size={14} />
+        Edit
+      </Button>
+      <Button onClick={() => setAsked('rotate')}>
+        <KeyRound size={14} />
+        Rotate secret
+      </Button>
+      <Button
+        look="primary"
+        isBusy={test.isPending}
+        disabled={endpoint.status === 'disabled'}
+        title={endpoint.status === 'disabled' ? 'A disabled endpoint gets no messages.' : undefined}
+        onClick={() => test.mutate(endpoint.id)}
+      >
+        <Send size={14} />
+        Send test
+      </Button>
+      <IconButton label="Delete endpoint" onClick={() => setAsked('delete')}>
+        <Trash2 size={15} />
+      </IconButton>
+      <EndpointDialog endpoint={endpoint} isOpen={asked === 'edit'} onClose={close} />
+      <ConfirmDialog
+        title="Rotate the secret?"
+        action="Rotate secret"
+        change={rotate}
+        isOpen={asked === 'rotate' && rotate.data === undefined}
+        onClose={close}
+        onConfirm={() => rotate.mutate(endpoint.id)}
+      >
+        A new secret signs from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours the present one signs every
+        message, too, so that your server can change at any time in between.
+      </ConfirmDialog>
+      <Dialog
+        title="Copy the new secret now"
+        isOpen={rotate.data !== undefined}
+        isDirty
+        onClose={() => {
+          rotate.reset();
+          close();
+        }}
+      >
+        {rotate.data !== undefined && (
+          <SecretShown
+            secret={rotate.data.secret}
+            onClose={() => {
+              rotate.reset();
+              close();
+            }}
+          />
+        )}
+      </Dialog>
+      <ConfirmDialog
+        title="Delete this endpoint?"
+        action="Delete endpoint"
+        change={remove}
+        isOpen={asked === 'delete'}
+        onClose={close}
+        onConfirm={() => remove.mutate(endpoint.id, { onSuccess: gone })}
+      >
+        {endpoint.url} gets no further message, and what was delivered to it is not listed any more. This
+        cannot be taken back.
+      </ConfirmDialog>
+    </>
+  );
+}

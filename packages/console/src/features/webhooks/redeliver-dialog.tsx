@@ -1,0 +1,106 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { WebhookDelivery } from '@tollgate/contract';
+import { useState } from 'react';
+import { nowS } from '../../clock.js';
+import { count } from '../../format.js';
+import { useProjectPath } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, Select } from '../../ui/field.js';
+import { FailureNote } from '../../ui/states.js';
+import { useEndpointChanges } from './api.js';
+import { lostSince, REDELIVERED_MAX } from './redeliver.js';
+
+const SINCE = [
+  { value: '3600', label: 'The last hour' },
+  { value: '86400', label: 'The last 24 hours' },
+  { value: '604800', label: 'The last 7 days' },
+  { value: '2592000', label: 'The last 30 days' },
+] as const;
+
+/** Asks for everything again that was lost since a time: how many that are is told before. */
+export function RedeliverDialog(props: {
+  readonly endpointId: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title="Redeliver what failed"
+      description="Each message is sent again under its id, with all retries before it."
+      isOpen={props.isOpen}
+      onClose={props.onClose}
+    >
+      <RedeliverForm {...props} />
+    </Dialog>
+  );
+}
+
+function RedeliverForm({
+  endpointId,
+  onClose,
+}: {
+  readonly endpointId: string;
+  readonly onClose: () => void;
+}) {
+  const project = useProjectPath();
+  const [since, setSince] = useState<(typeof SINCE)[number]['value']>('86400');
+  const lost = useQuery({
+    queryKey: ['webhooks', project, endpointId, 'lost', since],
+    queryFn: () => lostSince(`${project}/webhook-endpoints/${endpointId}`, nowS() - Number(since)),
+    staleTime: 0,
+  });
+  const [done, setDone] = useState(0);
+  const { redeliver } = useEndpointChanges();
+  const all = useMutation({
+    mutationFn: async (deliveries: readonly WebhookDelivery[]) => {
+      for (const [index, delivery] of deliveries.entries()) {
+        await redeliver.mutateAsync(delivery);
+        setDone(index + 1);
+      }
+    },
+    onSuccess: onClose,
+  });
+  const found = lost.data?.length ?? 0;
+  return (
+    <>
+      <Field
+        label="Messages of"
+        hint={
+          all.isPending ? `${count(done)} of ${count(found)} are queued.` : foundText(lost.isPending, found)
+        }
+      >
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={SINCE}
+            disabled={all.isPending}
+            value={since}
+            onChange={setSince}
+          />
+        )}
+      </Field>
+      {lost.isError && <FailureNote error={lost.error} onRetry={() => void lost.refetch()} />}
+      {all.isError && <FailureNote error={all.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          look="primary"
+          isBusy={all.isPending || lost.isFetching}
+          disabled={found === 0}
+          onClick={() => lost.data && all.mutate(lost.data)}
+        >
+          {found === 0 ? 'Redeliver' : `Redeliver ${count(found)}`}
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+function foundText(isPending: boolean, found: number): string {
+  if (isPending) return 'Counting …';
+  if (found === 0) return 'Nothing failed or was cancelled in that time.';
+  if (found === REDELIVERED_MAX) return `The newest ${count(found)} that failed or were cancelled.`;
+  return `${count(found)} failed or ${found === 1 ? 'was' : 'were'} cancelled.`;
+}

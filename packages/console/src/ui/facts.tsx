@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+
+/** What is to be said of one thing, each under its name. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return (
+    <dl className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
+      {children}
+    </dl>
+  );
+}
+
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}

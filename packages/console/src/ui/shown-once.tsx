@@ -1,0 +1,14 @@
+import { CopyButton } from './copy-button.js';
+
+/** A secret that is seen this once. */
+export function ShownOnce({ secret, children }: { readonly secret: string; readonly children: string }) {
+  return (
+    <>
+      <p className="text-[13px] text-ink-soft">{children}</p>
+      <div className="mt-4 flex items-center gap-2 rounded-lg border border-line bg-page p-2 pl-3">
+        <code className="min-w-0 grow font-mono text-xs break-all">{secret}</code>
+        <CopyButton text={secret} />
+      </div>
+    </>
+  );
+}
