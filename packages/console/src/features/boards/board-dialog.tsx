@@ -11,12 +11,10 @@ import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextArea, TextInput } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
+import { TIMEZONE_OPTIONS } from '../../ui/timezone-options.js';
 import { useBoardChanges } from './api.js';
 import { PRESETS } from './time-range.js';
 
-const TIMEZONE_OPTIONS = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')].map(
-  (zone) => ({ value: zone, label: zone }),
-);
 const RANGE_OPTIONS = PRESETS.map(({ seconds, label }) => ({ value: String(seconds), label }));
 
 /** Makes a board, or changes what `board` says of itself. */

@@ -1,0 +1,19 @@
+const MINUTE_S = 60;
+const HOUR_S = 3_600;
+const DAY_S = 86_400;
+const UNITS = [
+  ['day', DAY_S],
+  ['hour', HOUR_S],
+  ['minute', MINUTE_S],
+] as const;
+
+const format = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
+
+/** How far away a moment is, as people say it: `in 3 days`, `2 hours ago`, `now`. From two of a unit on, it is told in that unit. */
+export function distance(unixS: number, nowS: number): string {
+  const apartS = unixS - nowS;
+  const [unit, lengthS] = UNITS.find(([, length]) => Math.abs(apartS) >= 2 * length) ?? ['minute', MINUTE_S];
+  const rounded = Math.trunc(apartS / lengthS);
+  if (rounded !== 0) return format.format(rounded, unit);
+  return apartS > 0 ? 'within a minute' : apartS > -MINUTE_S ? 'just now' : format.format(-1, 'minute');
+}
