@@ -1,7 +1,5 @@
 import { readJsonObject } from './json-text.js';
 
-export type RuleKind = 'extractor' | 'pricing';
-
 /** What is written down of an event, as text. */
 export interface EventDraft {
   readonly rawJson: string;

@@ -1,0 +1,93 @@
+import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import type {
+  ExtractorRuleSet,
+  ExtractorTemplate,
+  ExtractorTemplateList,
+  PricingRuleSet,
+  RulesTestResult,
+} from '@tollgate/contract';
+import { request } from '../../../api/client.js';
+import { useProjectPath } from '../../../project.js';
+import { RULES } from '../api.js';
+import { readJsonObject } from '../trial/json-text.js';
+import { EMPTY_EVENT, trialBody } from '../trial/trial-request.js';
+import { matchesOf, type TemplateMatch } from './match.js';
+import { startingPrices } from './starting-prices.js';
+
+/** The templates; they change with the release only. */
+export function useTemplates() {
+  return useQuery({
+    queryKey: ['templates'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await request<ExtractorTemplateList>('GET', '/v1/extractor-templates')).templates,
+  });
+}
+
+export interface Matching {
+  readonly matches: readonly TemplateMatch[];
+  /** Whether templates are still being tried. */
+  readonly isPending: boolean;
+  readonly error: unknown;
+}
+
+/** Every template tried on a text; those that fit, best first. Asks nothing while it is no JSON object. */
+export function useMatches(text: string): Matching {
+  const project = useProjectPath();
+  const templates = useTemplates().data ?? [];
+  const reading = readJsonObject(text);
+  const trials = useQueries({
+    queries: templates.map((template) => ({
+      queryKey: ['template-trial', project, template.id, text],
+      enabled: reading.isObject,
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        request<RulesTestResult>('POST', `${project}/rules/test`, {
+          json: trialBody({ extractor: { template_id: template.id } }, { ...EMPTY_EVENT, rawJson: text }),
+          signal,
+        }),
+    })),
+  });
+  if (!reading.isObject) return { matches: [], isPending: false, error: null };
+  return {
+    matches: matchesOf(
+      reading.value,
+      templates.map((template, index) => ({ template, result: trials[index]?.data })),
+    ),
+    isPending: templates.length === 0 || trials.some(({ isPending }) => isPending),
+    error: trials.find(({ isError }) => isError)?.error ?? null,
+  };
+}
+
+export interface NewRuleSet {
+  readonly template: ExtractorTemplate;
+  readonly name: string;
+  /** By metric, empty for none. */
+  readonly prices: ReadonlyMap<string, string>;
+  readonly currency: string;
+  readonly isPublished: boolean;
+}
+
+/**
+ * Makes a rule set of a template and, where there are prices, a pricing rule set that is bound to it. They are for events of any
+ * time: nothing was there before. Prices are published first, so that no event is rated without them.
+ */
+export function useCreateFromTemplate() {
+  const project = useProjectPath();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ template, name, prices, currency, isPublished }: NewRuleSet) => {
+      const ruleSets = `${project}/extractor-rule-sets`;
+      const ruleSet = await request<ExtractorRuleSet>('POST', ruleSets, {
+        body: { name, template_id: template.id, effective_from: 0 },
+      });
+      const pricing = startingPrices(ruleSet.id, prices, currency);
+      if (pricing !== undefined) {
+        const path = `${project}/pricing-rule-sets`;
+        const { id } = await request<PricingRuleSet>('POST', path, { body: pricing });
+        if (isPublished) await request('POST', `${path}/${id}/publish`);
+      }
+      return isPublished ? request<ExtractorRuleSet>('POST', `${ruleSets}/${ruleSet.id}/publish`) : ruleSet;
+    },
+    // Whatever was reached before a refusal is there.
+    onSettled: () => client.invalidateQueries({ queryKey: [RULES, project] }),
+  });
+}

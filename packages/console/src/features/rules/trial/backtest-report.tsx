@@ -1,0 +1,188 @@
+import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract';
+import { count, dateTime, decimal, money } from '../../../format.js';
+import { Button } from '../../../ui/button.js';
+import { classes } from '../../../ui/classes.js';
+import { type Column, Table } from '../../../ui/table.js';
+import { BacktestExamples } from './backtest-examples.js';
+import { BacktestBadge } from './backtest-list.js';
+import { describeRequest } from './backtest-request.js';
+import { type Change, changeOf, isChanged, signed } from './comparison.js';
+
+const PERCENT = 100;
+const CUT_BY: Readonly<Record<BacktestResult['cut_by'][number], string>> = {
+  events: 'There are more events than one backtest rates: later ones were left out.',
+  time: 'The time of one backtest was over: later events were left out.',
+  totals: 'There are more metrics, units and currencies than are shown.',
+};
+
+/** One backtest: how far it is, then what it found. */
+export function BacktestReport({
+  backtest,
+  isCancelling,
+  onCancel,
+}: {
+  readonly backtest: Backtest;
+  readonly isCancelling: boolean;
+  readonly onCancel: () => void;
+}) {
+  const { status, result, failure, request, created_at } = backtest;
+  return (
+    <section aria-label="Backtest" className="flex flex-col gap-5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[13px]">
+        <h3 className="font-semibold">{dateTime(created_at, 'UTC')} UTC</h3>
+        <BacktestBadge status={status} />
+        <span className="text-ink-soft">{describeRequest(request)}</span>
+      </div>
+      {status === 'running' && (
+        <Progress backtest={backtest} isCancelling={isCancelling} onCancel={onCancel} />
+      )}
+      {status === 'cancelled' && <p className="text-[13px] text-ink-soft">It was cancelled.</p>}
+      {failure !== null && (
+        <p role="alert" className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
+          {failure.message}
+        </p>
+      )}
+      {result !== null && <Result result={result} />}
+    </section>
+  );
+}
+
+function Progress({
+  backtest: { progress },
+  isCancelling,
+  onCancel,
+}: {
+  readonly backtest: Backtest;
+  readonly isCancelling: boolean;
+  readonly onCancel: () => void;
+}) {
+  const { events_done: done, events_total: total } = progress;
+  const percent = total === 0 ? 0 : Math.floor((done * PERCENT) / total);
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <div
+        role="progressbar"
+        aria-label="Events rated"
+        aria-valuenow={percent}
+        aria-valuemin={0}
+        aria-valuemax={PERCENT}
+        className="h-2 min-w-40 grow overflow-hidden rounded-full bg-sunken"
+      >
+        <div className="h-full bg-accent transition-[width]" style={{ width: `${percent}%` }} />
+      </div>
+      <span className="tabular text-[13px] text-ink-soft">
+        {count(done)} of {count(total)} events
+      </span>
+      <Button isBusy={isCancelling} onClick={onCancel}>
+        Cancel
+      </Button>
+    </div>
+  );
+}
+
+function Result({ result }: { readonly result: BacktestResult }) {
+  const { event_count, changed_count, newly_failed, newly_succeeded, totals, examples, cut_by } = result;
+  return (
+    <>
+      <p className="text-[13px]">
+        <strong className="font-semibold">{said(changed_count, 'event')}</strong> of {count(event_count)}{' '}
+        would change.
+        {event_count === 0 && ' There was no usage in this time.'}
+      </p>
+      {cut_by.map((bound) => (
+        <p key={bound} className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
+          {CUT_BY[bound]}
+        </p>
+      ))}
+      <Failures title="Would fail now" counts={newly_failed} isBad />
+      <Failures title="Would not fail any more" counts={newly_succeeded} />
+      {totals.length > 0 && <Totals totals={totals} />}
+      {examples.length > 0 && <BacktestExamples examples={examples} />}
+    </>
+  );
+}
+
+function said(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function Failures({
+  title,
+  counts,
+  isBad = false,
+}: {
+  readonly title: string;
+  readonly counts: BacktestResult['newly_failed'];
+  readonly isBad?: boolean;
+}) {
+  if (counts.length === 0) return null;
+  return (
+    <div className={classes('text-[13px]', isBad && 'rounded-lg bg-bad-soft px-3.5 py-2.5 text-bad')}>
+      <h4 className="font-semibold">{title}</h4>
+      <ul>
+        {counts.map(({ code, count: events }) => (
+          <li key={code}>
+            {said(events, 'event')}, <code className="font-mono text-xs">{code}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** By metric, unit and currency, which are never added up. What changes comes first. */
+function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
+  const rows = totals
+    .map((total) => ({
+      ...total,
+      amount: changeOf(total.before.amount, total.after.amount),
+      quantity: changeOf(total.before.quantity, total.after.quantity),
+    }))
+    .toSorted((a, b) => Number(rowChanges(b)) - Number(rowChanges(a)));
+  type Row = (typeof rows)[number];
+  const columns: readonly Column<Row>[] = [
+    { title: 'Metric', cell: ({ metric }) => <span className="font-medium">{metric}</span> },
+    {
+      title: 'Quantity now',
+      isNumber: true,
+      cell: ({ quantity, unit }) => <span title={quantity.before}>{money(quantity.before, unit)}</span>,
+    },
+    { title: 'Difference', isNumber: true, cell: ({ quantity }) => <Difference of={quantity} /> },
+    {
+      title: 'Amount now',
+      isNumber: true,
+      cell: ({ amount, currency }) => <Amount text={amount.before} currency={currency} />,
+    },
+    {
+      title: 'Amount by these rules',
+      isNumber: true,
+      cell: ({ amount, currency }) => <Amount text={amount.after} currency={currency} />,
+    },
+    { title: 'Difference of amount', isNumber: true, cell: ({ amount }) => <Difference of={amount} /> },
+  ];
+  return (
+    <Table
+      label="Totals"
+      columns={columns}
+      rows={rows}
+      keyOf={({ metric, unit, currency }) => JSON.stringify([metric, unit, currency])}
+    />
+  );
+}
+
+const rowChanges = ({ amount, quantity }: { readonly amount: Change; readonly quantity: Change }) =>
+  isChanged(amount) || isChanged(quantity);
+
+function Amount({ text, currency }: { readonly text: string; readonly currency: string | null }) {
+  if (currency === null) return <span className="text-ink-faint">no price</span>;
+  return <span title={text}>{money(text, currency)}</span>;
+}
+
+function Difference({ of }: { readonly of: Change }) {
+  if (!isChanged(of)) return <span className="text-ink-faint">—</span>;
+  return (
+    <span className="font-medium" title={of.difference}>
+      {signed(decimal(of.difference))}
+    </span>
+  );
+}

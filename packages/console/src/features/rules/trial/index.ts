@@ -1,0 +1,2 @@
+export { BacktestPanel } from './backtest-panel.js';
+export { TestPanel } from './test-panel.js';

@@ -1,0 +1,221 @@
+import { useEffect, useRef, useState } from 'react';
+import { Select } from '../../../ui/field.js';
+import { useSettled } from '../../../ui/settled.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import type { RuleSetKind } from '../api.js';
+import { useTemplates } from '../templates/api.js';
+import {
+  type Trial,
+  useBoundPrices,
+  usePublishedVersion,
+  useReadEvent,
+  useRecentEvents,
+  useTrial,
+} from './api.js';
+import { draftOf, EventEditor } from './event-editor.js';
+import { PublishedComparison } from './published-comparison.js';
+import { silentExtractors, silentPricingRules } from './silent-rules.js';
+import {
+  boundTo,
+  EMPTY_EVENT,
+  type EventDraft,
+  extractorTrial,
+  isComplete,
+  type PricesChoice,
+  savedExtractorTrial,
+  type TrialRules,
+} from './trial-request.js';
+import { TrialResult } from './trial-result.js';
+
+export interface PanelProps {
+  readonly kind: RuleSetKind;
+  readonly ruleSetId: string;
+  /** The body as it is edited now; undefined while it is no JSON. */
+  readonly draft: unknown;
+}
+
+/** Long enough for a word to be typed, short enough to feel at once. */
+const TYPING_PAUSE_MS = 250;
+
+/** Tries the draft on an event, and shows what comes of it as one types in either. */
+export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
+  const extractorId = kind === 'extractor' ? ruleSetId : boundTo(draft);
+  const [event, setEvent] = usePresetEvent(extractorId, draft);
+  const recent = useRecentEvents(extractorId);
+  const prices = usePrices(kind === 'extractor' ? ruleSetId : undefined);
+  const rules = useTrialRules({ kind, ruleSetId, draft }, prices.chosen);
+  return (
+    <div className="grid gap-8 lg:grid-cols-2">
+      <EventEditor event={event} onChange={setEvent} recent={recent.data ?? []} />
+      <section aria-label="Result" className="flex min-w-0 flex-col gap-4">
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <h3 className="mr-auto text-[13px] font-semibold">Result</h3>
+          {prices.options.length > 1 && (
+            <Select
+              aria-label="Priced by"
+              className="max-w-64 min-w-0"
+              options={prices.options}
+              value={prices.value}
+              onChange={prices.choose}
+            />
+          )}
+        </div>
+        <Outcome kind={kind} rules={rules.draft} event={event} />
+        <PublishedComparison draft={rules.draft} published={rules.published} event={event} />
+      </section>
+    </div>
+  );
+}
+
+function Outcome({
+  kind,
+  rules,
+  event,
+}: {
+  readonly kind: RuleSetKind;
+  readonly rules: TrialRules | undefined;
+  readonly event: EventDraft;
+}) {
+  const settledRules = useSettled(rules, TYPING_PAUSE_MS);
+  const settledEvent = useSettled(event, TYPING_PAUSE_MS);
+  const trial = useTrial(settledRules, settledEvent);
+  const last = useLastTrial(trial.data);
+  const isWaiting =
+    trial.isPlaceholderData || trial.isFetching || settledRules !== rules || settledEvent !== event;
+  if (rules === undefined) {
+    return (
+      <>
+        <p role="status" className="text-[13px] text-warn">
+          The rules are not JSON at the moment.
+        </p>
+        {last !== undefined && <Shown kind={kind} trial={last} isOld />}
+      </>
+    );
+  }
+  if (!isComplete(event)) {
+    return (
+      <>
+        <p className="text-[13px] text-ink-soft">Paste an event, and see here what these rules make of it.</p>
+        {last !== undefined && <Shown kind={kind} trial={last} isOld />}
+      </>
+    );
+  }
+  return (
+    <>
+      {trial.isError && <FailureNote error={trial.error} onRetry={() => void trial.refetch()} />}
+      {last === undefined && !trial.isError && <Skeleton className="h-64" />}
+      {last !== undefined && <Shown kind={kind} trial={last} isOld={isWaiting || trial.isError} />}
+    </>
+  );
+}
+
+function Shown({
+  kind,
+  trial: { rules, result },
+  isOld,
+}: {
+  readonly kind: RuleSetKind;
+  readonly trial: Trial;
+  readonly isOld: boolean;
+}) {
+  // Where the event fails, rating has stopped, and says nothing of the rules that come after.
+  const isRated = result.errors.length === 0;
+  const silent = !isRated
+    ? []
+    : kind === 'extractor'
+      ? silentExtractors(rules.extractor, result.charge_items)
+      : silentPricingRules(rules.pricing, result.charge_items);
+  return (
+    <TrialResult
+      result={result}
+      silent={silent}
+      silentTitle={kind === 'extractor' ? 'Charged for nothing by' : 'Rules that priced nothing'}
+      isOld={isOld}
+    />
+  );
+}
+
+/** The last answer there was: a mistake that is being typed does not take it away. */
+function useLastTrial(trial: Trial | undefined): Trial | undefined {
+  const last = useRef(trial);
+  useEffect(() => {
+    if (trial !== undefined) last.current = trial;
+  }, [trial]);
+  return trial ?? last.current;
+}
+
+interface RulesToTry {
+  readonly draft: TrialRules | undefined;
+  readonly published: TrialRules | undefined;
+}
+
+function useTrialRules({ kind, ruleSetId, draft }: PanelProps, prices: PricesChoice | undefined): RulesToTry {
+  const published = usePublishedVersion(kind, ruleSetId).data ?? undefined;
+  const extractorId = boundTo(draft);
+  const extractorVersion = usePublishedVersion('extractor', kind === 'pricing' ? extractorId : undefined);
+  if (kind === 'extractor') {
+    return {
+      draft: draft === undefined ? undefined : extractorTrial(draft, prices),
+      published: published === undefined ? undefined : savedExtractorTrial(ruleSetId, published, prices),
+    };
+  }
+  if (extractorId === undefined) return { draft: undefined, published: undefined };
+  const version = extractorVersion.data ?? undefined;
+  const extractor = { extractor_rule_set_id: extractorId, ...(version === undefined ? {} : { version }) };
+  return {
+    draft: { ...extractor, pricing: draft },
+    published:
+      published === undefined
+        ? undefined
+        : { ...extractor, pricing_rule_set_id: ruleSetId, pricing_version: published },
+  };
+}
+
+const NO_PRICES = 'none';
+
+/** What prices an extractor's items in the trial: the first that is published, until another is chosen. */
+function usePrices(extractorRuleSetId: string | undefined) {
+  const bound = useBoundPrices(extractorRuleSetId);
+  const [value, choose] = useState<string>();
+  const sets = bound.data ?? [];
+  const options = [
+    ...sets.map(({ id, name, version, status }) => ({
+      value: `${id} ${version}`,
+      label: `Priced by ${name === '' ? id : name}, version ${version}${status === 'draft' ? ' (draft)' : ''}`,
+    })),
+    { value: NO_PRICES, label: 'Without prices' },
+  ];
+  const shown = value ?? options[0]?.value ?? NO_PRICES;
+  const set = sets.find(({ id, version }) => `${id} ${version}` === shown);
+  const chosen = set === undefined ? undefined : { ruleSetId: set.id, version: set.version };
+  return { options, value: shown, choose, chosen };
+}
+
+/** Begins with the newest event of the rule set or, where there is none, with a sample of its template. */
+function usePresetEvent(extractorId: string | undefined, draft: unknown) {
+  const [event, setEvent] = useState<EventDraft>();
+  const recent = useRecentEvents(extractorId);
+  const templates = useTemplates();
+  const read = useReadEvent();
+  const newest = recent.data?.[0]?.raw_event_id;
+  const templateId = templateOf(draft);
+  const sample = templates.data?.find(({ id }) => id === templateId)?.samples[0]?.raw_json;
+  const hasNoEvents = recent.data !== undefined ? recent.data.length === 0 : recent.fetchStatus === 'idle';
+  const { mutate } = read;
+  useEffect(() => {
+    if (newest !== undefined) {
+      mutate(newest, { onSuccess: (detail) => setEvent((current) => current ?? draftOf(detail)) });
+    }
+  }, [newest, mutate]);
+  useEffect(() => {
+    if (!hasNoEvents || sample === undefined) return;
+    setEvent((current) => current ?? { ...EMPTY_EVENT, rawJson: JSON.stringify(sample, null, 2) });
+  }, [hasNoEvents, sample]);
+  return [event ?? EMPTY_EVENT, setEvent] as const;
+}
+
+function templateOf(draft: unknown): string | undefined {
+  if (typeof draft !== 'object' || draft === null) return undefined;
+  const id = (draft as { readonly template_id?: unknown }).template_id;
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,85 @@
+import type { RulesTestResult } from '@tollgate/contract';
+import type { ReactNode } from 'react';
+import { classes } from '../../../ui/classes.js';
+import { ChargeItems } from './charge-items.js';
+import type { SilentRule } from './silent-rules.js';
+
+/** What rules made of an event. Dimmed while a newer answer is on its way. */
+export function TrialResult({
+  result,
+  silent,
+  silentTitle,
+  isOld,
+}: {
+  readonly result: RulesTestResult;
+  readonly silent: readonly SilentRule[];
+  readonly silentTitle: string;
+  readonly isOld: boolean;
+}) {
+  const { subject, dimensions, charge_items, errors, explanation } = result;
+  return (
+    <div
+      className={classes('flex flex-col gap-5 transition-opacity duration-150', isOld && 'opacity-50')}
+      aria-busy={isOld}
+    >
+      {errors.map(({ code, message, path }) => (
+        <div key={`${code} ${path}`} className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
+          <p>
+            <strong className="font-semibold">The event fails:</strong> {message}
+          </p>
+          <p className="mt-1 font-mono text-xs break-all">
+            {code}
+            {path !== null && ` at ${path}`}
+          </p>
+        </div>
+      ))}
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
+        <Fact name="Subject">
+          {subject === null ? (
+            <span className="text-ink-faint">none</span>
+          ) : (
+            <>
+              {subject.type}/{subject.id}
+            </>
+          )}
+        </Fact>
+        {Object.entries(dimensions).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+      {charge_items.length > 0 && <ChargeItems items={charge_items} explanation={explanation} />}
+      {charge_items.length === 0 && errors.length === 0 && (
+        <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
+          The event would be processed, and charged for nothing.
+        </p>
+      )}
+      {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
+    </div>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="contents">
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </div>
+  );
+}
+
+function SilentRules({ title, rules }: { readonly title: string; readonly rules: readonly SilentRule[] }) {
+  return (
+    <section aria-label={title}>
+      <h3 className="mb-1.5 text-[13px] font-semibold">{title}</h3>
+      <ul className="flex flex-col gap-1 text-[13px]">
+        {rules.map(({ name, reason }) => (
+          <li key={`${name} ${reason}`} className="break-words">
+            <span className="font-medium">{name}</span> <span className="text-ink-soft">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
