@@ -8,9 +8,24 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const SIZES_S = [60, 900, HOUR_S, 4 * HOUR_S, 90 * 60, 7 * HOUR_S, DAY_S, 3 * DAY_S, 7 * DAY_S];
 /** Summer time by an hour and by half of one, over midnight, none at all, and a day that was skipped. */
-const ZONES = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kathmandu', 'Africa/Cairo'];
+const ZONES = [
+  'UTC',
+  'Europe/Berlin',
+  'Australia/Lord_Howe',
+  'America/Havana',
+  'Asia/Kathmandu',
+  'Africa/Cairo',
+];
 /** Around each of these some of the clocks are changed. */
-const MOMENTS = ['2026-03-08', '2026-03-29', '2026-04-05', '2026-04-24', '2026-10-25', '2026-10-29', '2026-11-01'];
+const MOMENTS = [
+  '2026-03-08',
+  '2026-03-29',
+  '2026-04-05',
+  '2026-04-24',
+  '2026-10-25',
+  '2026-10-29',
+  '2026-11-01',
+];
 
 describe.each(ZONES)('the buckets that the console draws in %s', (timezone) => {
   it.each(MOMENTS)('are those that the service answers, around %s', (day) => {
