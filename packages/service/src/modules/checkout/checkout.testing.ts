@@ -76,7 +76,14 @@ export interface TestCheckout extends Omit<TestApi, 'tenantId'> {
   paid(orderId: string, changes?: Readonly<Record<string, unknown>>): Promise<PaymentEvent>;
   /** Delivers an event, signed now by the present secret unless a header says otherwise. */
   deliver(event: object | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** The orders of a tenant, by default of the one that buys, newest first. */
+  orders(tenantId?: string): ReturnType<Answer['json']>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+/** 201, or the status and code of a refusal. */
+export function verdict({ status, json }: Answer): unknown {
+  return status === 201 ? status : `${status} ${json().code}`;
 }
 
 export function checkoutUrl(tenantId: string): string {
@@ -142,6 +149,8 @@ export async function createTestCheckout(): Promise<TestCheckout> {
       const { statusCode, body } = answer;
       return { status: statusCode, text: body, headers: answer.headers, json: () => JSON.parse(body) };
     },
+    orders: async (tenantId = checkout.tenantId) =>
+      (await call('GET', `/admin/v1/tenants/${tenantId}/payments/orders`)).json().orders,
     rows: async (sql) => (await postgres.pool.query(sql)).rows,
   };
   return checkout;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
+import { createTestCheckout, type TestCheckout, verdict } from './checkout.testing.js';
 import { PaymentProviderError } from './provider.js';
 
 const MINUTE_MS = 60_000;
@@ -18,15 +18,6 @@ beforeEach(() => {
   checkout.clock.advanceMs(1_000 - (checkout.clock.nowMs() % 1_000));
   startS = checkout.clock.nowMs() / 1_000;
 });
-
-/** Statuses and codes of answers, for one glance. */
-const verdict = ({ status, json }: Awaited<ReturnType<TestCheckout['buy']>>) =>
-  status === 201 ? 201 : `${status} ${json().code}`;
-
-async function orders(tenantId = checkout.tenantId) {
-  const answer = await checkout.call('GET', `/admin/v1/tenants/${tenantId}/payments/orders`);
-  return answer.json().orders;
-}
 
 describe('a checkout', () => {
   it('makes an order and asks the provider for its page', async () => {
@@ -48,7 +39,7 @@ describe('a checkout', () => {
         expiresAt: startS + 36 * 60,
       },
     ]);
-    expect(await orders()).toEqual([
+    expect(await checkout.orders()).toEqual([
       {
         order_id: orderId,
         tenant_id: checkout.tenantId,
@@ -88,11 +79,11 @@ describe('a checkout', () => {
     checkout.clock.advanceMs(36 * MINUTE_MS - 1);
     const again = await checkout.buy({ key: 'k' });
     expect([again.status, again.json()]).toEqual([201, first.json()]);
-    expect((await orders())[0].status).toBe('pending');
+    expect((await checkout.orders())[0].status).toBe('pending');
     checkout.clock.advanceMs(1);
-    expect((await orders())[0].status).toBe('pending');
+    expect((await checkout.orders())[0].status).toBe('pending');
     expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
-    expect((await orders())[0].status).toBe('expired');
+    expect((await checkout.orders())[0].status).toBe('expired');
     expect(verdict(await checkout.buy({ key: 'k' }))).toBe('409 payment_checkout_expired');
     const other = await checkout.buy({ key: 'k2' });
     expect(other.status).toBe(201);
@@ -103,7 +94,7 @@ describe('a checkout', () => {
   it('lasts as long as the provider says its page does', async () => {
     checkout.provider.laterS = 7;
     await checkout.buy({ key: 'k' });
-    expect((await orders())[0].expires_at).toBe(startS + 36 * 60 + 7);
+    expect((await checkout.orders())[0].expires_at).toBe(startS + 36 * 60 + 7);
     checkout.clock.advanceMs(36 * MINUTE_MS + 6_999);
     expect(verdict(await checkout.buy({ key: 'k' }))).toBe(201);
     checkout.clock.advanceMs(1);
@@ -118,7 +109,7 @@ describe('a checkout', () => {
     expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
     checkout.clock.advanceMs(1);
     expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe(201);
-    expect((await orders()).map(({ status, plan_id }: Row) => [plan_id, status])).toEqual([
+    expect((await checkout.orders()).map(({ status, plan_id }: Row) => [plan_id, status])).toEqual([
       ['growth', 'pending'],
       ['launch', 'expired'],
     ]);
@@ -147,8 +138,8 @@ describe('a checkout', () => {
     const mine = await checkout.buy({ key: 'k' });
     const theirs = await checkout.buy({ key: 'k', tenantId, planId: 'growth' });
     expect([mine.status, theirs.status]).toEqual([201, 201]);
-    expect((await orders()).length).toBe(1);
-    const [order] = await orders(tenantId);
+    expect((await checkout.orders()).length).toBe(1);
+    const [order] = await checkout.orders(tenantId);
     const foreign = `/admin/v1/tenants/${checkout.tenantId}/payments/orders/${order.order_id}`;
     expect((await checkout.call('GET', foreign)).status).toBe(404);
   });
@@ -192,7 +183,7 @@ describe('an order without a page', () => {
     checkout.provider.failOnce('before');
     const failed = await checkout.buy({ key: 'k' });
     expect(verdict(failed)).toBe('502 payment_provider_failed');
-    const [{ order_id: orderId, session_id: sessionId }] = await orders();
+    const [{ order_id: orderId, session_id: sessionId }] = await checkout.orders();
     expect(sessionId).toBeNull();
     checkout.clock.advanceMs(5 * MINUTE_MS - 1);
     expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
@@ -215,11 +206,11 @@ describe('an order without a page', () => {
     async (when) => {
       checkout.provider.failOnce(when, new Error('killed'));
       expect((await checkout.buy({ key: 'k' })).status).toBe(500);
-      expect((await orders()).map(({ session_id }: Row) => session_id)).toEqual([null]);
+      expect((await checkout.orders()).map(({ session_id }: Row) => session_id)).toEqual([null]);
       const retried = await checkout.buy({ key: 'k' });
       expect(retried.status).toBe(201);
       expect(checkout.provider.sessions.size).toBe(1);
-      expect(await orders()).toEqual([expect.objectContaining(retried.json())]);
+      expect(await checkout.orders()).toEqual([expect.objectContaining(retried.json())]);
     },
   );
 
@@ -252,7 +243,7 @@ describe('an order without a page', () => {
     expect(other.status).toBe(201);
     release();
     expect(verdict(await slow)).toBe('409 payment_checkout_expired');
-    expect((await orders()).map(({ status, session_id }: Row) => [status, session_id])).toEqual([
+    expect((await checkout.orders()).map(({ status, session_id }: Row) => [status, session_id])).toEqual([
       ['pending', other.json().session_id],
       ['expired', null],
     ]);
@@ -265,7 +256,7 @@ describe('checkouts at once', () => {
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
     expect(checkout.provider.sessions.size).toBe(1);
-    expect((await orders()).length).toBe(1);
+    expect((await checkout.orders()).length).toBe(1);
   });
 
   it('with many keys for two plans leave one active', async () => {
@@ -280,7 +271,7 @@ describe('checkouts at once', () => {
     expect(new Set(answers.filter(({ status }) => status !== 201).map(verdict))).toEqual(
       new Set(['409 checkout_in_progress']),
     );
-    expect((await orders()).length).toBe(1);
+    expect((await checkout.orders()).length).toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkoutUrl, createTestCheckout, type TestCheckout } from './checkout.testing.js';
+import { checkoutUrl, createTestCheckout, type TestCheckout, verdict } from './checkout.testing.js';
 
 const MINUTE_MS = 60_000;
 
@@ -10,15 +10,6 @@ beforeAll(async () => {
 });
 beforeEach(() => checkout.anew());
 afterAll(() => checkout.close());
-
-/** Statuses and codes of answers, for one glance. */
-const verdict = ({ status, json }: Awaited<ReturnType<TestCheckout['buy']>>) =>
-  status === 201 ? 201 : `${status} ${json().code}`;
-
-async function orders() {
-  const answer = await checkout.call('GET', `/admin/v1/tenants/${checkout.tenantId}/payments/orders`);
-  return answer.json().orders;
-}
 
 describe('the request of a checkout', () => {
   it.each([
@@ -49,7 +40,7 @@ describe('the request of a checkout', () => {
     const headers = { 'idempotency-key': 'k' };
     const answer = await checkout.call('POST', checkoutUrl(checkout.tenantId), body, undefined, headers);
     expect(verdict(answer)).toBe('400 invalid_request');
-    expect(await orders()).toEqual([]);
+    expect(await checkout.orders()).toEqual([]);
   });
 
   it('is refused for the plan that is agreed on with each buyer, even when it has a price', async () => {
@@ -57,7 +48,7 @@ describe('the request of a checkout', () => {
       select (jsonb_populate_record(p, '{"revision": 2, "amount_minor": 99900}')).* from catalog_plans p
       where id = 'enterprise'`);
     expect(verdict(await checkout.buy({ key: 'k', planId: 'enterprise' }))).toBe('400 invalid_request');
-    expect(await orders()).toEqual([]);
+    expect(await checkout.orders()).toEqual([]);
   });
 
   it('is for the service and for administrators of the tenant', async () => {
@@ -78,7 +69,7 @@ describe('the request of a checkout', () => {
   it('is a 400 while checkout is not configured, and leaves no order', async () => {
     checkout.urls.cancel = undefined;
     expect(verdict(await checkout.buy({ key: 'k' }))).toBe('400 checkout_not_configured');
-    expect(await orders()).toEqual([]);
+    expect(await checkout.orders()).toEqual([]);
   });
 
   it('can be sent for the own tenant', async () => {
