@@ -102,7 +102,7 @@ function NewButtons({
           </Button>
         }
         items={[
-          { label: 'From a template', onSelect: () => navigate(`/p/${id}/rules/templates`) },
+          { label: 'From a template', onSelect: () => navigate(`/p/${id}/rules/new`) },
           { label: 'Blank', onSelect: () => onMake({ kind: 'extractor' }) },
         ]}
       />
@@ -117,10 +117,7 @@ function NoRules() {
       icon={<Scale size={20} />}
       title="No rules yet"
       action={
-        <Link
-          href={`/p/${id}/rules/templates`}
-          className="text-[13px] font-medium text-accent hover:underline"
-        >
+        <Link href={`/p/${id}/rules/new`} className="text-[13px] font-medium text-accent hover:underline">
           Start from a template
         </Link>
       }

@@ -2,13 +2,11 @@ import { useState } from 'react';
 import { decimal, money } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
-import { useSettled } from '../../../ui/settled.js';
 import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { useSettled } from '../../../ui/use-settled.js';
 import { useTrial } from './api.js';
 import { type ComparedTotal, compareItems, isChanged, signed } from './comparison.js';
 import type { EventDraft, TrialRules } from './trial-request.js';
-
-const TYPING_PAUSE_MS = 250;
 
 interface ComparisonProps {
   readonly draft: TrialRules | undefined;
@@ -39,8 +37,8 @@ export function PublishedComparison({ draft, published, event }: ComparisonProps
 }
 
 function Comparison({ draft, published, event }: ComparisonProps) {
-  const settledDraft = useSettled(draft, TYPING_PAUSE_MS);
-  const settledEvent = useSettled(event, TYPING_PAUSE_MS);
+  const settledDraft = useSettled(draft);
+  const settledEvent = useSettled(event);
   const after = useTrial(settledDraft, settledEvent);
   const before = useTrial(published, settledEvent);
   if (before.isError) return <FailureNote error={before.error} />;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Select } from '../../../ui/field.js';
-import { useSettled } from '../../../ui/settled.js';
 import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { useSettled } from '../../../ui/use-settled.js';
 import type { RuleSetKind } from '../api.js';
 import { useTemplates } from '../templates/api.js';
 import {
@@ -33,9 +33,6 @@ export interface PanelProps {
   /** The body as it is edited now; undefined while it is no JSON. */
   readonly draft: unknown;
 }
-
-/** Long enough for a word to be typed, short enough to feel at once. */
-const TYPING_PAUSE_MS = 250;
 
 /** Tries the draft on an event, and shows what comes of it as one types in either. */
 export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
@@ -76,8 +73,8 @@ function Outcome({
   readonly rules: TrialRules | undefined;
   readonly event: EventDraft;
 }) {
-  const settledRules = useSettled(rules, TYPING_PAUSE_MS);
-  const settledEvent = useSettled(event, TYPING_PAUSE_MS);
+  const settledRules = useSettled(rules);
+  const settledEvent = useSettled(event);
   const trial = useTrial(settledRules, settledEvent);
   const last = useLastTrial(trial.data);
   const isWaiting =

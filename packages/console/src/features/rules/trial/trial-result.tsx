@@ -1,6 +1,6 @@
 import type { RulesTestResult } from '@tollgate/contract';
-import type { ReactNode } from 'react';
 import { classes } from '../../../ui/classes.js';
+import { Fact, Facts } from '../../../ui/facts.js';
 import { ChargeItems } from './charge-items.js';
 import type { SilentRule } from './silent-rules.js';
 
@@ -33,22 +33,16 @@ export function TrialResult({
           </p>
         </div>
       ))}
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
+      <Facts>
         <Fact name="Subject">
-          {subject === null ? (
-            <span className="text-ink-faint">none</span>
-          ) : (
-            <>
-              {subject.type}/{subject.id}
-            </>
-          )}
+          {subject === null ? <span className="text-ink-faint">none</span> : `${subject.type}/${subject.id}`}
         </Fact>
         {Object.entries(dimensions).map(([name, value]) => (
           <Fact key={name} name={name}>
             {value}
           </Fact>
         ))}
-      </dl>
+      </Facts>
       {charge_items.length > 0 && <ChargeItems items={charge_items} explanation={explanation} />}
       {charge_items.length === 0 && errors.length === 0 && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
@@ -56,15 +50,6 @@ export function TrialResult({
         </p>
       )}
       {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
-    </div>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className="contents">
-      <dt className="text-ink-faint">{name}</dt>
-      <dd className="min-w-0 break-words">{children}</dd>
     </div>
   );
 }

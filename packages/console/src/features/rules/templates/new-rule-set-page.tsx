@@ -1,0 +1,27 @@
+import { Link, useLocation } from 'wouter';
+import { useProject } from '../../../project.js';
+import { PageHeader } from '../../../shell/shell.js';
+import { TemplateChooser } from './template-chooser.js';
+
+/** Makes a rule set of a template, and leads to it. */
+export function NewRuleSetPage() {
+  const { id } = useProject();
+  const [, navigate] = useLocation();
+  return (
+    <>
+      <PageHeader
+        title={
+          <>
+            <Link href={`/p/${id}/rules`} className="font-normal text-ink-faint hover:text-ink">
+              Rules /
+            </Link>{' '}
+            New from a template
+          </>
+        }
+      />
+      <div className="px-4 pb-10 sm:px-6">
+        <TemplateChooser onCreated={({ ruleSet }) => navigate(`/p/${id}/rules/extractor/${ruleSet.id}`)} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
+import { type ReactNode, useState } from 'react';
+import { CodeEditor } from '../../../ui/code/code-editor.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { useSettled } from '../../../ui/use-settled.js';
+import { readJsonObject } from '../trial/json-text.js';
+import { useMatches, useTemplates } from './api.js';
+import { CreateForm } from './create-form.js';
+import { TemplateList } from './template-list.js';
+import { TemplatePreview } from './template-preview.js';
+
+const PASTE_HEIGHT_PX = 180;
+
+export interface CreatedFromTemplate {
+  readonly ruleSet: ExtractorRuleSet;
+  /** What was pasted, where the template reads it. */
+  readonly sample: string | undefined;
+}
+
+/** Chooses a template by what it makes of a pasted event, or by its name, and makes a rule set of it. */
+export function TemplateChooser({
+  isAlwaysPublished = false,
+  onCreated,
+}: {
+  /** Otherwise it is asked. */
+  readonly isAlwaysPublished?: boolean;
+  readonly onCreated: (created: CreatedFromTemplate) => void;
+}) {
+  const templates = useTemplates();
+  const [text, setText] = useState('');
+  const [chosenId, setChosenId] = useState<string>();
+  const settled = useSettled(text);
+  const { matches, isPending, error } = useMatches(settled);
+  const shownId = chosenId ?? matches[0]?.template.id;
+  const shown = templates.data?.find(({ id }) => id === shownId);
+  const match = matches.find(({ template }) => template.id === shownId);
+  const paste = (pasted: string) => {
+    setText(pasted);
+    setChosenId(undefined);
+  };
+  if (templates.isError) {
+    return <FailureNote error={templates.error} onRetry={() => void templates.refetch()} />;
+  }
+  return (
+    <div className="grid gap-8 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">
+      <div className="flex min-w-0 flex-col gap-6">
+        <section aria-label="Paste a sample event">
+          <h2 className="mb-2 text-[13px] font-semibold">Paste a sample event</h2>
+          <CodeEditor
+            language="json"
+            label="Sample event as JSON"
+            value={text}
+            onChange={paste}
+            minHeight={PASTE_HEIGHT_PX}
+            placeholder="What your provider answered, as JSON"
+          />
+          <p role="status" className="mt-1.5 min-h-8 text-xs text-ink-faint">
+            <PasteState text={text} isTrying={isPending || settled !== text} fits={matches.length} />
+          </p>
+          {error !== null && <FailureNote error={error} />}
+        </section>
+        <section aria-label="Templates">
+          <h2 className="mb-2 text-[13px] font-semibold">Or choose a template</h2>
+          {templates.data === undefined ? (
+            <Skeleton className="h-96" />
+          ) : (
+            <TemplateList
+              templates={templates.data}
+              matches={matches}
+              chosenId={shownId}
+              onChoose={setChosenId}
+            />
+          )}
+        </section>
+      </div>
+      <Chosen
+        key={shownId}
+        template={shown}
+        preview={
+          shown !== undefined && <TemplatePreview template={shown} match={match} onUseSample={setText} />
+        }
+        isAlwaysPublished={isAlwaysPublished}
+        onCreated={(ruleSet) => onCreated({ ruleSet, sample: match === undefined ? undefined : settled })}
+      />
+    </div>
+  );
+}
+
+function Chosen({
+  template,
+  preview,
+  isAlwaysPublished,
+  onCreated,
+}: {
+  readonly template: ExtractorTemplate | undefined;
+  readonly preview: ReactNode;
+  readonly isAlwaysPublished: boolean;
+  readonly onCreated: (ruleSet: ExtractorRuleSet) => void;
+}) {
+  if (template === undefined) {
+    return (
+      <div className="hidden min-h-64 items-center justify-center rounded-xl border border-dashed border-line-strong p-8 text-center text-[13px] text-ink-soft lg:flex">
+        <p className="max-w-xs">
+          Paste an event, and see here which template reads it and what it would charge.
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="flex min-w-0 flex-col gap-6">
+      {preview}
+      <CreateForm template={template} isAlwaysPublished={isAlwaysPublished} onCreated={onCreated} />
+    </div>
+  );
+}
+
+function PasteState({
+  text,
+  isTrying,
+  fits,
+}: {
+  readonly text: string;
+  readonly isTrying: boolean;
+  readonly fits: number;
+}) {
+  if (text.trim() === '') {
+    return 'Every template is tried on it. It is sent to this service alone, and not stored.';
+  }
+  const reading = readJsonObject(text);
+  if (!reading.isObject) return <span className="text-bad">{reading.message}</span>;
+  if (isTrying) return 'Trying the templates…';
+  if (fits === 0) {
+    return (
+      <span className="text-warn">
+        No template reads this event. Make an empty rule set under Rules, and say there what is charged.
+      </span>
+    );
+  }
+  return fits === 1
+    ? 'One template reads it.'
+    : `${fits} templates read it; the one that reads most is shown.`;
+}
