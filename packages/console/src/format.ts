@@ -22,6 +22,11 @@ export function decimal(text: string): string {
   return isCut ? `${digits}…` : digits;
 }
 
+/** All of an exact decimal, with its thousands apart. */
+export function decimalExact(text: string): string {
+  return cut(text, Number.POSITIVE_INFINITY).digits;
+}
+
 /** The same with two digits of fraction, cut and not rounded: for a glance. The whole of it belongs into a title. */
 export function decimalShort(text: string): string {
   return cut(text, CENTS).digits;

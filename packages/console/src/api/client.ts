@@ -53,16 +53,15 @@ export async function request<T>(method: Method, path: string, options: RequestO
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** As `request`, for answers that are files. */
-export async function requestText(
+/** As `request`, for answers that are files or do not end: nothing but the head is read. */
+export async function requestRaw(
   method: Method,
   path: string,
   options: RequestOptions = {},
-): Promise<string> {
+): Promise<Response> {
   const response = await send(method, path, options);
-  const text = await response.text();
-  if (!response.ok) throw failureOf(response.status, text);
-  return text;
+  if (!response.ok) throw failureOf(response.status, await response.text());
+  return response;
 }
 
 async function send(

@@ -7,6 +7,7 @@ export interface MenuItem {
   readonly icon?: ReactNode;
   readonly isDangerous?: boolean;
   readonly isChosen?: boolean;
+  readonly isDisabled?: boolean;
   readonly onSelect: () => void;
 }
 
@@ -27,12 +28,13 @@ export function Menu({
           sideOffset={4}
           className="z-50 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-panel p-1 shadow-lg"
         >
-          {items.map(({ label, icon, isDangerous, isChosen, onSelect }) => (
+          {items.map(({ label, icon, isDangerous, isChosen, isDisabled = false, onSelect }) => (
             <Radix.Item
               key={label}
+              disabled={isDisabled}
               onSelect={onSelect}
               className={classes(
-                'flex cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-[13px] outline-none data-highlighted:bg-sunken',
+                'flex cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-[13px] outline-none data-disabled:cursor-default data-disabled:opacity-50 data-highlighted:bg-sunken',
                 isDangerous === true && 'text-bad',
                 isChosen === true && 'font-semibold',
               )}

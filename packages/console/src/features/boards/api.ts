@@ -1,4 +1,10 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type QueryKey,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type {
   AnalysisResult,
   Board,
@@ -11,8 +17,11 @@ import type {
   ReorderChartsBody,
   UpdateBoardBody,
 } from '@tollgate/contract';
-import { request } from '../../api/client.js';
+import { request, requestRaw } from '../../api/client.js';
+import { nowS } from '../../clock.js';
 import { useProjectPath } from '../../project.js';
+import { type ChartData, chartDataOf } from './chart-data.js';
+import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 
 const BOARDS = 'boards';
@@ -63,21 +72,62 @@ export function useBoardChanges() {
   };
 }
 
-/** How often a chart that ends now is read anew. */
-const REFRESH_MS = 5_000;
+/** How often a chart that ends now is asked anew, when nobody tells it what changes. */
+const POLL_MS = 5_000;
+
+export function chartDataKey(
+  project: string,
+  query: ChartQuery,
+  timezone: string,
+  range: TimeRange,
+): QueryKey {
+  return ['analysis', project, query, timezone, range];
+}
+
+export interface ChartDataOptions {
+  /** Undefined asks nothing. */
+  readonly query: ChartQuery | undefined;
+  readonly timezone: string;
+  readonly range: TimeRange;
+  /** Whether a stream tells what changes. */
+  readonly isFollowed?: boolean;
+  readonly tellings: Tellings;
+}
 
 /** The numbers of a chart. Those that are shown stay until the next ones are here. */
-export function useChartData(query: ChartQuery, timezone: string, range: TimeRange) {
+export function useChartData({ query, timezone, range, isFollowed = false, tellings }: ChartDataOptions) {
   const project = useProjectPath();
-  const isLive = 'last_seconds' in range;
-  return useQuery({
-    queryKey: ['analysis', project, query, timezone, range],
-    queryFn: ({ signal }) =>
-      request<AnalysisResult>('POST', `${project}/analysis/query`, {
-        body: { ...query, timezone, time_range: range },
+  const isMoving = 'last_seconds' in range || range.to > nowS();
+  const queryKey = chartDataKey(project, query ?? { metrics: [] }, timezone, range);
+  const ask = async (signal: AbortSignal) =>
+    chartDataOf(
+      await request<AnalysisResult>('POST', `${project}/analysis/query`, {
+        body: analysisBody(query, timezone, range),
         signal,
       }),
+    );
+  return useQuery<ChartData>({
+    queryKey,
+    queryFn: ({ signal }) => tellings.during(queryKey, () => ask(signal)),
+    enabled: query !== undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: isLive ? REFRESH_MS : false,
+    structuralSharing: false,
+    refetchInterval: isMoving && !isFollowed ? POLL_MS : false,
+    refetchOnWindowFocus: !isFollowed,
   });
+}
+
+function analysisBody(query: ChartQuery | undefined, timezone: string, range: TimeRange) {
+  return { ...query, timezone, time_range: range };
+}
+
+/** The rows of a chart as a file, just as the service writes it. */
+export async function chartCsv(
+  project: string,
+  query: ChartQuery,
+  timezone: string,
+  range: TimeRange,
+): Promise<Blob> {
+  const options = { body: analysisBody(query, timezone, range), headers: { accept: 'text/csv' } };
+  return (await requestRaw('POST', `${project}/analysis/query`, options)).blob();
 }

@@ -1,19 +1,24 @@
-import type { BoardWithCharts, Chart } from '@tollgate/contract';
+import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
 import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Button, IconButton } from '../../ui/button.js';
-import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Menu } from '../../ui/menu.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
-import { useBoardChanges, useBoards } from './api.js';
-import { BoardDialog } from './board-dialog.js';
-import { ChartEditor } from './chart-editor.js';
+import { useBoards } from './api.js';
+import { useBoardStream } from './board-stream.js';
+import type { ChartAction } from './chart-card.js';
 import { ChartGrid } from './chart-grid.js';
+import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
-import type { TimeRange } from './time-range.js';
+import { Tellings } from './tellings.js';
+import { addressOf, rangeOf, type TimeRange } from './time-range.js';
+
+/** Whoever looks needs none of it. */
+const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
 
 export function BoardPage({ boardId }: { readonly boardId: string }) {
   const boards = useBoards();
@@ -32,15 +37,18 @@ export function BoardPage({ boardId }: { readonly boardId: string }) {
 }
 
 /** What is being done on the board beside looking. */
-type Doing =
+export type Doing =
   | { readonly what: 'edit-board' | 'delete-board' | 'new-chart' }
-  | { readonly what: 'edit-chart' | 'delete-chart'; readonly chart: Chart };
+  | { readonly what: ChartAction; readonly chart: Chart };
 
 function OpenBoard({ board, charts }: BoardWithCharts) {
-  const [range, setRange] = useState<TimeRange>({ last_seconds: board.default_time_range_seconds });
+  const [range, setRange] = useRange(board);
   const [doing, setDoing] = useState<Doing>();
+  const [tellings] = useState(() => new Tellings());
+  const mayChange = useMay('analytics:write');
+  const stream = useBoardStream(charts, board.timezone, range, tellings);
   const { id } = useProject();
-  const newChart = (
+  const newChart = mayChange && (
     <Button look="primary" onClick={() => setDoing({ what: 'new-chart' })}>
       <Plus size={15} />
       Add chart
@@ -59,23 +67,44 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         }
         actions={
           <>
-            <span className="text-xs text-ink-faint">{board.timezone}</span>
-            <RangePicker range={range} onChange={setRange} />
+            {charts.length > 0 && <LiveMark liveness={stream.liveness} />}
+            <RangePicker range={range} timezone={board.timezone} onChange={setRange} />
             {newChart}
-            <BoardMenu onDo={setDoing} />
+            {mayChange && <BoardMenu onDo={setDoing} />}
           </>
         }
       />
       {charts.length === 0 ? (
         <EmptyState icon={<ChartColumn size={20} />} title="No charts yet" action={newChart}>
-          Choose a metric, and see it as it happens.
+          {mayChange
+            ? 'Choose a metric, and see it as it happens.'
+            : 'This key may look at charts only; adding one needs analytics:write.'}
         </EmptyState>
       ) : (
-        <ChartGrid board={board} charts={charts} range={range} onDo={setDoing} />
+        <ChartGrid
+          {...{ board, charts, range, stream, tellings }}
+          onRange={setRange}
+          onDo={mayChange ? (what, chart) => setDoing({ what, chart }) : undefined}
+        />
       )}
-      <Dialogs board={board} doing={doing} onDone={() => setDoing(undefined)} range={range} />
+      {doing !== undefined && (
+        <Suspense>
+          <BoardDialogs board={board} doing={doing} onDone={() => setDoing(undefined)} range={range} />
+        </Suspense>
+      )}
     </>
   );
+}
+
+/** The range that is looked at: it is kept in the address, so that it can be gone back to and shared. */
+function useRange(board: Board): [TimeRange, (range: TimeRange) => void] {
+  const [address, setAddress] = useSearchParams();
+  const text = address.toString();
+  const range = useMemo(
+    () => rangeOf(new URLSearchParams(text)) ?? { last_seconds: board.default_time_range_seconds },
+    [text, board.default_time_range_seconds],
+  );
+  return [range, (chosen) => setAddress(addressOf(chosen))];
 }
 
 function BoardMenu({ onDo }: { readonly onDo: (doing: Doing) => void }) {
@@ -96,55 +125,5 @@ function BoardMenu({ onDo }: { readonly onDo: (doing: Doing) => void }) {
         },
       ]}
     />
-  );
-}
-
-function Dialogs({
-  board,
-  doing,
-  range,
-  onDone,
-}: Pick<BoardWithCharts, 'board'> & {
-  readonly doing: Doing | undefined;
-  readonly range: TimeRange;
-  readonly onDone: () => void;
-}) {
-  const changes = useBoardChanges();
-  const { id } = useProject();
-  const [, navigate] = useLocation();
-  const chart = doing !== undefined && 'chart' in doing ? doing.chart : undefined;
-  return (
-    <>
-      <BoardDialog board={board} isOpen={doing?.what === 'edit-board'} onClose={onDone} />
-      <ConfirmDialog
-        title={`Delete “${board.name}”?`}
-        action="Delete board"
-        change={changes.remove}
-        isOpen={doing?.what === 'delete-board'}
-        onClose={onDone}
-        onConfirm={() =>
-          changes.remove.mutate(board.report_id, { onSuccess: () => navigate(`/p/${id}/boards`) })
-        }
-      >
-        The board and its charts are gone for good. Usage stays as it is.
-      </ConfirmDialog>
-      <ConfirmDialog
-        title={`Delete “${chart?.title}”?`}
-        action="Delete chart"
-        change={changes.removeChart}
-        isOpen={doing?.what === 'delete-chart'}
-        onClose={onDone}
-        onConfirm={() => changes.removeChart.mutate(chart?.chart_id ?? '', { onSuccess: onDone })}
-      >
-        Usage stays as it is.
-      </ConfirmDialog>
-      <ChartEditor
-        board={board}
-        {...(doing?.what === 'edit-chart' && chart !== undefined ? { chart } : {})}
-        range={range}
-        isOpen={doing?.what === 'new-chart' || doing?.what === 'edit-chart'}
-        onClose={onDone}
-      />
-    </>
   );
 }

@@ -52,9 +52,24 @@ export function bucketEnd(startS: number, sizeS: number, timezone: string): numb
 function stretchAt(unixS: number, sizeS: number, timezone: string): Stretch {
   const lengthS = Math.max(sizeS, DAY_S);
   let index = Math.floor((wallTime(unixS, timezone) - MONDAY_S) / lengthS);
-  const startOf = (at: number) => instantOf(MONDAY_S + at * lengthS, timezone);
+  const startOf = (at: number) => rememberedInstant(MONDAY_S + at * lengthS, timezone);
   // Where a clock is set back over midnight, the new day goes on.
   while (startOf(index + 1) <= unixS) index++;
   while (startOf(index) > unixS) index--;
   return { startS: startOf(index), endS: startOf(index + 1) };
+}
+
+/** The same few midnights are asked for whenever a chart moves on, and the browser takes its time to tell them. */
+const instants = new Map<string, number>();
+const INSTANTS_MAX = 20_000;
+
+function rememberedInstant(wallS: number, timezone: string): number {
+  const key = `${wallS} ${timezone}`;
+  let instant = instants.get(key);
+  if (instant === undefined) {
+    if (instants.size >= INSTANTS_MAX) instants.clear();
+    instant = instantOf(wallS, timezone);
+    instants.set(key, instant);
+  }
+  return instant;
 }

@@ -1,39 +1,55 @@
 import type { Chart, Measure } from '@tollgate/contract';
-import { Ellipsis, Pencil, Table2, Trash2 } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
+import { nowS } from '../../clock.js';
 import { dateTime } from '../../format.js';
-import { IconButton } from '../../ui/button.js';
-import { classes } from '../../ui/classes.js';
-import { Menu } from '../../ui/menu.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { Skeleton } from '../../ui/states.js';
+import { useSeen } from '../../visibility.js';
 import { useChartData } from './api.js';
+import { bucketLabel } from './buckets.js';
+import type { ChartData } from './chart-data.js';
+import { ChartMenu } from './chart-menu.js';
+import { ChartFailure, NoUsage } from './chart-states.js';
 import { ChartTable } from './chart-table.js';
-import { Legend } from './legend.js';
-import { MEASURE_LABELS, preferredMeasure } from './measures.js';
-import { Plot } from './plot.js';
-import { type SeriesSet, seriesOf } from './series.js';
+import { ChartView } from './chart-view.js';
+import { Hover, HoverText } from './hover.js';
+import { MeasureChoice } from './measure-choice.js';
+import { preferredMeasure } from './measures.js';
+import type { SeriesSet } from './series.js';
+import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
+import { useSeries } from './use-series.js';
 
 const PLOT_HEIGHT_PX = 208;
+
+/** What can be done with a chart. */
+export type ChartAction = 'edit-chart' | 'duplicate-chart' | 'delete-chart';
+
 export interface ChartCardProps {
   readonly chart: Chart;
   readonly timezone: string;
   readonly range: TimeRange;
-  readonly onEdit: () => void;
-  readonly onDelete: () => void;
+  readonly isFollowed: boolean;
+  readonly tellings: Tellings;
+  /** Undefined where the key may not change boards. */
+  readonly onDo: ((action: ChartAction) => void) | undefined;
+  readonly onRange: (range: TimeRange) => void;
   /** What the card is moved by. */
   readonly handle?: ReactNode;
 }
 
-export function ChartCard({ chart, timezone, range, onEdit, onDelete, handle }: ChartCardProps) {
-  const data = useChartData(chart.query, timezone, range);
+export function ChartCard(props: ChartCardProps) {
+  const { chart, timezone, range, isFollowed, tellings, handle, onDo, onRange } = props;
+  const card = useRef<HTMLElement>(null);
+  const isSeen = useSeen(card);
+  const query = isSeen ? chart.query : undefined;
+  const data = useChartData({ query, timezone, range, isFollowed, tellings });
   const [measure, setMeasure] = useState<Measure>(preferredMeasure(chart.measures));
   const [isTable, setTable] = useState(false);
-  const [hovered, setHovered] = useState<number>();
-  const shown = useMemo(() => data.data && seriesOf(data.data, measure), [data.data, measure]);
-  const pointedAt = hovered === undefined ? undefined : shown?.times[hovered];
+  const [hover] = useState(() => new Hover());
+  const set = useSeries(data.data, measure, range);
   return (
     <section
+      ref={card}
       aria-label={chart.title}
       className="flex h-full flex-col rounded-xl border border-line bg-panel shadow-xs"
     >
@@ -44,111 +60,64 @@ export function ChartCard({ chart, timezone, range, onEdit, onDelete, handle }: 
             {chart.title}
           </h2>
           <p className="tabular h-4 truncate text-xs text-ink-faint">
-            {pointedAt === undefined ? bucketNote(data.data?.bucket_size) : dateTime(pointedAt, timezone)}
+            <HoverText hover={hover} textOf={(index) => momentNote(data.data, set, index)} />
           </p>
         </div>
-        <Measures measures={chart.measures} chosen={measure} onChoose={setMeasure} />
-        <Menu
-          trigger={
-            <IconButton label={`More about ${chart.title}`}>
-              <Ellipsis size={16} />
-            </IconButton>
-          }
-          items={[
-            {
-              label: isTable ? 'View as chart' : 'View as table',
-              icon: <Table2 size={14} />,
-              onSelect: () => setTable(!isTable),
-            },
-            { label: 'Edit', icon: <Pencil size={14} />, onSelect: onEdit },
-            { label: 'Delete', icon: <Trash2 size={14} />, isDangerous: true, onSelect: onDelete },
-          ]}
+        <MeasureChoice measures={chart.measures} chosen={measure} onChoose={setMeasure} />
+        <ChartMenu
+          {...{ chart, timezone, range, card, set, isTable, onDo }}
+          note={momentNote(data.data, set, undefined)}
+          onTable={() => setTable(!isTable)}
         />
       </header>
       {data.isError ? (
-        <div className="p-4 pt-0">
-          <FailureNote error={data.error} onRetry={() => void data.refetch()} />
-        </div>
+        <ChartFailure error={data.error} onRetry={() => void data.refetch()} />
       ) : (
-        <Body
-          chart={chart}
-          shown={shown}
-          isTable={isTable}
-          timezone={timezone}
-          hovered={hovered}
-          onHover={setHovered}
-        />
+        <Body {...{ chart, set, measure, isTable, timezone, range, hover, onRange }} />
+      )}
+      {data.data?.isTruncated === true && (
+        <p className="px-4 pb-3 text-xs text-warn">
+          There is more than can be drawn. Choose a shorter range, or show the largest groups only.
+        </p>
       )}
     </section>
   );
 }
 
-interface BodyProps {
-  readonly chart: Chart;
-  readonly shown: SeriesSet | undefined;
+interface BodyProps extends Pick<ChartCardProps, 'chart' | 'timezone' | 'range' | 'onRange'> {
+  readonly set: SeriesSet | undefined;
+  readonly measure: Measure;
   readonly isTable: boolean;
-  readonly timezone: string;
-  readonly hovered: number | undefined;
-  readonly onHover: (index: number | undefined) => void;
+  readonly hover: Hover;
 }
 
-function Body({ chart, shown, isTable, timezone, hovered, onHover }: BodyProps) {
-  if (shown === undefined) return <Skeleton className="mx-4 mb-4 h-64" />;
-  if (shown.series.length === 0) {
-    return (
-      <div className="flex h-64 items-center justify-center px-6 pb-4 text-center text-[13px] text-ink-faint">
-        No usage of {chart.metrics.join(', ')} in this range.
-      </div>
-    );
-  }
-  if (isTable) return <ChartTable data={shown} timezone={timezone} />;
+function Body({ chart, set, measure, isTable, timezone, range, hover, onRange }: BodyProps) {
+  if (set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
+  if (set.series.length === 0)
+    return <NoUsage metrics={chart.metrics} isAmount={measure === 'amount'} onWiden={onRange} />;
+  if (isTable) return <ChartTable title={chart.title} set={set} timezone={timezone} />;
   return (
-    <>
-      <div className="px-2">
-        <Plot
-          type={chart.chart_type}
-          data={shown}
-          timezone={timezone}
-          syncKey={chart.board_id}
-          height={PLOT_HEIGHT_PX}
-          onHover={onHover}
-        />
-      </div>
-      <Legend series={shown.series} hovered={hovered} />
-    </>
+    <ChartView
+      {...{ set, measure, timezone, hover }}
+      type={chart.chart_type}
+      untilS={'to' in range && range.to > nowS() ? range.to : undefined}
+      syncKey={chart.board_id}
+      height={PLOT_HEIGHT_PX}
+    />
   );
 }
 
-function Measures({
-  measures,
-  chosen,
-  onChoose,
-}: {
-  readonly measures: readonly Measure[];
-  readonly chosen: Measure;
-  readonly onChoose: (measure: Measure) => void;
-}) {
-  if (measures.length < 2) return null;
-  return (
-    <fieldset aria-label="Measure" className="flex rounded-md bg-sunken p-0.5">
-      {measures.map((measure) => (
-        <button
-          key={measure}
-          type="button"
-          aria-pressed={measure === chosen}
-          onClick={() => onChoose(measure)}
-          className={classes(
-            'rounded-sm px-2 py-0.5 text-xs',
-            measure === chosen ? 'bg-panel font-medium shadow-xs' : 'text-ink-soft hover:text-ink',
-          )}
-        >
-          {MEASURE_LABELS[measure]}
-        </button>
-      ))}
-    </fieldset>
-  );
-}
-
-function bucketNote(size: string | undefined): string {
-  return size === undefined ? '' : `per ${size}`;
+/** The bucket that is pointed at, or how time is cut. */
+function momentNote(
+  data: ChartData | undefined,
+  set: SeriesSet | undefined,
+  index: number | undefined,
+): string {
+  if (data === undefined || set === undefined) return '';
+  const { timezone, bucketSize } = data;
+  const time = index === undefined ? undefined : set.times[index];
+  if (time === undefined) return `${bucketLabel(bucketSize)} buckets, ${timezone}`;
+  const isFirst = index === 0 && set.isFirstCut;
+  const isLast = index === set.times.length - 1 && set.isLastCut;
+  return `${dateTime(time, timezone)}${isFirst ? ' · begins within it' : ''}${isLast ? ' · not over yet' : ''}`;
 }

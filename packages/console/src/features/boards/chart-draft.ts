@@ -1,11 +1,12 @@
-import type {
-  Chart,
-  ChartInput,
-  ChartQuery,
-  ChartSize,
-  ChartType,
-  DimensionFilter,
-  Measure,
+import {
+  CHART_TITLE_CHARS_MAX,
+  type Chart,
+  type ChartInput,
+  type ChartQuery,
+  type ChartSize,
+  type ChartType,
+  type DimensionFilter,
+  type Measure,
 } from '@tollgate/contract';
 
 /** A chart as it is being edited. */
@@ -18,6 +19,8 @@ export interface ChartDraft {
   readonly groupBy: readonly string[];
   readonly bucketSize: string;
   readonly filters: Readonly<Record<string, DimensionFilter>>;
+  /** How many groups stand for themselves; undefined for all. */
+  readonly limit: number | undefined;
 }
 
 export const EMPTY_DRAFT: ChartDraft = {
@@ -29,6 +32,7 @@ export const EMPTY_DRAFT: ChartDraft = {
   groupBy: [],
   bucketSize: 'auto',
   filters: {},
+  limit: undefined,
 };
 
 export function draftOf(chart: Chart): ChartDraft {
@@ -41,11 +45,24 @@ export function draftOf(chart: Chart): ChartDraft {
     groupBy: chart.group_by.filter((name) => name !== 'bucket'),
     bucketSize: chart.bucket_size,
     filters: chart.filters,
+    limit: chart.limit ?? undefined,
   };
 }
 
+/** The same as another chart, under a name that tells them apart. */
+export function copyOf(chart: Chart): ChartDraft {
+  return { ...draftOf(chart), title: `${chart.title.slice(0, CHART_TITLE_CHARS_MAX - COPY.length)}${COPY}` };
+}
+
+const COPY = ' (copy)';
+
+/** A limit means something only where there are groups. */
+function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
+  return limit === undefined || groupBy.length === 0 ? {} : { limit };
+}
+
 /** What is sent. What the editor does not show of the chart is kept. */
-export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart): ChartInput {
+export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCopy = false): ChartInput {
   return {
     board_id: boardId,
     title: draft.title.trim(),
@@ -56,7 +73,10 @@ export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart): Char
     group_by: [...draft.groupBy],
     bucket_size: draft.bucketSize,
     filters: { ...draft.filters },
-    ...(chart === undefined ? {} : { position: chart.position, description: chart.description ?? '' }),
+    ...limitOf(draft),
+    ...(chart === undefined ? {} : { description: chart.description ?? '' }),
+    // A copy comes last, as every new chart does.
+    ...(chart === undefined || isCopy ? {} : { position: chart.position }),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
   };
 }
@@ -69,6 +89,7 @@ export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
     group_by: ['bucket', ...draft.groupBy],
     bucket_size: draft.bucketSize,
     filters: { ...draft.filters },
+    ...limitOf(draft),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
   };
 }

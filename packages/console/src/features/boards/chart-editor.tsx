@@ -2,20 +2,23 @@ import {
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_METRICS_MAX,
   type Board,
+  CHART_GROUPS_MAX,
   CHART_TITLE_CHARS_MAX,
   type Chart,
   type ChartSize,
   type ChartType,
   MEASURES,
 } from '@tollgate/contract';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
+import { useSettled } from '../../ui/use-settled.js';
 import { useBoardChanges } from './api.js';
-import { type ChartDraft, draftOf, EMPTY_DRAFT, inputOf, queryOf } from './chart-draft.js';
+import { bucketLabel } from './buckets.js';
+import { type ChartDraft, copyOf, draftOf, EMPTY_DRAFT, inputOf, queryOf } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
 import { FilterFields } from './filter-fields.js';
 import { MEASURE_LABELS } from './measures.js';
@@ -32,87 +35,92 @@ const SIZES: readonly { readonly value: ChartSize; readonly label: string }[] = 
   { value: 'full', label: 'A whole row' },
 ];
 const BUCKETS = ['auto', '1m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '12h', '1d', '7d'].map(
-  (value) => ({
-    value,
-    label: value === 'auto' ? 'By the range' : value,
-  }),
+  (value) => ({ value, label: value === 'auto' ? 'By the range' : bucketLabel(value) }),
 );
 
 export interface ChartEditorProps {
   readonly board: Board;
   readonly chart?: Chart;
+  /** Makes another chart like this one. */
+  readonly isCopy?: boolean;
   readonly range: TimeRange;
-  readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
 /** Makes or changes a chart, and shows at once what it will look like. */
-export function ChartEditor({ isOpen, onClose, ...rest }: ChartEditorProps) {
-  return (
-    <Dialog
-      title={rest.chart === undefined ? 'New chart' : 'Edit chart'}
-      isOpen={isOpen}
-      onClose={onClose}
-      isWide
-    >
-      <EditorForm {...rest} onClose={onClose} />
-    </Dialog>
-  );
-}
-
-function EditorForm({ board, chart, range, onClose }: Omit<ChartEditorProps, 'isOpen'>) {
-  const [draft, setDraft] = useState<ChartDraft>(chart === undefined ? EMPTY_DRAFT : draftOf(chart));
+export function ChartEditor({ board, chart, isCopy = false, range, onClose }: ChartEditorProps) {
+  const [before] = useState(() => {
+    if (chart === undefined) return EMPTY_DRAFT;
+    return isCopy ? copyOf(chart) : draftOf(chart);
+  });
+  const [draft, setDraft] = useState<ChartDraft>(before);
   const changes = useBoardChanges();
   const metrics = useMetrics();
-  const saving = chart === undefined ? changes.createChart : changes.updateChart;
+  const isNew = chart === undefined || isCopy;
+  const saving = isNew ? changes.createChart : changes.updateChart;
   const edit = (change: Partial<ChartDraft>) => setDraft({ ...draft, ...change });
-  const isComplete = draft.metrics.length > 0 && draft.measures.length > 0 && draft.title.trim() !== '';
+  const isAskable = draft.metrics.length > 0 && draft.measures.length > 0;
+  const query = useSettled(
+    useMemo(() => (isAskable ? queryOf(draft, chart) : undefined), [isAskable, draft, chart]),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = inputOf(draft, board.report_id, chart);
-    if (chart === undefined) changes.createChart.mutate(body, { onSuccess: onClose });
+    const body = inputOf(draft, board.report_id, chart, isCopy);
+    if (isNew) changes.createChart.mutate(body, { onSuccess: onClose });
     else changes.updateChart.mutate({ id: chart.chart_id, body }, { onSuccess: onClose });
   };
   return (
-    <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
-      <div className="flex flex-col gap-4">
-        <Field label="Title">
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              autoFocus
-              maxLength={CHART_TITLE_CHARS_MAX}
-              value={draft.title}
-              onChange={(event) => edit({ title: event.target.value })}
-            />
+    <Dialog
+      title={isNew ? 'New chart' : 'Edit chart'}
+      isOpen
+      onClose={onClose}
+      isWide
+      isDirty={JSON.stringify(draft) !== JSON.stringify(before)}
+    >
+      <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
+        <div className="flex flex-col gap-4">
+          <Field label="Title">
+            {(control) => (
+              <TextInput
+                {...control}
+                required
+                autoFocus
+                maxLength={CHART_TITLE_CHARS_MAX}
+                value={draft.title}
+                onChange={(event) => edit({ title: event.target.value })}
+              />
+            )}
+          </Field>
+          <QueryFields draft={draft} metrics={metrics.data ?? []} onEdit={edit} />
+          <LookFields draft={draft} onEdit={edit} />
+        </div>
+        <div className="min-w-0">
+          {metrics.isError && <FailureNote error={metrics.error} onRetry={() => void metrics.refetch()} />}
+          {metrics.data?.length === 0 && (
+            <p className="mb-3 text-[13px] text-ink-soft">
+              No metric has been used yet: they are here once the first event has arrived.
+            </p>
           )}
-        </Field>
-        <QueryFields draft={draft} metrics={metrics.data ?? []} onEdit={edit} />
-        <LookFields draft={draft} onEdit={edit} />
-      </div>
-      <div className="min-w-0">
-        {metrics.isError && <FailureNote error={metrics.error} onRetry={() => void metrics.refetch()} />}
-        <ChartPreview
-          isComplete={draft.metrics.length > 0 && draft.measures.length > 0}
-          query={queryOf(draft, chart)}
-          type={draft.chartType}
-          timezone={board.timezone}
-          range={range}
-        />
-        {saving.isError && (
-          <div className="mt-4">
-            <FailureNote error={saving.error} />
-          </div>
-        )}
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={saving.isPending} disabled={!isComplete}>
-            {chart === undefined ? 'Add chart' : 'Save'}
-          </Button>
-        </DialogActions>
-      </div>
-    </form>
+          <ChartPreview query={query} type={draft.chartType} timezone={board.timezone} range={range} />
+          {saving.isError && (
+            <div className="mt-4">
+              <FailureNote error={saving.error} />
+            </div>
+          )}
+          <DialogActions>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              type="submit"
+              look="primary"
+              isBusy={saving.isPending}
+              disabled={!isAskable || draft.title.trim() === ''}
+            >
+              {isNew ? 'Add chart' : 'Save'}
+            </Button>
+          </DialogActions>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 
@@ -162,9 +170,30 @@ function QueryFields({ draft, metrics, onEdit }: FieldsProps & { readonly metric
   );
 }
 
+const GROUPS = ['all', '5', '10', '20', '50', String(CHART_GROUPS_MAX)];
+
+/** The choices, and whatever else the chart has. */
+function groupOptions(limit: number | undefined) {
+  const values = limit === undefined || GROUPS.includes(String(limit)) ? GROUPS : [...GROUPS, String(limit)];
+  return values.map((value) => ({ value, label: value === 'all' ? 'All' : `The ${value} largest` }));
+}
+
 function LookFields({ draft, onEdit }: FieldsProps) {
   return (
     <div className="grid grid-cols-2 gap-3">
+      {draft.groupBy.length > 0 && (
+        <Field label="Groups" hint="The others are summed as one." className="col-span-2">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              options={groupOptions(draft.limit)}
+              value={draft.limit === undefined ? 'all' : String(draft.limit)}
+              onChange={(value) => onEdit({ limit: value === 'all' ? undefined : Number(value) })}
+            />
+          )}
+        </Field>
+      )}
       <Field label="Type">
         {(control) => (
           <Select

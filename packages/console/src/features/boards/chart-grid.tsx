@@ -21,22 +21,27 @@ import { GripVertical } from 'lucide-react';
 import { useState } from 'react';
 import { classes } from '../../ui/classes.js';
 import { useBoardChanges } from './api.js';
-import { ChartCard } from './chart-card.js';
+import type { BoardStream } from './board-stream.js';
+import { type ChartAction, ChartCard } from './chart-card.js';
+import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
-
-type OnDo = (doing: { readonly what: 'edit-chart' | 'delete-chart'; readonly chart: Chart }) => void;
 
 export interface ChartGridProps {
   readonly board: Board;
   readonly charts: readonly Chart[];
   readonly range: TimeRange;
-  readonly onDo: OnDo;
+  readonly onRange: (range: TimeRange) => void;
+  readonly stream: BoardStream;
+  readonly tellings: Tellings;
+  /** Undefined where the key may not change boards. */
+  readonly onDo: ((action: ChartAction, chart: Chart) => void) | undefined;
 }
 
 const DRAG_BEGINS_AFTER_PX = 6;
 
 /** The charts in their order, two in a row where there is room; they are moved by pointer or keyboard. */
-export function ChartGrid({ board, charts, range, onDo }: ChartGridProps) {
+export function ChartGrid({ charts, ...rest }: ChartGridProps) {
+  const { board } = rest;
   const { reorder } = useBoardChanges();
   // What was just moved stays where it was put, while the service is told.
   const [moved, setMoved] = useState<readonly string[]>();
@@ -65,7 +70,7 @@ export function ChartGrid({ board, charts, range, onDo }: ChartGridProps) {
       <SortableContext items={ids} strategy={rectSortingStrategy}>
         <div className="grid gap-4 px-4 pb-10 sm:px-6 xl:grid-cols-2">
           {shown.map((chart) => (
-            <SortableChart key={chart.chart_id} board={board} chart={chart} range={range} onDo={onDo} />
+            <SortableChart key={chart.chart_id} chart={chart} {...rest} />
           ))}
         </div>
       </SortableContext>
@@ -90,6 +95,9 @@ function SortableChart({
   board,
   chart,
   range,
+  onRange,
+  stream,
+  tellings,
   onDo,
 }: Omit<ChartGridProps, 'charts'> & { readonly chart: Chart }) {
   const { attributes, listeners, setNodeRef, setActivatorNodeRef, transform, transition, isDragging } =
@@ -122,9 +130,11 @@ function SortableChart({
         chart={chart}
         timezone={board.timezone}
         range={range}
-        handle={handle}
-        onEdit={() => onDo({ what: 'edit-chart', chart })}
-        onDelete={() => onDo({ what: 'delete-chart', chart })}
+        isFollowed={stream.followed.has(chart.chart_id)}
+        tellings={tellings}
+        handle={onDo === undefined ? undefined : handle}
+        onDo={onDo && ((action) => onDo(action, chart))}
+        onRange={onRange}
       />
     </div>
   );

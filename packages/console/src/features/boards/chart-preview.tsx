@@ -1,87 +1,57 @@
-import type { ChartQuery, Measure } from '@tollgate/contract';
-import { useMemo, useState } from 'react';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import type { ChartQuery } from '@tollgate/contract';
+import { useState } from 'react';
+import { nowS } from '../../clock.js';
+import { Skeleton } from '../../ui/states.js';
 import { useChartData } from './api.js';
-import { Legend } from './legend.js';
+import { ChartFailure, NoUsage } from './chart-states.js';
+import { ChartView } from './chart-view.js';
+import { Hover } from './hover.js';
 import { preferredMeasure } from './measures.js';
-import { Plot, type PlotType } from './plot.js';
-import { type SeriesSet, seriesOf } from './series.js';
+import type { PlotType } from './plot.js';
+import { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
+import { useSeries } from './use-series.js';
 
 const HEIGHT_PX = 260;
 
 export interface ChartPreviewProps {
-  /** Whether there is anything to ask for yet. */
-  readonly isComplete: boolean;
-  readonly query: ChartQuery;
+  /** Undefined while there is nothing to ask for yet. */
+  readonly query: ChartQuery | undefined;
   readonly type: PlotType;
   readonly timezone: string;
   readonly range: TimeRange;
 }
 
-export function ChartPreview({ isComplete, ...rest }: ChartPreviewProps) {
+export function ChartPreview({ query, ...rest }: ChartPreviewProps) {
   return (
-    <section aria-label="Preview" className="min-h-80 rounded-lg border border-line bg-page pt-3">
-      {isComplete ? (
-        <Preview {...rest} />
-      ) : (
+    <section aria-label="Preview" className="min-h-96 rounded-lg border border-line bg-page pt-3">
+      {query === undefined ? (
         <p className="flex h-72 items-center justify-center text-[13px] text-ink-faint">
           Choose a metric to see the chart here.
         </p>
+      ) : (
+        <Preview query={query} {...rest} />
       )}
     </section>
   );
 }
 
-function Preview({ query, type, timezone, range }: Omit<ChartPreviewProps, 'isComplete'>) {
-  const data = useChartData(query, timezone, range);
-  const measure: Measure = preferredMeasure(query.measures ?? []);
-  const [hovered, setHovered] = useState<number>();
-  const shown = useMemo(() => data.data && seriesOf(data.data, measure), [data.data, measure]);
-  if (data.isError) {
-    return (
-      <div className="p-4">
-        <FailureNote error={data.error} />
-      </div>
-    );
-  }
-  if (shown === undefined) return <Skeleton className="mx-4 h-64" />;
-  return <Drawn type={type} shown={shown} timezone={timezone} hovered={hovered} onHover={setHovered} />;
-}
-
-function Drawn({
-  type,
-  shown,
-  timezone,
-  hovered,
-  onHover,
-}: {
-  readonly type: PlotType;
-  readonly shown: SeriesSet;
-  readonly timezone: string;
-  readonly hovered: number | undefined;
-  readonly onHover: (index: number | undefined) => void;
-}) {
-  if (shown.series.length === 0) {
-    return (
-      <p className="flex h-72 items-center justify-center text-[13px] text-ink-faint">
-        Nothing like this in the range.
-      </p>
-    );
-  }
+function Preview({ query, type, timezone, range }: ChartPreviewProps & { readonly query: ChartQuery }) {
+  const [tellings] = useState(() => new Tellings());
+  const [hover] = useState(() => new Hover());
+  const data = useChartData({ query, timezone, range, tellings });
+  const measure = preferredMeasure(query.measures ?? []);
+  const set = useSeries(data.data, measure, range);
+  if (data.isError) return <ChartFailure error={data.error} onRetry={() => void data.refetch()} />;
+  if (set === undefined) return <Skeleton className="mx-4 h-80" />;
+  if (set.series.length === 0)
+    return <NoUsage metrics={query.metrics} isAmount={measure === 'amount'} onWiden={undefined} />;
   return (
-    <>
-      <div className="px-2">
-        <Plot
-          type={type}
-          data={shown}
-          timezone={timezone}
-          syncKey="preview"
-          height={HEIGHT_PX}
-          onHover={onHover}
-        />
-      </div>
-      <Legend series={shown.series} hovered={hovered} />
-    </>
+    <ChartView
+      {...{ type, set, measure, timezone, hover }}
+      untilS={'to' in range && range.to > nowS() ? range.to : undefined}
+      syncKey="preview"
+      height={HEIGHT_PX}
+    />
   );
 }

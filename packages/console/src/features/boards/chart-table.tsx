@@ -1,41 +1,55 @@
-import { dateTime, decimal } from '../../format.js';
+import { useState } from 'react';
+import { dateTime, decimal, decimalExact } from '../../format.js';
+import { Button } from '../../ui/button.js';
 import type { SeriesSet } from './series.js';
 
-/** The numbers of a chart, for who would rather read them or cannot see it. */
+/** Cells that are shown at once, and more of them at each wish: a page of 50,000 would not move any more. */
+const CELLS_MAX = 3_000;
+
+/** The numbers of a chart, the latest first, for who would rather read them or cannot see it. */
 export function ChartTable({
-  data: { times, series },
+  title,
+  set: { times, series, isFirstCut, isLastCut },
   timezone,
 }: {
-  readonly data: SeriesSet;
+  readonly title: string;
+  readonly set: SeriesSet;
   readonly timezone: string;
 }) {
+  const step = Math.max(Math.floor(CELLS_MAX / series.length), 20);
+  const [shown, setShown] = useState(step);
+  const first = Math.max(times.length - shown, 0);
+  const indexes = Array.from({ length: times.length - first }, (_, place) => times.length - 1 - place);
+  const isCut = (index: number) => (index === 0 && isFirstCut) || (index === times.length - 1 && isLastCut);
   return (
-    <div className="mx-4 mb-4 max-h-72 overflow-auto rounded-md border border-line">
+    <section
+      aria-label={`${title} as a table`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="mx-4 mb-4 h-72 overflow-auto rounded-md border border-line"
+    >
       <table className="w-full text-xs">
         <thead className="sticky top-0 bg-sunken text-left text-ink-soft">
           <tr>
             <th scope="col" className="px-3 py-1.5 font-medium">
               Time
             </th>
-            {series.map(({ label, unit }) => (
-              <th
-                key={`${label} ${unit}`}
-                scope="col"
-                className="px-3 py-1.5 text-right font-medium whitespace-nowrap"
-              >
+            {series.map(({ key, label, unit }) => (
+              <th key={key} scope="col" className="px-3 py-1.5 text-right font-medium whitespace-nowrap">
                 {label} {unit}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {times.map((time, index) => (
-            <tr key={time} className="border-t border-line">
+          {indexes.map((index) => (
+            <tr key={times[index]} className="border-t border-line">
               <th scope="row" className="px-3 py-1 text-left font-normal whitespace-nowrap text-ink-soft">
-                {dateTime(time, timezone)}
+                {dateTime(times[index] ?? 0, timezone)}
+                {isCut(index) && <span className="text-ink-faint"> (in part)</span>}
               </th>
-              {series.map(({ label, unit, exact }) => (
-                <td key={`${label} ${unit}`} className="px-3 py-1 text-right">
+              {series.map(({ key, exact }) => (
+                <td key={key} className="px-3 py-1 text-right" title={exact[index]}>
                   {decimal(exact[index] ?? '0')}
                 </td>
               ))}
@@ -47,14 +61,21 @@ export function ChartTable({
             <th scope="row" className="px-3 py-1.5 text-left font-medium">
               Total
             </th>
-            {series.map(({ label, unit, total }) => (
-              <td key={`${label} ${unit}`} className="px-3 py-1.5 text-right" title={total}>
+            {series.map(({ key, total }) => (
+              <td key={key} className="px-3 py-1.5 text-right" title={decimalExact(total)}>
                 {decimal(total)}
               </td>
             ))}
           </tr>
         </tfoot>
       </table>
-    </div>
+      {first > 0 && (
+        <div className="p-2 text-center">
+          <Button size="small" onClick={() => setShown(shown + step)}>
+            Show earlier ones
+          </Button>
+        </div>
+      )}
+    </section>
   );
 }

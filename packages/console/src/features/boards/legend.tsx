@@ -1,32 +1,89 @@
-import { axisNumber, decimalShort } from '../../format.js';
-import { useTheme } from '../../theme.js';
-import { seriesColor } from './palette.js';
-import type { Series } from './series.js';
+import { decimalExact, decimalShort } from '../../format.js';
+import { classes } from '../../ui/classes.js';
+import { type Hover, HoverText } from './hover.js';
+import type { ColoredSeries } from './palette.js';
 
-/** What each colour is, and what it comes to: over the range or, while one points at the chart, at that moment. */
-export function Legend({
-  series,
-  hovered,
-}: {
-  readonly series: readonly Series[];
-  readonly hovered: number | undefined;
-}) {
-  const theme = useTheme();
+export interface LegendProps {
+  readonly series: readonly ColoredSeries[];
+  readonly hidden: ReadonlySet<string>;
+  /** What all series come to that are shown: where they can be added up. */
+  readonly total: { readonly exact: string; readonly at: (index: number) => string } | undefined;
+  readonly hover: Hover;
+  readonly onToggle: (key: string) => void;
+  /** Shows this series alone or, when it is alone, all. */
+  readonly onIsolate: (key: string) => void;
+}
+
+/** What each colour is, and what it comes to: over the range or, exactly, in the bucket that is pointed at. */
+export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: LegendProps) {
+  const isAlone = (key: string) => !hidden.has(key) && hidden.size === series.length - 1;
   return (
-    <ul className="tabular max-h-28 overflow-y-auto px-4 pb-3 text-xs">
-      {series.map(({ label, unit, total, values }, index) => (
-        <li key={`${label} ${unit}`} className="flex items-center gap-2 py-0.5">
-          <span className="size-2.5 shrink-0 rounded-xs" style={{ background: seriesColor(theme, index) }} />
-          <span className="min-w-0 truncate text-ink-soft">{label}</span>
-          <span
-            className="ml-auto whitespace-nowrap"
-            title={hovered === undefined ? `${total} ${unit}` : undefined}
-          >
-            {hovered === undefined ? decimalShort(total) : axisNumber(values[hovered] ?? 0)}
-            {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
-          </span>
-        </li>
-      ))}
-    </ul>
+    <div className="tabular px-4 pb-3 text-xs">
+      <ul aria-label="Legend" className="-mx-1.5 max-h-32 overflow-y-auto">
+        {series.map(({ key, label, unit, color, total: sum, exact }) => (
+          <li key={key} className="group flex items-center gap-2 rounded-sm px-1.5 hover:bg-sunken">
+            <button
+              type="button"
+              aria-pressed={!hidden.has(key)}
+              onClick={() => onToggle(key)}
+              title={hidden.has(key) ? `Show ${label}` : `Hide ${label}`}
+              className="flex min-w-0 items-center gap-2 py-0.5"
+            >
+              <span
+                className="size-2.5 shrink-0 rounded-xs border"
+                style={{ borderColor: color, background: hidden.has(key) ? 'transparent' : color }}
+              />
+              <span
+                className={classes(
+                  'truncate',
+                  hidden.has(key) ? 'text-ink-faint line-through' : 'text-ink-soft',
+                )}
+              >
+                {label}
+              </span>
+            </button>
+            {series.length > 1 && (
+              <button
+                type="button"
+                onClick={() => onIsolate(key)}
+                aria-label={isAlone(key) ? 'Show all' : `Show only ${label}`}
+                className="shrink-0 text-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+              >
+                {isAlone(key) ? 'All' : 'Only'}
+              </button>
+            )}
+            <Value hover={hover} sum={sum} unit={unit} at={(index) => exact[index] ?? '0'} />
+          </li>
+        ))}
+      </ul>
+      {total !== undefined && (
+        <p className="mt-1 flex items-center border-t border-line pt-1 font-medium">
+          Total
+          <Value hover={hover} sum={total.exact} unit={series[0]?.unit ?? ''} at={total.at} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Value({
+  hover,
+  sum,
+  unit,
+  at,
+}: {
+  readonly hover: Hover;
+  readonly sum: string;
+  readonly unit: string;
+  readonly at: (index: number) => string;
+}) {
+  return (
+    <span className="ml-auto whitespace-nowrap" title={`${sum} ${unit}`}>
+      <HoverText
+        hover={hover}
+        textOf={(index) => (index === undefined ? decimalShort(sum) : decimalExact(at(index)))}
+      />
+      {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
+    </span>
   );
 }

@@ -2,48 +2,61 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { axisNumber, axisTimes } from '../../format.js';
 import { type Theme, useTheme } from '../../theme.js';
-import { seriesColor } from './palette.js';
+import type { Hover } from './hover.js';
+import type { ColoredSeries } from './palette.js';
+import { areaPaths, barPaths, hatchCut, linePaths, type PlotType, stepOf } from './plot-paths.js';
 import type { SeriesSet } from './series.js';
 
-export type PlotType = 'line' | 'area' | 'bar';
+export type { PlotType } from './plot-paths.js';
 
 export interface PlotProps {
   readonly type: PlotType;
-  readonly data: SeriesSet;
+  /** The times, and which buckets hold only part of their usage. */
+  readonly frame: Omit<SeriesSet, 'series'>;
+  readonly series: readonly ColoredSeries[];
   readonly timezone: string;
+  /** The last moment on the axis, where that is later than the last bucket: a range that goes on into the future. */
+  readonly untilS?: number | undefined;
   /** Plots of one name share their crosshair. */
   readonly syncKey: string;
   readonly height: number;
-  /** Which bucket is pointed at; undefined when none is. */
-  readonly onHover: (index: number | undefined) => void;
+  /** What is seen, for who cannot see it. */
+  readonly summary: string;
+  readonly hover: Hover;
 }
 
-const BAR_SHARE = 0.7;
-const FILL_ALPHA = '59';
 const X_TICK_PX = 90;
 const Y_AXIS_PX = 52;
+const AREA_ALPHA = '59';
+/** With more lines than this, their points would hide them. */
+const POINTED_MAX = 12;
+const FONT = '11px "Inter Variable", system-ui, sans-serif';
 
-/** Draws the series on a canvas. What it shows can be read from the legend and the table beside it. */
+/** Draws the series on a canvas. Its numbers can be read from the legend and the table beside it. */
 export function Plot(props: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const theme = useTheme();
-  const { type, data, timezone, syncKey, height, onHover } = props;
-  const hover = useRef(onHover);
-  hover.current = onHover;
-  const shape = `${type} ${theme} ${timezone} ${syncKey} ${height} ${data.series.map(({ label, unit }) => `${label}\n${unit}`).join('\n')}`;
-  const drawn = type === 'line' ? lines(data) : stacked(data);
-  const latest = useRef(drawn);
-  latest.current = drawn;
+  const { type, frame, series, timezone, untilS, syncKey, height, summary } = props;
+  const shape = [type, theme, timezone, syncKey, height, ...series.map(({ key, color }) => key + color)].join(
+    '\0',
+  );
+  // What is drawn can be newer than the plot that draws it.
+  const latest = useRef(props);
+  latest.current = props;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` is all that a new plot is made for
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const options = optionsOf(props, theme, element.clientWidth, (index) => hover.current(index));
-    const made = new uPlot(options, latest.current, element);
+    let width = element.clientWidth;
+    const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest.current), element);
     plot.current = made;
-    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+    const observer = new ResizeObserver(() => {
+      if (element.clientWidth === width) return;
+      width = element.clientWidth;
+      made.setSize({ width, height });
+    });
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -52,52 +65,53 @@ export function Plot(props: PlotProps) {
     };
   }, [shape]);
   // New numbers of the same series move what is drawn; nothing is built anew, so nothing flickers.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `data` is what the drawn columns are made of
-  useEffect(() => plot.current?.setData(latest.current), [data]);
-  return <div ref={host} style={{ height }} aria-hidden="true" />;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what the columns are made of
+  useEffect(() => {
+    const shown = plot.current;
+    if (shown !== null && shown.data[0] !== undefined) shown.setData(columnsOf(latest.current));
+  }, [frame, series, untilS]);
+  return <div ref={host} role="img" aria-label={summary} style={{ height }} />;
 }
 
-function lines({ times, series }: SeriesSet): uPlot.AlignedData {
-  return [[...times], ...series.map(({ values }) => [...values])];
+/** Lines as they are; areas and bars each on top of those before. */
+function columnsOf({ type, frame: { times }, series }: PlotProps): uPlot.AlignedData {
+  if (type === 'line') return [Float64Array.from(times), ...series.map(({ values }) => values)];
+  let below: Float64Array | undefined;
+  const columns = series.map(({ values }) => {
+    const top = values.slice();
+    if (below !== undefined)
+      for (let index = 0; index < top.length; index++) top[index] = (top[index] ?? 0) + (below[index] ?? 0);
+    below = top;
+    return top;
+  });
+  return [Float64Array.from(times), ...columns];
 }
 
-/** Each series on top of those before it; drawn from the topmost down, so that each covers what is below its own share. */
-function stacked({ times, series }: SeriesSet): uPlot.AlignedData {
-  const below = times.map(() => 0);
-  const columns = series.map(({ values }) =>
-    values.map((value, index) => {
-      below[index] = (below[index] ?? 0) + value;
-      return below[index];
-    }),
-  );
-  return [[...times], ...columns.reverse()];
-}
-
-function optionsOf(
-  { type, data, timezone, syncKey, height }: PlotProps,
-  theme: Theme,
-  width: number,
-  onHover: (index: number | undefined) => void,
-): uPlot.Options {
+function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width: number): uPlot.Options {
+  const { type, series, timezone, syncKey, height, hover } = latest.current;
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink-faint');
   const line = style.getPropertyValue('--line');
-  const indexes = data.series.map((_, index) => index);
-  const order = type === 'line' ? indexes : indexes.reverse();
-  const font = '11px "Inter Variable", system-ui, sans-serif';
   return {
     width,
     height,
     legend: { show: false },
     padding: [8, 20, 0, 0],
     tzDate: (unixS) => uPlot.tzDate(new Date(unixS * 1_000), timezone),
-    ...(type === 'area' ? { bands: bandsBetween(order.length) } : {}),
-    cursor: { sync: { key: syncKey }, y: false, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] } },
+    cursor: {
+      sync: { key: syncKey },
+      y: false,
+      points: { show: series.length <= POINTED_MAX, size: 6 },
+      drag: { x: false, y: false },
+    },
+    scales: {
+      x: { range: (plot, min, max) => timeRange(plot, min, max, latest.current) },
+      y: { range: (_plot, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] },
+    },
     axes: [
       {
         stroke: ink,
-        font,
+        font: FONT,
         space: X_TICK_PX,
         grid: { show: false },
         ticks: { stroke: line, width: 1, size: 4 },
@@ -105,29 +119,39 @@ function optionsOf(
       },
       {
         stroke: ink,
-        font,
+        font: FONT,
         size: Y_AXIS_PX,
         grid: { stroke: line, width: 1 },
         ticks: { show: false },
         values: (_plot, values) => values.map(axisNumber),
       },
     ],
-    series: [{}, ...order.map((index) => drawnSeries(type, theme, index))],
-    hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)] },
+    series: [{}, ...series.map((each) => drawnSeries(type, each))],
+    hooks: {
+      drawAxes: [
+        (plot) => hatchCut(plot, latest.current.frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
+      ],
+      setCursor: [({ cursor }) => hover.set(cursor.idx ?? undefined)],
+    },
   };
 }
 
-/** Each series is filled down to the next one, not to the ground: colours do not mix. */
-function bandsBetween(count: number): uPlot.Band[] {
-  return Array.from({ length: Math.max(count - 1, 0) }, (_, index) => ({ series: [index + 1, index + 2] }));
+/** Bars stand about their time, so the outermost need room for the other half. */
+function timeRange(plot: uPlot, min: number, max: number, { type, untilS = 0 }: PlotProps): [number, number] {
+  const stepS = stepOf(plot.data[0]) || 60;
+  const half = type === 'bar' || plot.data[0].length < 2 ? stepS / 2 : 0;
+  return [min - half, Math.max(max, untilS) + half];
 }
 
-function drawnSeries(type: PlotType, theme: Theme, index: number): uPlot.Series {
-  const color = seriesColor(theme, index);
-  if (type === 'bar') {
-    const paths = uPlot.paths.bars?.({ size: [BAR_SHARE, 64] });
-    return { stroke: color, fill: color, width: 0, points: { show: false }, ...(paths && { paths }) };
-  }
-  const fill = type === 'area' ? { fill: `${color}${FILL_ALPHA}` } : {};
-  return { stroke: color, width: 1.5, points: { show: false }, ...fill };
+const PATHS = { line: linePaths, area: areaPaths, bar: barPaths };
+
+function drawnSeries(type: PlotType, { color }: ColoredSeries): uPlot.Series {
+  const common = { paths: PATHS[type], points: { show: false } };
+  if (type === 'bar') return { ...common, stroke: color, fill: color, width: 0 };
+  return {
+    ...common,
+    stroke: color,
+    width: 1.5,
+    ...(type === 'area' ? { fill: `${color}${AREA_ALPHA}` } : {}),
+  };
 }

@@ -1,19 +1,21 @@
 import { Calendar } from 'lucide-react';
 import { Popover } from 'radix-ui';
 import { type FormEvent, useState } from 'react';
+import { nowS } from '../../clock.js';
+import { instantOfText, wallText } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { Field, TextInput } from '../../ui/field.js';
-import { PRESETS, rangeLabel, type TimeRange } from './time-range.js';
+import { PRESETS, rangeLabel, rangeProblem, type TimeRange } from './time-range.js';
 
-/** Chooses what part of time is shown: a preset that follows the clock, or two days of one's own. */
-export function RangePicker({
-  range,
-  onChange,
-}: {
+export interface RangePickerProps {
   readonly range: TimeRange;
+  readonly timezone: string;
   readonly onChange: (range: TimeRange) => void;
-}) {
+}
+
+/** Chooses what part of time is shown: a preset that follows the clock, or from one moment to another. */
+export function RangePicker({ range, timezone, onChange }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
   const choose = (chosen: TimeRange) => {
     onChange(chosen);
@@ -22,9 +24,9 @@ export function RangePicker({
   return (
     <Popover.Root open={isOpen} onOpenChange={setOpen}>
       <Popover.Trigger asChild>
-        <Button>
-          <Calendar size={14} className="text-ink-faint" />
-          {rangeLabel(range)}
+        <Button className="min-w-0 shrink">
+          <Calendar size={14} className="shrink-0 text-ink-faint" />
+          <span className="truncate">{rangeLabel(range, timezone)}</span>
         </Button>
       </Popover.Trigger>
       <Popover.Portal>
@@ -50,7 +52,7 @@ export function RangePicker({
               </button>
             );
           })}
-          <CustomRange range={range} onChoose={choose} />
+          <CustomRange range={range} timezone={timezone} onChoose={choose} />
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
@@ -59,19 +61,19 @@ export function RangePicker({
 
 function CustomRange({
   range,
+  timezone,
   onChoose,
-}: {
-  readonly range: TimeRange;
-  readonly onChoose: (range: TimeRange) => void;
-}) {
-  const [from, setFrom] = useState('from' in range ? localText(range.from) : '');
-  const [to, setTo] = useState('from' in range ? localText(range.to) : '');
-  const fromS = unixSeconds(from);
-  const toS = unixSeconds(to);
-  const isReversed = fromS !== undefined && toS !== undefined && fromS >= toS;
+}: Pick<RangePickerProps, 'range' | 'timezone'> & { readonly onChoose: (range: TimeRange) => void }) {
+  const nowAtOpening = nowS();
+  const shown = 'from' in range ? range : { from: nowAtOpening - range.last_seconds, to: nowAtOpening };
+  const [from, setFrom] = useState(wallText(shown.from, timezone));
+  const [to, setTo] = useState(wallText(shown.to, timezone));
+  const fromS = instantOfText(from, timezone);
+  const toS = instantOfText(to, timezone);
+  const problem = rangeProblem(fromS, toS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (fromS !== undefined && toS !== undefined && !isReversed) onChoose({ from: fromS, to: toS });
+    if (fromS !== undefined && toS !== undefined && problem === undefined) onChoose({ from: fromS, to: toS });
   };
   return (
     <form onSubmit={submit} className="mt-1.5 flex flex-col gap-2.5 border-t border-line p-2.5 pb-1.5">
@@ -86,11 +88,7 @@ function CustomRange({
           />
         )}
       </Field>
-      <Field
-        label="To"
-        error={isReversed ? 'The end lies before the start.' : undefined}
-        hint="In the time of this computer."
-      >
+      <Field label="To" error={problem} hint={`In the time of the board: ${timezone}.`}>
         {(control) => (
           <TextInput
             {...control}
@@ -101,22 +99,9 @@ function CustomRange({
           />
         )}
       </Field>
-      <Button type="submit" look="primary" disabled={isReversed}>
+      <Button type="submit" look="primary" disabled={problem !== undefined}>
         Show
       </Button>
     </form>
   );
-}
-
-function unixSeconds(text: string): number | undefined {
-  const ms = new Date(text).getTime();
-  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
-}
-
-const MS_PER_MINUTE = 60_000;
-
-/** As the browser's own control writes a local moment. */
-function localText(unixS: number): string {
-  const date = new Date(unixS * 1_000);
-  return new Date(date.getTime() - date.getTimezoneOffset() * MS_PER_MINUTE).toISOString().slice(0, 16);
 }

@@ -1,6 +1,7 @@
-import type { AnalysisResult, AnalysisRow } from '@tollgate/contract';
+import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { seriesOf } from './series.js';
+import { type ChartData, chartDataOf, slidTo, withBuckets } from './chart-data.js';
+import { SeriesMaker } from './series.js';
 
 const FROM = 1_790_000_100;
 const HOUR_S = 3_600;
@@ -29,13 +30,31 @@ const result = (rows: readonly AnalysisRow[], hours = 3): AnalysisResult => ({
   truncated: false,
 });
 
+const seriesOf = (answer: AnalysisResult, measure: Measure) =>
+  new SeriesMaker().make(chartDataOf(answer), measure);
+
 describe('the series of a chart', () => {
   it('are zero where nothing happened, from the first bucket to the last', () => {
     const { times, series } = seriesOf(result([row({ bucket: FIRST + HOUR_S })]), 'amount');
     expect(times).toEqual([FIRST, FIRST + HOUR_S, FIRST + 2 * HOUR_S]);
-    expect(series).toEqual([
-      { label: 'tokens', unit: 'USD', values: [0, 0.1, 0], exact: ['0', '0.1', '0'], total: '0.1' },
-    ]);
+    expect(series).toMatchObject([{ label: 'tokens', unit: 'USD', total: '0.1' }]);
+    expect([...(series[0]?.values ?? [])]).toEqual([0, 0.1, 0]);
+    expect(series[0]?.exact).toEqual([undefined, '0.1', undefined]);
+  });
+
+  it('end with what has happened: the future is no zero', () => {
+    const { times } = new SeriesMaker().make(
+      chartDataOf(result([row({})], 24)),
+      'amount',
+      FIRST + HOUR_S + 1,
+    );
+    expect(times).toEqual([FIRST, FIRST + HOUR_S]);
+  });
+
+  it('say which of their ends are cut by the range', () => {
+    expect(seriesOf(result([row({})]), 'amount')).toMatchObject({ isFirstCut: true, isLastCut: false });
+    const whole = { ...result([row({})]), from: FIRST, to: FIRST + HOUR_S + 60 };
+    expect(seriesOf(whole, 'amount')).toMatchObject({ isFirstCut: false, isLastCut: true });
   });
 
   it('add exactly, and never over currencies or metrics', () => {
@@ -70,10 +89,84 @@ describe('the series of a chart', () => {
     expect(both.series.map(({ label }) => label).sort()).toEqual(['calls · b', 'tokens · a · (none)']);
   });
 
-  it('do not double a bucket at the end of summer time', () => {
-    // A local day of 25 hours lies between these two.
-    const days = [FIRST, FIRST + 25 * HOUR_S].map((bucket) => row({ bucket }));
-    const answer = { ...result(days), bucket_size: '1d', to: FIRST + 26 * HOUR_S };
-    expect(seriesOf(answer, 'amount').times).toEqual([FIRST, FIRST + 25 * HOUR_S]);
+  it('put the sum of all others last, however great it is', () => {
+    const other = row({ group: { model: null }, other: true, amount: '100' });
+    const none = row({ group: { model: null }, other: false, amount: '1' });
+    const { series } = seriesOf(result([other, none, row({ group: { model: 'a' }, amount: '2' })]), 'amount');
+    expect(series.map(({ label, isOther }) => [label, isOther])).toEqual([
+      ['a', false],
+      ['(none)', false],
+      ['All others', true],
+    ]);
+  });
+
+  it('have the days of the local calendar, at the end of summer time too', () => {
+    const midnight = Date.parse('2026-10-25T00:00+02:00') / 1_000;
+    const days = { bucket_size: '1d', timezone: 'Europe/Berlin', from: midnight, to: midnight + 49 * HOUR_S };
+    const { times } = seriesOf({ ...result([row({ bucket: midnight })]), ...days }, 'amount');
+    expect(times).toEqual([midnight, midnight + 25 * HOUR_S]);
+  });
+});
+
+describe('what is told of a chart', () => {
+  const a = row({ group: { model: 'a' }, amount: '0.1' });
+  const b = row({ group: { model: 'b' }, amount: '0.2' });
+  const told = (
+    rows: AnalysisRow[],
+    buckets: number[],
+    fields: Partial<StreamBuckets> = {},
+  ): StreamBuckets => ({
+    ...{ query: 0, bucket_size: '1h', from: FROM, to: FIRST + 3 * HOUR_S, buckets, rows },
+    ...fields,
+  });
+  const followed = (data: ChartData, event: StreamBuckets) => {
+    const next = withBuckets(data, event);
+    if (next === undefined) throw new Error('it is to be asked anew');
+    return next;
+  };
+
+  it('takes the place of its buckets, and comes to what asking anew would', () => {
+    const maker = new SeriesMaker();
+    const before = chartDataOf(
+      result([a, b, row({ bucket: FIRST + HOUR_S, group: { model: 'b' }, amount: '1' })]),
+    );
+    maker.make(before, 'amount');
+    const fresh = [{ ...a, amount: '5' }];
+    const after = maker.make(followed(before, told(fresh, [FIRST])), 'amount');
+    expect(after.series.map(({ label, total, exact }) => [label, total, exact[0]])).toEqual([
+      ['b', '1', undefined],
+      ['a', '5', '5'],
+    ]);
+    const rest = row({ bucket: FIRST + HOUR_S, group: { model: 'b' }, amount: '1' });
+    const anew = new SeriesMaker().make(chartDataOf(result([...fresh, rest])), 'amount');
+    expect([...after.series].sort((x, y) => (x.key < y.key ? -1 : 1))).toEqual(
+      [...anew.series].sort((x, y) => (x.key < y.key ? -1 : 1)),
+    );
+  });
+
+  it('brings new lines after those that are drawn, and leaves these in their places', () => {
+    const maker = new SeriesMaker();
+    const before = chartDataOf(result([b]));
+    maker.make(before, 'amount');
+    const { series } = maker.make(followed(before, told([{ ...a, amount: '9' }, b], [FIRST])), 'amount');
+    expect(series.map(({ label }) => label)).toEqual(['b', 'a']);
+  });
+
+  it('changes nothing of what it does not name', () => {
+    const maker = new SeriesMaker();
+    const before = chartDataOf(result([a]));
+    const set = maker.make(before, 'amount');
+    expect(maker.make(followed(before, told([], [])), 'amount')).toBe(set);
+  });
+
+  it('is to be asked anew in buckets of another size', () => {
+    expect(withBuckets(chartDataOf(result([a])), told([], [], { bucket_size: '2h' }))).toBeUndefined();
+  });
+
+  it('moves on with time though nothing is told', () => {
+    const maker = new SeriesMaker();
+    const data = chartDataOf(result([a]));
+    const { times } = maker.make(slidTo(data, data.toldAtS + HOUR_S), 'amount');
+    expect(times).toEqual([1, 2, 3].map((hours) => FIRST + hours * HOUR_S));
   });
 });

@@ -1,4 +1,5 @@
 import { BOARD_TIME_RANGES_S } from '@tollgate/contract';
+import { dateTime } from '../../format.js';
 
 /** The last so many seconds up to now, or a stretch of time: Unix seconds, `to` exclusive. */
 export type TimeRange = { readonly last_seconds: number } | { readonly from: number; readonly to: number };
@@ -14,10 +15,42 @@ const LABELS: Readonly<Record<(typeof BOARD_TIME_RANGES_S)[number], string>> = {
 
 export const PRESETS = BOARD_TIME_RANGES_S.map((seconds) => ({ seconds, label: LABELS[seconds] }));
 
-export function rangeLabel(range: TimeRange): string {
-  if ('from' in range) return 'Custom range';
+/** Latest moment that can be asked for: what 32 bits hold. */
+const UNIX_S_MAX = 4_294_967_295;
+
+export function rangeLabel(range: TimeRange, timezone: string): string {
+  if ('from' in range) return `${momentLabel(range.from, timezone)} to ${momentLabel(range.to, timezone)}`;
   return (
     PRESETS.find(({ seconds }) => seconds === range.last_seconds)?.label ??
     `Last ${range.last_seconds} seconds`
   );
+}
+
+/** To the minute, which is what can be chosen. */
+function momentLabel(unixS: number, timezone: string): string {
+  return dateTime(unixS, timezone).replace(/:\d\d$/, '');
+}
+
+/** The range that an address names; undefined when it names none, or one that cannot be. */
+export function rangeOf(address: URLSearchParams): TimeRange | undefined {
+  const [last, from, to] = ['last', 'from', 'to'].map((name) => seconds(address.get(name)));
+  if (last !== undefined && last > 0) return { last_seconds: last };
+  return from !== undefined && to !== undefined && from < to ? { from, to } : undefined;
+}
+
+export function addressOf(range: TimeRange): Record<string, string> {
+  if ('from' in range) return { from: String(range.from), to: String(range.to) };
+  return { last: String(range.last_seconds) };
+}
+
+function seconds(text: string | null): number | undefined {
+  if (text === null || !/^\d{1,10}$/.test(text)) return undefined;
+  return Number(text) <= UNIX_S_MAX ? Number(text) : undefined;
+}
+
+/** What is wrong with a range that was typed: undefined for nothing. */
+export function rangeProblem(from: number | undefined, to: number | undefined): string | undefined {
+  if (from === undefined || to === undefined) return undefined;
+  if (from < 0 || to > UNIX_S_MAX) return 'Choose times from 1970 to 2106.';
+  return from < to ? undefined : 'The end lies before the start.';
 }

@@ -1,0 +1,64 @@
+import type { Board } from '@tollgate/contract';
+import { useLocation } from 'wouter';
+import { useProject } from '../../project.js';
+import { ConfirmDialog } from '../../ui/confirm-dialog.js';
+import { useBoardChanges } from './api.js';
+import { BoardDialog } from './board-dialog.js';
+import type { Doing } from './board-page.js';
+import { ChartEditor } from './chart-editor.js';
+import type { TimeRange } from './time-range.js';
+
+/** What is done on a board beside looking. */
+export function BoardDialogs({
+  board,
+  doing,
+  range,
+  onDone,
+}: {
+  readonly board: Board;
+  readonly doing: Doing;
+  readonly range: TimeRange;
+  readonly onDone: () => void;
+}) {
+  const changes = useBoardChanges();
+  const { id } = useProject();
+  const [, navigate] = useLocation();
+  switch (doing.what) {
+    case 'edit-board':
+      return <BoardDialog board={board} isOpen onClose={onDone} />;
+    case 'delete-board':
+      return (
+        <ConfirmDialog
+          title={`Delete “${board.name}”?`}
+          action="Delete board"
+          change={changes.remove}
+          isOpen
+          onClose={onDone}
+          onConfirm={() =>
+            changes.remove.mutate(board.report_id, { onSuccess: () => navigate(`/p/${id}/boards`) })
+          }
+        >
+          The board and its charts are gone for good. Usage stays as it is.
+        </ConfirmDialog>
+      );
+    case 'delete-chart':
+      return (
+        <ConfirmDialog
+          title={`Delete “${doing.chart.title}”?`}
+          action="Delete chart"
+          change={changes.removeChart}
+          isOpen
+          onClose={onDone}
+          onConfirm={() => changes.removeChart.mutate(doing.chart.chart_id, { onSuccess: onDone })}
+        >
+          Usage stays as it is.
+        </ConfirmDialog>
+      );
+    case 'new-chart':
+      return <ChartEditor board={board} range={range} onClose={onDone} />;
+    case 'edit-chart':
+      return <ChartEditor board={board} chart={doing.chart} range={range} onClose={onDone} />;
+    case 'duplicate-chart':
+      return <ChartEditor board={board} chart={doing.chart} isCopy range={range} onClose={onDone} />;
+  }
+}

@@ -1,0 +1,60 @@
+import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
+import { nowS } from '../../clock.js';
+
+/** Where the rows of an answer without buckets stand. */
+const TOTALS = 0;
+
+/** What a chart asked and was answered, and what was told of it since. It never changes: each telling makes a new one. */
+export interface ChartData {
+  readonly bucketSize: string;
+  readonly timezone: string;
+  readonly from: number;
+  readonly to: number;
+  readonly measures: readonly Measure[];
+  /** More rows exist than were answered. */
+  readonly isTruncated: boolean;
+  /** By the start of their bucket; an array stays the same for as long as nothing in its bucket changes. */
+  readonly rows: ReadonlyMap<number, readonly AnalysisRow[]>;
+  /** When the service said so, by the clock of this browser: its own may differ. */
+  readonly toldAtS: number;
+}
+
+export function chartDataOf(result: AnalysisResult): ChartData {
+  return {
+    bucketSize: result.bucket_size,
+    timezone: result.timezone,
+    from: result.from,
+    to: result.to,
+    measures: result.measures,
+    isTruncated: result.truncated,
+    rows: byBucket(result.rows),
+    toldAtS: nowS(),
+  };
+}
+
+/** The data with the told buckets in the place of what was there; undefined when the chart has to be asked anew. */
+export function withBuckets(data: ChartData, told: StreamBuckets): ChartData | undefined {
+  if (told.bucket_size !== data.bucketSize) return undefined;
+  const rows = new Map(data.rows);
+  for (const bucket of told.buckets) rows.delete(bucket ?? TOTALS);
+  for (const [bucket, fresh] of byBucket(told.rows)) rows.set(bucket, fresh);
+  return { ...data, from: told.from, to: told.to, rows, toldAtS: nowS() };
+}
+
+/** The data as they stand at `atS`: a range that ends now has moved on since it was told of. */
+export function slidTo(data: ChartData, atS: number): ChartData {
+  const passedS = Math.max(atS - data.toldAtS, 0);
+  if (passedS === 0) return data;
+  return { ...data, from: data.from + passedS, to: data.to + passedS, toldAtS: atS };
+}
+
+function byBucket(rows: readonly AnalysisRow[]): Map<number, AnalysisRow[]> {
+  const grouped = new Map<number, AnalysisRow[]>();
+  for (const row of rows) {
+    const bucket = row.bucket ?? TOTALS;
+    const known = grouped.get(bucket);
+    if (known === undefined) grouped.set(bucket, [row]);
+    else known.push(row);
+  }
+  return grouped;
+}

@@ -1,0 +1,113 @@
+import type { Chart } from '@tollgate/contract';
+import { Copy, Ellipsis, FileDown, ImageDown, Pencil, Table2, Trash2 } from 'lucide-react';
+import { type RefObject, useState } from 'react';
+import { decimalExact } from '../../format.js';
+import { useProjectPath } from '../../project.js';
+import { useTheme } from '../../theme.js';
+import { IconButton } from '../../ui/button.js';
+import { Menu, type MenuItem } from '../../ui/menu.js';
+import { messageOf } from '../../ui/states.js';
+import { chartCsv } from './api.js';
+import type { ChartAction } from './chart-card.js';
+import { pictureOf } from './chart-picture.js';
+import { fileName, saveFile } from './downloads.js';
+import { colored } from './palette.js';
+import type { SeriesSet } from './series.js';
+import { rangeLabel, type TimeRange } from './time-range.js';
+
+export interface ChartMenuProps {
+  readonly chart: Chart;
+  readonly timezone: string;
+  readonly range: TimeRange;
+  /** How time is cut, in words. */
+  readonly note: string;
+  readonly set: SeriesSet | undefined;
+  /** Where the chart is drawn. */
+  readonly card: RefObject<HTMLElement | null>;
+  readonly isTable: boolean;
+  readonly onTable: () => void;
+  readonly onDo: ((action: ChartAction) => void) | undefined;
+}
+
+const ICON_PX = 14;
+
+export function ChartMenu({
+  chart,
+  timezone,
+  range,
+  note,
+  set,
+  card,
+  isTable,
+  onTable,
+  onDo,
+}: ChartMenuProps) {
+  const project = useProjectPath();
+  const theme = useTheme();
+  const [problem, setProblem] = useState<string>();
+  const save = async (extension: string, make: () => Promise<Blob>) => {
+    try {
+      saveFile(await make(), fileName(chart.title, extension));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  const picture = () => {
+    const plot = card.current?.querySelector('canvas');
+    if (plot == null || set === undefined) throw new Error('There is no chart to make a picture of.');
+    const legend = colored(set.series, theme).map(({ label, total, unit, color }) => ({
+      ...{ label, color },
+      value: `${decimalExact(total)} ${unit}`.trim(),
+    }));
+    return pictureOf({ title: chart.title, note: `${rangeLabel(range, timezone)} · ${note}`, plot, legend });
+  };
+  const reading: MenuItem[] = [
+    {
+      label: isTable ? 'View as chart' : 'View as table',
+      icon: <Table2 size={ICON_PX} />,
+      onSelect: onTable,
+    },
+    {
+      label: 'Download CSV',
+      icon: <FileDown size={ICON_PX} />,
+      onSelect: () => void save('csv', () => chartCsv(project, chart.query, timezone, range)),
+    },
+    {
+      label: 'Download PNG',
+      icon: <ImageDown size={ICON_PX} />,
+      isDisabled: isTable || set === undefined || set.series.length === 0,
+      onSelect: () => void save('png', async () => picture()),
+    },
+  ];
+  return (
+    <>
+      {problem !== undefined && (
+        <span role="alert" className="truncate text-xs text-bad" title={problem}>
+          {problem}
+        </span>
+      )}
+      <Menu
+        trigger={
+          <IconButton label={`More about ${chart.title}`}>
+            <Ellipsis size={16} />
+          </IconButton>
+        }
+        items={onDo === undefined ? reading : [...reading, ...changing(onDo)]}
+      />
+    </>
+  );
+}
+
+function changing(onDo: (action: ChartAction) => void): MenuItem[] {
+  return [
+    { label: 'Edit', icon: <Pencil size={ICON_PX} />, onSelect: () => onDo('edit-chart') },
+    { label: 'Duplicate', icon: <Copy size={ICON_PX} />, onSelect: () => onDo('duplicate-chart') },
+    {
+      label: 'Delete',
+      icon: <Trash2 size={ICON_PX} />,
+      isDangerous: true,
+      onSelect: () => onDo('delete-chart'),
+    },
+  ];
+}

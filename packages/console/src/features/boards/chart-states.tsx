@@ -1,0 +1,73 @@
+import { Link } from 'wouter';
+import { ApiFailure } from '../../api/client.js';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { FailureNote } from '../../ui/states.js';
+import { useMetrics } from './metrics.js';
+import type { TimeRange } from './time-range.js';
+
+const HEIGHT = 'h-72';
+
+/** There is nothing to draw: says whether that is so in this range alone, and what to do. */
+export function NoUsage({
+  metrics,
+  isAmount,
+  onWiden,
+}: {
+  readonly metrics: readonly string[];
+  readonly isAmount: boolean;
+  readonly onWiden: ((range: TimeRange) => void) | undefined;
+}) {
+  const { id } = useProject();
+  const used = useMetrics();
+  const seen = used.data?.filter(({ metric }) => metrics.includes(metric)) ?? [];
+  const lastS = Math.max(0, ...seen.map(({ last_seen_at }) => last_seen_at));
+  return (
+    <div
+      className={`flex ${HEIGHT} flex-col items-center justify-center gap-3 px-6 pb-4 text-center text-[13px] text-ink-soft`}
+    >
+      {used.data?.length === 0 ? (
+        <>
+          <p>No events have arrived yet.</p>
+          <Link href={`/p/${id}/start`} className="font-medium text-accent hover:underline">
+            Send the first one
+          </Link>
+        </>
+      ) : (
+        <>
+          <p>
+            {isAmount && seen.length > 0
+              ? 'Nothing here has a price in this range.'
+              : `No usage of ${metrics.join(', ')} in this range.`}
+          </p>
+          {onWiden !== undefined && lastS > 0 && (
+            <Button size="small" onClick={() => onWiden({ from: lastS - AROUND_S, to: lastS + 60 })}>
+              Show when it was last used
+            </Button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** A day up to the last usage. */
+const AROUND_S = 86_400;
+
+const ADVICE: Readonly<Record<string, string>> = {
+  analysis_busy:
+    'Many charts are being asked at once. It is tried again by itself; a shorter range is faster.',
+  store_unavailable: 'This took too long. A shorter range, or fewer dimensions to split by, will be faster.',
+  forbidden: 'This key may not read charts: it needs analytics:read.',
+};
+
+/** A chart could not be read: what the service said, and what helps. */
+export function ChartFailure({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  const advice = error instanceof ApiFailure ? ADVICE[error.code] : undefined;
+  return (
+    <div className={`${HEIGHT} px-4`}>
+      <FailureNote error={error} onRetry={onRetry} />
+      {advice !== undefined && <p className="mt-2 text-[13px] text-ink-soft">{advice}</p>}
+    </div>
+  );
+}
