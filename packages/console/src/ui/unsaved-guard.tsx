@@ -4,7 +4,14 @@ import { Button } from './button.js';
 import { Dialog, DialogActions } from './dialog.js';
 
 /** Asks before unsaved work is left behind: by a link of the console here, by the browser otherwise. */
-export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
+export function UnsavedGuard({
+  isDirty,
+  keptBelow,
+}: {
+  readonly isDirty: boolean;
+  /** An address: to it, and to what lies below it, the work is taken along. */
+  readonly keptBelow?: string;
+}) {
   const [, navigate] = useLocation();
   const [leaving, setLeaving] = useState<string>();
   useEffect(() => {
@@ -15,6 +22,7 @@ export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
       const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey);
       if (!(link instanceof HTMLAnchorElement) || !isPlain || link.target === '_blank') return;
       if (link.origin !== location.origin || link.hash !== '') return;
+      if (keptBelow !== undefined && `${link.pathname}/`.startsWith(`${keptBelow}/`)) return;
       event.preventDefault();
       event.stopPropagation();
       setLeaving(link.pathname + link.search);
@@ -25,7 +33,7 @@ export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
       window.removeEventListener('beforeunload', onUnload);
       document.removeEventListener('click', onClick, { capture: true });
     };
-  }, [isDirty]);
+  }, [isDirty, keptBelow]);
   return (
     <Dialog
       title="Leave without saving?"

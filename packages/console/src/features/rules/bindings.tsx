@@ -1,0 +1,83 @@
+import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { useProject } from '../../project.js';
+import { type RuleSet, type RuleSetKind, useExtractorRuleSets, usePricingRuleSets } from './api.js';
+import { titleOf } from './rule-set-list.js';
+
+/** What a rule set is bound to, or what is bound to it. */
+export function Bindings({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ruleSet: RuleSet }) {
+  return kind === 'pricing' ? (
+    <BoundTo pricing={ruleSet as PricingRuleSet} />
+  ) : (
+    <PricedBy extractor={ruleSet as ExtractorRuleSet} />
+  );
+}
+
+function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
+  const { id: projectId } = useProject();
+  const extractor = useExtractorRuleSets().data?.find(({ id }) => id === pricing.extractor_rule_set_id);
+  if (extractor === undefined) return null;
+  return (
+    <span>
+      prices{' '}
+      <Link href={`/p/${projectId}/rules/extractor/${extractor.id}`} className="text-accent hover:underline">
+        {titleOf(extractor)}
+      </Link>
+    </span>
+  );
+}
+
+function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
+  const { id: projectId } = useProject();
+  const bound = useBoundPricings(extractor.id);
+  if (bound.length === 0) return null;
+  return (
+    <span>
+      priced by{' '}
+      {bound.map((pricing, index) => (
+        <span key={pricing.id}>
+          {index > 0 && ', '}
+          <Link href={`/p/${projectId}/rules/pricing/${pricing.id}`} className="text-accent hover:underline">
+            {titleOf(pricing)}
+          </Link>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+const NO_PRICINGS: readonly PricingRuleSet[] = [];
+
+/** Pricing rule sets of an extractor rule set that are not archived. */
+export function useBoundPricings(extractorId: string): readonly PricingRuleSet[] {
+  const { data = NO_PRICINGS } = usePricingRuleSets();
+  return useMemo(
+    () =>
+      data.filter(
+        ({ extractor_rule_set_id, status }) => extractor_rule_set_id === extractorId && status !== 'archived',
+      ),
+    [data, extractorId],
+  );
+}
+
+/** Names of dimensions that an expression can ask for: of the rule set itself, or of what it is bound to. */
+export function useDimensionNames(kind: RuleSetKind, ruleSet: RuleSet, body: unknown): readonly string[] {
+  const { data: extractors } = useExtractorRuleSets();
+  return useMemo(() => {
+    const extractor =
+      kind === 'extractor'
+        ? body
+        : extractors?.find(({ id }) => id === (ruleSet as PricingRuleSet).extractor_rule_set_id);
+    return namesIn(extractor);
+  }, [kind, ruleSet, body, extractors]);
+}
+
+/** Of a body that need not be whole. */
+function namesIn(body: unknown): string[] {
+  const dimensions = (body as Partial<ExtractorRuleSet> | null | undefined)?.dimensions;
+  if (!Array.isArray(dimensions)) return [];
+  return dimensions.flatMap((each: { name?: unknown } | null) =>
+    typeof each?.name === 'string' ? [each.name] : [],
+  );
+}

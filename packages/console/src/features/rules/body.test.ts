@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { unshownPlace, withField } from './body.js';
+
+describe('withField', () => {
+  it('sets a field in its place, or leaves it out', () => {
+    expect(JSON.stringify(withField({ a: 1, b: 2 }, 'a', 3))).toBe('{"a":3,"b":2}');
+    expect(withField({ a: 1, b: 2 } as { a: number; b?: number }, 'b', undefined)).toEqual({ a: 1 });
+  });
+});
+
+describe('unshownPlace', () => {
+  it.each([
+    ['extractor', {}, undefined],
+    ['extractor', { name: 'x', colour: 'red', dimensions: [{ name: 'a', path: 'b' }] }, undefined],
+    ['extractor', [], 'the whole of it'],
+    ['extractor', null, 'the whole of it'],
+    ['extractor', { subject: 5 }, 'subject'],
+    ['extractor', { subject: { required: 'yes' } }, 'subject.required'],
+    ['extractor', { dimensions: { name: 'a' } }, 'dimensions'],
+    ['extractor', { dimensions: [{}, null] }, 'dimensions[1]'],
+    [
+      'extractor',
+      { charge_item_extractors: [{ less_paths: ['a', 1] }] },
+      'charge_item_extractors[0].less_paths',
+    ],
+    ['pricing', { rules: [{ priority: 1.5 }] }, 'rules[0].priority'],
+    ['pricing', { rules: [{ match_expr: null }] }, 'rules[0].match_expr'],
+  ] as const)('of %s rules %j is %s', (kind, body, place) => expect(unshownPlace(kind, body)).toBe(place));
+});

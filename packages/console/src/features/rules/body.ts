@@ -1,0 +1,141 @@
+import type {
+  ChargeItemExtractor,
+  DimensionConfig,
+  ExtractorRuleSet,
+  PricingRule,
+  PricingRuleSet,
+  SubjectConfig,
+} from '@tollgate/contract';
+import type { RuleSet, RuleSetKind } from './api.js';
+
+/** What update takes of an extractor rule set, every field of it there. */
+export interface ExtractorBody {
+  readonly name: string;
+  readonly template_id?: string;
+  readonly effective_from?: number;
+  readonly subject: SubjectConfig;
+  readonly dimensions: readonly DimensionConfig[];
+  readonly charge_item_extractors: readonly ChargeItemExtractor[];
+}
+
+/** The same of a pricing rule set. */
+export interface PricingBody {
+  readonly extractor_rule_set_id: string;
+  readonly name: string;
+  readonly effective_from?: number;
+  readonly currency: string;
+  readonly rules: readonly PricingRule[];
+}
+
+/** What is sent to save a rule set as it is. */
+export function bodyOf(ruleSet: RuleSet): ExtractorBody | PricingBody {
+  return isPricing(ruleSet) ? pricingBody(ruleSet) : extractorBody(ruleSet);
+}
+
+function isPricing(ruleSet: RuleSet): ruleSet is PricingRuleSet {
+  return 'extractor_rule_set_id' in ruleSet;
+}
+
+function extractorBody({ name, template_id, effective_from, ...ruleSet }: ExtractorRuleSet): ExtractorBody {
+  const { subject, dimensions, charge_item_extractors } = ruleSet;
+  return {
+    name,
+    ...(template_id === undefined ? {} : { template_id }),
+    effective_from,
+    subject,
+    dimensions,
+    charge_item_extractors,
+  };
+}
+
+function pricingBody(ruleSet: PricingRuleSet): PricingBody {
+  const { extractor_rule_set_id, name, effective_from, currency, rules } = ruleSet;
+  return { extractor_rule_set_id, name, effective_from, currency, rules };
+}
+
+export function jsonOf(body: unknown): string {
+  return JSON.stringify(body, null, 2);
+}
+
+/** A value of an object set, or left out; the others stay, in their order. */
+export function withField<T extends object, K extends keyof T>(
+  object: T,
+  key: K,
+  value: T[K] | undefined,
+): T {
+  if (value !== undefined) return { ...object, [key]: value };
+  const { [key]: _, ...rest } = object;
+  return rest as T;
+}
+
+type Shape = 'string' | 'integer' | 'boolean' | 'strings' | Fields | readonly [Fields];
+interface Fields {
+  readonly [name: string]: Shape;
+}
+
+const PRICES = { unit_price_expr: 'string', amount_expr: 'string' } as const;
+
+/** What the form shows; a field that it does not know stays as it is, out of sight. */
+const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
+  extractor: {
+    name: 'string',
+    effective_from: 'integer',
+    subject: {
+      ...{ type_path: 'string', default_type: 'string', id_path: 'string', default_id: 'string' },
+      required: 'boolean',
+    },
+    dimensions: [{ name: 'string', path: 'string', type: 'string', required: 'boolean' }],
+    charge_item_extractors: [
+      {
+        ...{ name: 'string', metric: 'string', path: 'string', less_paths: 'strings', type: 'string' },
+        ...{ unit: 'string', currency: 'string', ...PRICES },
+      },
+    ],
+  },
+  pricing: {
+    ...{ extractor_rule_set_id: 'string', name: 'string', effective_from: 'integer', currency: 'string' },
+    rules: [{ name: 'string', priority: 'integer', metric: 'string', match_expr: 'string', ...PRICES }],
+  },
+};
+
+/** The first place of a body that the form could not show as it is, `the whole of it` included; undefined where it can. */
+export function unshownPlace(kind: RuleSetKind, body: unknown): string | undefined {
+  return misfit(body, SHAPES[kind], '');
+}
+
+function misfit(value: unknown, shape: Shape, path: string): string | undefined {
+  if (shape === 'strings') {
+    const isFit = Array.isArray(value) && value.every((each) => typeof each === 'string');
+    return isFit ? undefined : path;
+  }
+  if (shape === 'integer') return Number.isSafeInteger(value) ? undefined : path;
+  if (typeof shape === 'string') return typeof value === shape ? undefined : path;
+  if (isListShape(shape)) {
+    if (!Array.isArray(value)) return path;
+    return firstOf(value, (entry, index) => misfit(entry, shape[0], `${path}[${index}]`));
+  }
+  if (!isObject(value)) return path === '' ? 'the whole of it' : path;
+  const prefix = path === '' ? '' : `${path}.`;
+  return firstOf(Object.entries(shape), ([name, inner]) =>
+    Object.hasOwn(value, name) ? misfit(value[name], inner, `${prefix}${name}`) : undefined,
+  );
+}
+
+function isListShape(shape: Fields | readonly [Fields]): shape is readonly [Fields] {
+  return Array.isArray(shape);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function firstOf<Each>(
+  entries: readonly Each[],
+  find: (each: Each, index: number) => string | undefined,
+): string | undefined {
+  for (const [index, each] of entries.entries()) {
+    const found = find(each, index);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

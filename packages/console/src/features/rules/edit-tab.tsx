@@ -1,0 +1,132 @@
+import { Braces, ListTree } from 'lucide-react';
+import { useMemo } from 'react';
+import { Button } from '../../ui/button.js';
+import { messageOf } from '../../ui/states.js';
+import type { RuleSetKind } from './api.js';
+import { type ExtractorBody, type PricingBody, unshownPlace } from './body.js';
+import { type Finding, withoutField } from './finding.js';
+import { RulesFormContext } from './form/context.js';
+import { ExtractorForm } from './form/extractor-form.js';
+import { PricingForm } from './form/pricing-form.js';
+import { JsonView } from './json-view.js';
+import type { WorkingCopy } from './use-working-copy.js';
+
+export type EditView = 'form' | 'json';
+
+export interface EditTabProps {
+  readonly kind: RuleSetKind;
+  readonly copy: WorkingCopy;
+  readonly findings: readonly Finding[];
+  /** What saving failed with, other than findings. */
+  readonly failure: unknown;
+  readonly dimensionNames: readonly string[];
+  readonly isReadOnly: boolean;
+  readonly view: EditView;
+  readonly onView: (view: EditView) => void;
+}
+
+/** The rule set as a form or as JSON: two views of one text. */
+export function EditTab({ view, onView, ...props }: EditTabProps) {
+  const { kind, copy, findings, failure } = props;
+  const unshown = useMemo(
+    () => (copy.body === undefined ? 'JSON' : unshownPlace(kind, copy.body)),
+    [kind, copy.body],
+  );
+  const isForm = view === 'form' && unshown === undefined;
+  const told = isForm ? withoutField(kind, findings) : findings;
+  return (
+    <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <fieldset className="flex gap-1">
+          <legend className="sr-only">View</legend>
+          <ViewButton isChosen={isForm} isDisabled={unshown !== undefined} onChoose={() => onView('form')}>
+            <ListTree size={14} /> Form
+          </ViewButton>
+          <ViewButton isChosen={!isForm} onChoose={() => onView('json')}>
+            <Braces size={14} /> JSON
+          </ViewButton>
+        </fieldset>
+        {unshown !== undefined && (
+          <p className="text-xs text-ink-faint">
+            {copy.body === undefined
+              ? 'The form is back once this is JSON.'
+              : `The form cannot show what stands at ${unshown}.`}
+          </p>
+        )}
+      </div>
+      <div role="status" className="empty:hidden">
+        {failure != null && <p className="mb-2 text-[13px] text-bad">{messageOf(failure)}</p>}
+        {told.length > 0 && <Problems findings={told} />}
+      </div>
+      {isForm ? (
+        <Form {...props} />
+      ) : (
+        <JsonView
+          text={copy.text}
+          findings={findings}
+          isReadOnly={props.isReadOnly}
+          onChange={copy.editText}
+        />
+      )}
+    </div>
+  );
+}
+
+function ViewButton({
+  isChosen,
+  isDisabled = false,
+  onChoose,
+  children,
+}: {
+  readonly isChosen: boolean;
+  readonly isDisabled?: boolean;
+  readonly onChoose: () => void;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <Button
+      size="small"
+      look="quiet"
+      aria-pressed={isChosen}
+      disabled={isDisabled}
+      onClick={onChoose}
+      className={isChosen ? 'bg-sunken font-medium text-ink' : ''}
+    >
+      {children}
+    </Button>
+  );
+}
+
+function Form({ kind, copy, findings, dimensionNames, isReadOnly }: Omit<EditTabProps, 'view' | 'onView'>) {
+  const form = useMemo(
+    () => ({ findings, isReadOnly, dimensionNames }),
+    [findings, isReadOnly, dimensionNames],
+  );
+  return (
+    <RulesFormContext value={form}>
+      <div className="max-w-6xl">
+        {kind === 'extractor' ? (
+          <ExtractorForm value={copy.body as ExtractorBody} onChange={copy.edit} />
+        ) : (
+          <PricingForm value={copy.body as PricingBody} onChange={copy.edit} />
+        )}
+      </div>
+    </RulesFormContext>
+  );
+}
+
+const SHOWN_MAX = 5;
+
+function Problems({ findings }: { readonly findings: readonly Finding[] }) {
+  return (
+    <ul className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
+      {findings.slice(0, SHOWN_MAX).map(({ path, message }) => (
+        <li key={`${path} ${message}`} className="break-words">
+          {path !== '' && <code className="mr-1.5 font-mono text-xs">{path}</code>}
+          {message}
+        </li>
+      ))}
+      {findings.length > SHOWN_MAX && <li>and {findings.length - SHOWN_MAX} more</li>}
+    </ul>
+  );
+}

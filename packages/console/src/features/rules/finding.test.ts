@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { inExpression, inJson, withoutField } from './finding.js';
+
+describe('inExpression', () => {
+  it('marks the word at the place that is told', () => {
+    expect(inExpression('item.quantity * foo', 'line 1, column 17: unknown variable: foo')).toEqual({
+      from: 16,
+      to: 19,
+      message: 'unknown variable: foo',
+    });
+  });
+
+  it('counts lines', () => {
+    const source = 'dec("1")\n  + 5';
+    expect(inExpression(source, 'line 2, column 5: no')).toMatchObject({ from: 13, to: 14 });
+  });
+
+  it('stays within the expression', () => {
+    expect(inExpression('a +', 'line 1, column 9: x')).toMatchObject({ from: 3, to: 3 });
+    expect(inExpression('', 'line 1, column 1: x')).toMatchObject({ from: 0, to: 0 });
+  });
+
+  it('marks all of it where no place is told', () => {
+    expect(inExpression('abc', 'must not be longer')).toEqual({
+      from: 0,
+      to: 3,
+      message: 'must not be longer',
+    });
+  });
+});
+
+describe('inJson', () => {
+  const marked = (body: object, path: string, message: string) => {
+    const text = JSON.stringify(body, null, 2);
+    return inJson(text, [{ path, message }]).map((finding) => [
+      text.slice(finding.from, finding.to),
+      finding.message,
+    ]);
+  };
+
+  it('marks the place within an expression, escaped as it is there', () => {
+    const body = { rules: [{ match_expr: 'dimensions.model == "x" && foo' }] };
+    expect(marked(body, 'rules[0].match_expr', 'line 1, column 28: unknown variable: foo')).toEqual([
+      ['foo', 'unknown variable: foo'],
+    ]);
+  });
+
+  it('marks any other value as a whole', () => {
+    expect(marked({ currency: 'usd' }, 'currency', 'expected a code')).toEqual([
+      ['"usd"', 'currency: expected a code'],
+    ]);
+  });
+});
+
+it('tells apart what the form has no field for', () => {
+  const paths = [
+    'name',
+    'subject.id_path',
+    'dimensions[3].path',
+    'charge_item_extractors[0].less_paths[1]',
+    'colour',
+    'subject.id',
+    'rules[0]',
+    '',
+  ];
+  const findings = paths.map((path) => ({ path, message: 'no' }));
+  expect(withoutField('extractor', findings).map(({ path }) => path)).toEqual([
+    'colour',
+    'subject.id',
+    'rules[0]',
+    '',
+  ]);
+  expect(withoutField('pricing', [{ path: 'rules[12]', message: 'no' }])).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import type { CodeFinding } from '../../ui/code/code-editor.js';
+import { placeInJson, placeInLiteral } from '../../ui/code/json-place.js';
+
+/** Something that is wrong with a body, as the service tells it. */
+export interface Finding {
+  /** `charge_item_extractors[1].amount_expr`; empty for the body as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const PLACED = /^line (\d+), column (\d+): ([\s\S]*)$/;
+
+/** What is wrong within an expression, at its place there; of a message without a place, the whole of it. */
+export function inExpression(source: string, message: string): CodeFinding {
+  const [, line, column, reason] = PLACED.exec(message) ?? [];
+  if (reason === undefined) return { from: 0, to: source.length, message };
+  const from = Math.min(offsetOf(source, Number(line), Number(column)), source.length);
+  const word = /^(\w+|.)/.exec(source.slice(from))?.[0] ?? '';
+  return { from, to: from + word.length, message: reason };
+}
+
+function offsetOf(source: string, line: number, column: number): number {
+  const before = source.split('\n').slice(0, line - 1);
+  return before.reduce((length, text) => length + text.length + 1, 0) + column - 1;
+}
+
+/** What is wrong with a body, at its places in the JSON text of it. */
+export function inJson(text: string, findings: readonly Finding[]): CodeFinding[] {
+  return findings.flatMap(({ path, message }) => {
+    const place = placeInJson(text, path);
+    if (place === undefined) return [];
+    const source = PLACED.test(message) ? stringAt(text.slice(place.from, place.to)) : undefined;
+    if (source === undefined) return [{ ...place, message: path === '' ? message : `${path}: ${message}` }];
+    const within = inExpression(source, message);
+    return [
+      {
+        from: placeInLiteral(text, place.from, within.from),
+        to: placeInLiteral(text, place.from, within.to),
+        message: within.message,
+      },
+    ];
+  });
+}
+
+function stringAt(literal: string): string | undefined {
+  if (!literal.startsWith('"')) return undefined;
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Paths of one kind's form, in which a list index is `[]`. */
+const FIELDS: Readonly<Record<'extractor' | 'pricing', readonly RegExp[]>> = {
+  extractor: [
+    /^(name|effective_from|dimensions|charge_item_extractors)$/,
+    /^subject\.(type_path|default_type|id_path|default_id|required)$/,
+    /^dimensions\[\](\.(name|path|type|required))?$/,
+    /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|unit_price_expr|amount_expr|less_paths(\[\])?))?$/,
+  ],
+  pricing: [
+    /^(name|effective_from|currency|rules)$/,
+    /^rules\[\](\.(name|priority|metric|match_expr|unit_price_expr|amount_expr))?$/,
+  ],
+};
+
+/** What the form has no field for: it is told above it. */
+export function withoutField(kind: 'extractor' | 'pricing', findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ path }) => {
+    const general = path.replace(/\[\d+\]/g, '[]');
+    return !FIELDS[kind].some((field) => field.test(general));
+  });
+}

@@ -1,0 +1,176 @@
+import type { ChargeItemExtractor, DimensionConfig, SubjectConfig } from '@tollgate/contract';
+import { Checkbox } from '../../../ui/checkbox.js';
+import { type ExtractorBody, withField } from '../body.js';
+import { useRulesForm } from './context.js';
+import { EntryList } from './entry-list.js';
+import { ChoiceField, ExpressionField, type Part, TextField } from './fields.js';
+import { GeneralFields } from './general-fields.js';
+import { PathList } from './path-list.js';
+import { FieldGrid, FormSection } from './section.js';
+
+const DIMENSIONS_MAX = 32;
+const EXTRACTORS_MAX = 100;
+const LESS_PATHS_MAX = 8;
+
+const DIMENSION_TYPES = [
+  { value: 'string', label: 'Text' },
+  { value: 'number', label: 'Number' },
+  { value: 'boolean', label: 'True or false' },
+];
+const QUANTITY_TYPES = [
+  { value: 'number', label: 'A JSON number' },
+  { value: 'decimal_string', label: 'A decimal in a string' },
+];
+
+/** Every field of an extractor rule set. */
+export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'path'>) {
+  const { subject = {}, dimensions = [], charge_item_extractors: extractors = [] } = value;
+  return (
+    <>
+      <FormSection title="General">
+        <FieldGrid>
+          <GeneralFields value={value} onChange={onChange} />
+        </FieldGrid>
+      </FormSection>
+      <FormSection
+        title="Subject"
+        hint="Who used it. Not asked of an event that is sent with its subject. Paths lead into the raw JSON of the event."
+      >
+        <SubjectFields
+          value={subject}
+          path="subject"
+          onChange={(next) => onChange({ ...value, subject: next })}
+        />
+      </FormSection>
+      <FormSection title="Dimensions" hint="What usage is told apart by, in charts and in expressions.">
+        <EntryList<DimensionConfig>
+          noun="dimension"
+          path="dimensions"
+          entries={dimensions}
+          max={DIMENSIONS_MAX}
+          titleOf={({ name }) => name}
+          summaryOf={({ path, type, required }) => `${path}  ${type}${required === true ? ', required' : ''}`}
+          nothing="None yet: usage can only be told apart by metric."
+          makeEntry={() => ({ name: '', path: '', type: 'string' })}
+          onChange={(next) => onChange({ ...value, dimensions: next })}
+        >
+          {(part) => <DimensionFields {...part} />}
+        </EntryList>
+      </FormSection>
+      <FormSection
+        title="Charge items"
+        hint="What is charged: a quantity of the event, as a metric. Without prices here, pricing rule sets price it."
+      >
+        <EntryList<ChargeItemExtractor>
+          noun="charge item"
+          path="charge_item_extractors"
+          entries={extractors}
+          max={EXTRACTORS_MAX}
+          titleOf={({ name, metric }) => name ?? metric}
+          summaryOf={({ path, unit_price_expr, amount_expr }) =>
+            [path, unit_price_expr ?? amount_expr].filter(Boolean).join('  × ')
+          }
+          nothing="None yet: events are counted, and nothing is charged."
+          makeEntry={() => ({ metric: '', path: '', type: 'number' })}
+          onChange={(next) => onChange({ ...value, charge_item_extractors: next })}
+        >
+          {(part) => <ChargeItemFields {...part} />}
+        </EntryList>
+      </FormSection>
+    </>
+  );
+}
+
+function SubjectFields(part: Part<SubjectConfig>) {
+  const { isReadOnly } = useRulesForm();
+  return (
+    <>
+      <FieldGrid>
+        <TextField {...part} name="id_path" label="Path of its id" isCode placeholder="user.id" />
+        <TextField {...part} name="default_id" label="Id where there is none" />
+        <TextField {...part} name="type_path" label="Path of its type" isCode placeholder="user.type" />
+        <TextField {...part} name="default_type" label="Type where there is none" placeholder="customer" />
+      </FieldGrid>
+      <RequiredField part={part} isReadOnly={isReadOnly} hint="Else such an event has no subject." />
+    </>
+  );
+}
+
+function RequiredField<T extends { required?: boolean }>({
+  part: { value, onChange },
+  isReadOnly,
+  hint,
+}: {
+  readonly part: Part<T>;
+  readonly isReadOnly: boolean;
+  readonly hint: string;
+}) {
+  return (
+    <Checkbox
+      label="An event without it fails"
+      hint={hint}
+      isDisabled={isReadOnly}
+      isChecked={value.required === true}
+      onChange={(isChecked) => onChange({ ...value, required: isChecked })}
+    />
+  );
+}
+
+function DimensionFields(part: Part<DimensionConfig>) {
+  const { isReadOnly } = useRulesForm();
+  return (
+    <>
+      <FieldGrid>
+        <TextField {...part} name="name" label="Name" isRequired isCode placeholder="model" />
+        <TextField {...part} name="path" label="Path" isRequired isCode placeholder="request.model" />
+        <ChoiceField {...part} name="type" label="Type" options={DIMENSION_TYPES} />
+      </FieldGrid>
+      <RequiredField part={part} isReadOnly={isReadOnly} hint="Else it is left out of that event." />
+    </>
+  );
+}
+
+function ChargeItemFields(part: Part<ChargeItemExtractor>) {
+  const { value, path, onChange } = part;
+  return (
+    <>
+      <FieldGrid>
+        <TextField {...part} name="metric" label="Metric" isRequired isCode placeholder="llm.input_tokens" />
+        <TextField {...part} name="name" label="Name" hint="Shown with its charge items; else the metric." />
+        <TextField
+          {...part}
+          name="path"
+          label="Path of the quantity"
+          isRequired
+          isCode
+          placeholder="usage.tokens"
+        />
+        <ChoiceField {...part} name="type" label="The quantity is" options={QUANTITY_TYPES} />
+        <TextField {...part} name="unit" label="Unit" placeholder="token" />
+        <TextField {...part} name="currency" label="Currency" isCode placeholder="USD" />
+      </FieldGrid>
+      <PathList
+        path={`${path}.less_paths`}
+        paths={value.less_paths ?? []}
+        max={LESS_PATHS_MAX}
+        onChange={(paths) =>
+          onChange(withField(value, 'less_paths', paths.length === 0 ? undefined : [...paths]))
+        }
+      />
+      <ExpressionField
+        {...part}
+        name="unit_price_expr"
+        label="Price of one unit"
+        hint="A Decimal. Left empty, with the amount, the price comes from pricing rule sets."
+        placeholder='dec("0.000002")'
+      />
+      <ExpressionField
+        {...part}
+        name="amount_expr"
+        label="Amount"
+        hint="A Decimal. Left empty it is the quantity times the price of one unit."
+        placeholder="dec_mul(item.quantity, item.unit_price)"
+      />
+    </>
+  );
+}

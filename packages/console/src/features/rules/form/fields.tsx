@@ -1,0 +1,133 @@
+import { useMemo } from 'react';
+import { CodeEditor } from '../../../ui/code/code-editor.js';
+import { Field, type Option, Select, TextInput } from '../../../ui/field.js';
+import { withField } from '../body.js';
+import { inExpression } from '../finding.js';
+import { useFindingAt, useRulesForm } from './context.js';
+
+/** A part of the body, and where it stands in it. */
+export interface Part<T extends object> {
+  readonly value: T;
+  readonly path: string;
+  readonly onChange: (value: T) => void;
+}
+
+type TextKey<T> = { [K in keyof T]-?: NonNullable<T[K]> extends string ? K : never }[keyof T] & string;
+
+interface PartFieldProps<T extends object> extends Part<T> {
+  readonly name: TextKey<T>;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** The place of a field of a part. */
+export function placeOf(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function textOf<T extends object>(value: T, name: TextKey<T>): string {
+  return String(value[name] ?? '');
+}
+
+/** What is empty is left out of the body, unless it has to be there. */
+function withText<T extends object>(value: T, name: TextKey<T>, text: string, isRequired: boolean): T {
+  return withField(value, name, text === '' && !isRequired ? undefined : (text as T[typeof name]));
+}
+
+export function TextField<T extends object>({
+  value,
+  path,
+  onChange,
+  name,
+  label,
+  hint,
+  isRequired = false,
+  isCode = false,
+  placeholder,
+}: PartFieldProps<T> & {
+  readonly isRequired?: boolean;
+  /** A path or a name of code. */
+  readonly isCode?: boolean;
+  readonly placeholder?: string;
+}) {
+  const { isReadOnly } = useRulesForm();
+  return (
+    <Field label={label} hint={hint} error={useFindingAt(placeOf(path, name))}>
+      {(control) => (
+        <TextInput
+          {...control}
+          className={isCode ? 'w-full font-mono text-xs' : 'w-full'}
+          spellCheck={!isCode}
+          readOnly={isReadOnly}
+          placeholder={placeholder}
+          value={textOf(value, name)}
+          onChange={(event) => onChange(withText(value, name, event.target.value, isRequired))}
+        />
+      )}
+    </Field>
+  );
+}
+
+export function ChoiceField<T extends object>({
+  value,
+  path,
+  onChange,
+  name,
+  label,
+  hint,
+  options,
+}: PartFieldProps<T> & { readonly options: readonly Option<string>[] }) {
+  const { isReadOnly } = useRulesForm();
+  const chosen = textOf(value, name);
+  const isKnown = options.some((option) => option.value === chosen);
+  return (
+    <Field label={label} hint={hint} error={useFindingAt(placeOf(path, name))}>
+      {(control) => (
+        <Select
+          {...control}
+          className="w-full"
+          disabled={isReadOnly}
+          options={isKnown ? options : [{ value: chosen, label: chosen }, ...options]}
+          value={chosen}
+          onChange={(text) => onChange(withText(value, name, text, true))}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** An expression, with what is wrong marked where it is. */
+export function ExpressionField<T extends object>({
+  value,
+  path,
+  onChange,
+  name,
+  label,
+  hint,
+  placeholder,
+}: PartFieldProps<T> & { readonly placeholder: string }) {
+  const { isReadOnly, dimensionNames } = useRulesForm();
+  const source = textOf(value, name);
+  const message = useFindingAt(placeOf(path, name));
+  // A new finding, not every letter that is typed, sets the marks anew: in between the editor moves them along.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the message is about the source as it was when it came
+  const findings = useMemo(() => (message === undefined ? [] : [inExpression(source, message)]), [message]);
+  return (
+    <Field label={label} hint={hint} error={message}>
+      {(control) => (
+        <CodeEditor
+          control={control}
+          label={label}
+          language="cel"
+          isSingleLine
+          isReadOnly={isReadOnly}
+          placeholder={placeholder}
+          dimensionNames={dimensionNames}
+          findings={findings}
+          value={source}
+          onChange={(text) => onChange(withText(value, name, text, false))}
+        />
+      )}
+    </Field>
+  );
+}

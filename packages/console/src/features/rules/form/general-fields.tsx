@@ -1,0 +1,46 @@
+import { Field, TextInput } from '../../../ui/field.js';
+import { withField } from '../body.js';
+import { momentText, unixSecondsOf } from '../moment.js';
+import { useFindingAt, useRulesForm } from './context.js';
+import { type Part, TextField } from './fields.js';
+
+interface General {
+  readonly name: string;
+  readonly effective_from?: number;
+}
+
+/** What rule sets of both kinds have. */
+export function GeneralFields<T extends General>({ value, onChange }: Omit<Part<T>, 'path'>) {
+  const { isReadOnly } = useRulesForm();
+  const general: Part<General> = { value, path: '', onChange: (next) => onChange(next as T) };
+  const { effective_from: from } = value;
+  return (
+    <>
+      <TextField {...general} name="name" label="Name" isRequired />
+      <Field
+        label="Effective from (UTC)"
+        hint="Rates events that occur from then on. It can be chosen anew when the draft is published."
+        error={useFindingAt('effective_from')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="datetime-local"
+            step={1}
+            readOnly={isReadOnly}
+            value={from === undefined ? '' : momentText(from)}
+            onChange={(event) =>
+              general.onChange(
+                withField<General, 'effective_from'>(
+                  value,
+                  'effective_from',
+                  unixSecondsOf(event.target.value),
+                ),
+              )
+            }
+          />
+        )}
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { Plus, X } from 'lucide-react';
+import { Button, IconButton } from '../../../ui/button.js';
+import { Field, TextInput } from '../../../ui/field.js';
+import { useRulesForm } from './context.js';
+
+/** Paths whose quantities are subtracted. */
+export function PathList({
+  path,
+  paths,
+  max,
+  onChange,
+}: {
+  readonly path: string;
+  readonly paths: readonly string[];
+  readonly max: number;
+  readonly onChange: (paths: readonly string[]) => void;
+}) {
+  const { isReadOnly, findings } = useRulesForm();
+  return (
+    <div className="flex flex-col gap-2">
+      {paths.map((each, index) => (
+        <div
+          // biome-ignore lint/suspicious/noArrayIndexKey: a path is told apart by its place alone
+          key={index}
+          className="flex items-end gap-1"
+        >
+          <Field
+            className="grow"
+            label={`Less the quantity at (${index + 1})`}
+            error={findings.find((finding) => finding.path === `${path}[${index}]`)?.message}
+          >
+            {(control) => (
+              <TextInput
+                {...control}
+                className="w-full font-mono text-xs"
+                spellCheck={false}
+                readOnly={isReadOnly}
+                value={each}
+                onChange={(event) => onChange(paths.with(index, event.target.value))}
+              />
+            )}
+          </Field>
+          {!isReadOnly && (
+            <IconButton
+              label={`Remove ${each || 'the path'}`}
+              onClick={() => onChange(paths.toSpliced(index, 1))}
+            >
+              <X size={16} />
+            </IconButton>
+          )}
+        </div>
+      ))}
+      {!isReadOnly && (
+        <Button
+          look="quiet"
+          size="small"
+          className="self-start"
+          disabled={paths.length >= max}
+          title="For a quantity that includes others which are charged on their own, as cached tokens."
+          onClick={() => onChange([...paths, ''])}
+        >
+          <Plus size={14} /> Subtract another quantity
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import type { PricingRule } from '@tollgate/contract';
+import { Button } from '../../../ui/button.js';
+import { Field, TextInput } from '../../../ui/field.js';
+import { type PricingBody, withField } from '../body.js';
+import { inOrder, isInOrder, moveRule } from '../rule-order.js';
+import { useFindingAt, useRulesForm } from './context.js';
+import { EntryList } from './entry-list.js';
+import { ExpressionField, type Part, TextField } from './fields.js';
+import { GeneralFields } from './general-fields.js';
+import { FieldGrid, FormSection } from './section.js';
+
+const RULES_MAX = 500;
+
+/** Every field of a pricing rule set. */
+export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>) {
+  const { isReadOnly } = useRulesForm();
+  const { rules = [] } = value;
+  const setRules = (next: readonly PricingRule[]) => onChange({ ...value, rules: next });
+  return (
+    <>
+      <FormSection title="General">
+        <FieldGrid>
+          <GeneralFields value={value} onChange={onChange} />
+          <TextField
+            value={value}
+            path=""
+            onChange={onChange}
+            name="currency"
+            label="Currency"
+            hint="Of all its prices: USD, EUR or a unit of your own."
+            isRequired
+            isCode
+          />
+        </FieldGrid>
+      </FormSection>
+      <FormSection
+        title="Rules"
+        hint="Tried from the top; the first of the metric whose condition is true gives the price."
+        actions={
+          !isReadOnly &&
+          !isInOrder(rules) && (
+            <div className="flex flex-col items-start gap-1.5">
+              <p className="text-xs text-warn">
+                Their priorities say another order, in which they are saved.
+              </p>
+              <Button size="small" onClick={() => setRules(inOrder(rules))}>
+                Sort by priority
+              </Button>
+            </div>
+          )
+        }
+      >
+        <EntryList<PricingRule>
+          noun="rule"
+          path="rules"
+          entries={rules}
+          max={RULES_MAX}
+          titleOf={({ name, metric }) => name ?? metric}
+          summaryOf={summaryOf}
+          nothing="None yet: charge items without a price of their own stay unpriced."
+          makeEntry={() => ({ metric: '' })}
+          move={(entries, from, to) => moveRule(entries, from, to)}
+          onChange={setRules}
+        >
+          {(part) => <RuleFields {...part} />}
+        </EntryList>
+      </FormSection>
+    </>
+  );
+}
+
+function summaryOf({ metric, priority, match_expr, unit_price_expr, amount_expr }: PricingRule): string {
+  return [
+    ...(priority === undefined || priority === 0 ? [] : [`#${priority}`]),
+    metric,
+    ...(match_expr === undefined ? [] : [`where ${match_expr}`]),
+    `→ ${unit_price_expr ?? amount_expr ?? 'no price'}`,
+  ].join(' ');
+}
+
+function RuleFields(part: Part<PricingRule>) {
+  return (
+    <>
+      <FieldGrid>
+        <TextField {...part} name="metric" label="Metric" isRequired isCode placeholder="llm.input_tokens" />
+        <TextField {...part} name="name" label="Name" hint="Shown with what it prices; else the metric." />
+        <PriorityField {...part} />
+      </FieldGrid>
+      <ExpressionField
+        {...part}
+        name="match_expr"
+        label="Condition"
+        hint="True or false. Left empty the rule prices all of its metric."
+        placeholder='dimensions.model == "gpt-5"'
+      />
+      <ExpressionField
+        {...part}
+        name="unit_price_expr"
+        label="Price of one unit"
+        hint="A Decimal. This, the amount or both are needed."
+        placeholder='dec("0.000002")'
+      />
+      <ExpressionField
+        {...part}
+        name="amount_expr"
+        label="Amount"
+        hint="A Decimal. Left empty it is the quantity times the price of one unit."
+        placeholder="dec_mul(item.quantity, item.unit_price)"
+      />
+    </>
+  );
+}
+
+function PriorityField({ value, path, onChange }: Part<PricingRule>) {
+  const { isReadOnly } = useRulesForm();
+  const { priority } = value;
+  const edit = (text: string) => {
+    const number = Number(text);
+    if (text === '') onChange(withField(value, 'priority', undefined));
+    else if (Number.isSafeInteger(number)) onChange(withField(value, 'priority', number));
+  };
+  return (
+    <Field
+      label="Priority"
+      hint="Lower ones are tried first; equal ones as they stand."
+      error={useFindingAt(`${path}.priority`)}
+    >
+      {(control) => (
+        <TextInput
+          {...control}
+          type="number"
+          step={1}
+          readOnly={isReadOnly}
+          placeholder="0"
+          value={priority ?? ''}
+          onChange={(event) => edit(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}

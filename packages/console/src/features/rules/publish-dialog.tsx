@@ -1,0 +1,180 @@
+import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Link } from 'wouter';
+import { nowS } from '../../clock.js';
+import { dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { TextInput } from '../../ui/field.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import {
+  type RuleSet,
+  type RuleSetBody,
+  type RuleSetKind,
+  type RuleSetVersion,
+  type useRuleSetChanges,
+  useVersions,
+} from './api.js';
+import { bodyOf } from './body.js';
+import { ChangeList } from './change-list.js';
+import { momentText, unixSecondsOf } from './moment.js';
+import { titleOf } from './rule-set-list.js';
+
+interface PublishDialogProps {
+  readonly kind: RuleSetKind;
+  /** With its draft saved. */
+  readonly ruleSet: RuleSet;
+  readonly change: ReturnType<typeof useRuleSetChanges>['publish'];
+  readonly onClose: () => void;
+}
+
+/** Shows what a draft changes, and from when on, before it is in force for good. */
+export function PublishDialog(props: PublishDialogProps) {
+  const { kind, ruleSet, onClose } = props;
+  const versions = useVersions(kind, ruleSet.id);
+  const draft = versions.data?.find(({ version }) => version === ruleSet.version);
+  const before = versions.data?.find(({ version }) => version === ruleSet.version - 1);
+  return (
+    <Dialog
+      title={`Publish ${titleOf(ruleSet)}, version ${ruleSet.version}`}
+      description="A published version never changes: what comes later is another version."
+      isOpen
+      onClose={onClose}
+      isWide
+    >
+      {versions.isError && <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />}
+      {versions.isPending && <Skeleton className="h-64" />}
+      {draft !== undefined && <PublishForm {...props} draft={draft} before={before} />}
+    </Dialog>
+  );
+}
+
+type Start = 'draft' | 'now' | 'other';
+
+function PublishForm({
+  kind,
+  ruleSet,
+  change,
+  onClose,
+  draft,
+  before,
+}: PublishDialogProps & {
+  readonly draft: RuleSetVersion;
+  readonly before: RuleSetVersion | undefined;
+}) {
+  const { id: projectId } = useProject();
+  // As the version before has it, the draft says nothing of its own of when it begins.
+  const [start, setStart] = useState<Start>(
+    before?.effective_from === draft.effective_from ? 'now' : 'draft',
+  );
+  const [moment, setMoment] = useState(() => momentText(nowS()));
+  const other = unixSecondsOf(moment);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const from = start === 'now' ? nowS() : start === 'other' ? other : draft.effective_from;
+    const isSaved = from === draft.effective_from;
+    const body = isSaved ? undefined : ({ ...bodyOf(ruleSet), effective_from: from } as RuleSetBody);
+    change.mutate(body, { onSuccess: onClose });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-6">
+      <section aria-label="What changes">
+        <h3 className="mb-2 text-[13px] font-semibold">
+          {before === undefined ? 'What begins' : `What changes against version ${before.version}`}
+        </h3>
+        {draft.changes === null ? (
+          <p className="text-[13px] text-ink-soft">{firstVersion(kind, ruleSet)}</p>
+        ) : (
+          <ChangeList changes={draft.changes} omitted={draft.changes_omitted} />
+        )}
+        <p className="mt-2 text-xs text-ink-faint">
+          What it would have come to on stored usage:{' '}
+          <Link
+            href={`/p/${projectId}/rules/${kind}/${ruleSet.id}/backtest`}
+            onClick={onClose}
+            className="text-accent hover:underline"
+          >
+            run a backtest first
+          </Link>
+          .
+        </p>
+      </section>
+      <StartChoice {...{ start, moment, draft }} onStart={setStart} onMoment={setMoment} />
+      {change.isError && <FailureNote error={change.error} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button
+          type="submit"
+          look="primary"
+          isBusy={change.isPending}
+          disabled={start === 'other' && other === undefined}
+        >
+          Publish version {ruleSet.version}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function StartChoice({
+  start,
+  moment,
+  draft,
+  onStart,
+  onMoment,
+}: {
+  readonly start: Start;
+  readonly moment: string;
+  readonly draft: RuleSetVersion;
+  readonly onStart: (start: Start) => void;
+  readonly onMoment: (moment: string) => void;
+}) {
+  const choices: readonly (readonly [Start, string])[] = [
+    ['now', 'From now on'],
+    ['draft', `As the draft says: ${dateTime(draft.effective_from, 'UTC')} UTC`],
+    ['other', 'From another moment (UTC)'],
+  ];
+  return (
+    <fieldset className="flex flex-col gap-2 text-[13px]">
+      <legend className="mb-2 font-semibold">Effective</legend>
+      {choices.map(([value, label]) => (
+        <label key={value} className="flex items-center gap-2">
+          <input
+            type="radio"
+            name="effective"
+            className="size-4 accent-accent"
+            checked={start === value}
+            onChange={() => onStart(value)}
+          />
+          {label}
+        </label>
+      ))}
+      {start === 'other' && (
+        <TextInput
+          aria-label="Effective from (UTC)"
+          type="datetime-local"
+          step={1}
+          required
+          className="ml-6 w-56"
+          value={moment}
+          onChange={(event) => onMoment(event.target.value)}
+        />
+      )}
+      <p className="text-xs text-ink-faint">
+        It is for events that occur from then on. What was rated already stays as it is.
+      </p>
+    </fieldset>
+  );
+}
+
+function firstVersion(kind: RuleSetKind, ruleSet: RuleSet): string {
+  if (kind === 'pricing') {
+    const { rules, currency } = ruleSet as PricingRuleSet;
+    return `The first version: ${rules.length} pricing ${rules.length === 1 ? 'rule' : 'rules'} in ${currency}.`;
+  }
+  const { charge_item_extractors: items, dimensions } = ruleSet as ExtractorRuleSet;
+  return `The first version: events are accepted for it, with ${items.length} charge ${
+    items.length === 1 ? 'item' : 'items'
+  } and ${dimensions.length} ${dimensions.length === 1 ? 'dimension' : 'dimensions'}.`;
+}

@@ -1,0 +1,82 @@
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { Button, IconButton } from '../../ui/button.js';
+import { ConfirmDialog } from '../../ui/confirm-dialog.js';
+import { Menu } from '../../ui/menu.js';
+import type { RuleSet, RuleSetKind, useRuleSetChanges } from './api.js';
+import { ArchiveDialog } from './archive-dialog.js';
+import { PublishDialog } from './publish-dialog.js';
+import type { WorkingCopy } from './use-working-copy.js';
+
+export interface RuleSetActionsProps {
+  readonly kind: RuleSetKind;
+  readonly ruleSet: RuleSet;
+  readonly copy: WorkingCopy;
+  readonly changes: ReturnType<typeof useRuleSetChanges>;
+  readonly hasFindings: boolean;
+  /** Yields what is saved now; undefined where it was refused. */
+  readonly onSave: () => Promise<RuleSet | undefined>;
+}
+
+/** What can be done with a rule set: of saving and publishing the one that comes next stands out. */
+export function RuleSetActions({ kind, ruleSet, copy, changes, hasFindings, onSave }: RuleSetActionsProps) {
+  const [asking, setAsking] = useState<'publish' | 'archive' | 'discard'>();
+  const isDraft = ruleSet.status === 'draft';
+  const isSavable = copy.isDirty && copy.body !== undefined;
+  const close = () => setAsking(undefined);
+  const publish = async () => {
+    if ((await onSave()) !== undefined) setAsking('publish');
+  };
+  return (
+    <>
+      {copy.isDirty && <Button onClick={() => setAsking('discard')}>Discard</Button>}
+      <Button
+        look={copy.isDirty ? 'primary' : 'plain'}
+        disabled={!isSavable}
+        isBusy={changes.save.isPending}
+        onClick={() => void onSave()}
+      >
+        Save draft
+      </Button>
+      <Button
+        look={isDraft && !copy.isDirty ? 'primary' : 'plain'}
+        disabled={!(isDraft || isSavable) || hasFindings || copy.body === undefined}
+        title={isDraft || copy.isDirty ? undefined : 'There is no draft: what is shown is published.'}
+        onClick={() => void publish()}
+      >
+        Publish…
+      </Button>
+      <Menu
+        trigger={
+          <IconButton label="More about this rule set">
+            <Ellipsis size={16} />
+          </IconButton>
+        }
+        items={[{ label: 'Archive…', isDangerous: true, onSelect: () => setAsking('archive') }]}
+      />
+      {asking === 'publish' && (
+        <PublishDialog kind={kind} ruleSet={ruleSet} change={changes.publish} onClose={close} />
+      )}
+      {asking === 'archive' && (
+        <ArchiveDialog kind={kind} ruleSet={ruleSet} change={changes.archive} onClose={close} />
+      )}
+      <ConfirmDialog
+        title="Discard the changes?"
+        action="Discard"
+        change={NOTHING_BEGUN}
+        isOpen={asking === 'discard'}
+        onClose={close}
+        onConfirm={() => {
+          copy.discard();
+          changes.save.reset();
+          close();
+        }}
+      >
+        What was changed since the last save is lost.
+      </ConfirmDialog>
+    </>
+  );
+}
+
+/** Discarding asks nobody. */
+const NOTHING_BEGUN = { isPending: false, isError: false, error: null };

@@ -1,0 +1,49 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { ApiFailure, request } from '../../api/client.js';
+import { useProjectPath } from '../../project.js';
+import { useSettled } from '../../ui/use-settled.js';
+import type { RuleSetKind } from './api.js';
+import type { Finding } from './finding.js';
+
+const NONE: readonly Finding[] = [];
+
+/** What is wrong with a body as it is typed: the service compiles it as saving would, and keeps nothing of it. */
+export function useCheck(kind: RuleSetKind, body: unknown, isEnabled: boolean): readonly Finding[] {
+  const project = useProjectPath();
+  const settled = useSettled(body);
+  const check = useQuery({
+    queryKey: ['rules-check', project, kind, settled],
+    queryFn: ({ signal }) => findingsOf(project, kind, settled, signal),
+    enabled: isEnabled && settled !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+  });
+  return isEnabled && body !== undefined ? (check.data ?? NONE) : NONE;
+}
+
+/** Rules are compiled before they rate the event, which is as small as one can be. */
+async function findingsOf(
+  project: string,
+  kind: RuleSetKind,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const rules = kind === 'extractor' ? { extractor: body } : { extractor: {}, pricing: body };
+  try {
+    await request('POST', `${project}/rules/test`, { body: { ...rules, event: { raw_json: {} } }, signal });
+    return NONE;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 400) return findingsIn(error, `${kind}.`);
+    throw error;
+  }
+}
+
+/** What a refusal found in the body itself, whose fields stand behind `prefix` in the request. */
+export function findingsIn(error: unknown, prefix = ''): readonly Finding[] {
+  if (!(error instanceof ApiFailure) || error.status !== 400) return NONE;
+  return error.details.map(({ path, message }) => ({
+    path: path.startsWith(prefix) ? path.slice(prefix.length) : path === prefix.slice(0, -1) ? '' : path,
+    message,
+  }));
+}
