@@ -1,26 +1,23 @@
 import { Braces, ListTree } from 'lucide-react';
-import { useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import { Button } from '../../ui/button.js';
-import { messageOf } from '../../ui/states.js';
+import { messageOf, Skeleton } from '../../ui/states.js';
 import type { RuleSetKind } from './api.js';
 import { type ExtractorBody, type PricingBody, unshownPlace } from './body.js';
 import { type Finding, withoutField } from './finding.js';
 import { RulesFormContext } from './form/context.js';
 import { ExtractorForm } from './form/extractor-form.js';
 import { PricingForm } from './form/pricing-form.js';
-import { JsonView } from './json-view.js';
-import type { WorkingCopy } from './use-working-copy.js';
+import type { Editing } from './use-editing.js';
+
+/** It comes with a parser of JSON, which finds the places in it. */
+const JsonView = lazy(async () => ({ default: (await import('./json-view.js')).JsonView }));
 
 export type EditView = 'form' | 'json';
 
-export interface EditTabProps {
+export interface EditTabProps
+  extends Pick<Editing, 'copy' | 'findings' | 'failure' | 'dimensionNames' | 'isReadOnly'> {
   readonly kind: RuleSetKind;
-  readonly copy: WorkingCopy;
-  readonly findings: readonly Finding[];
-  /** What saving failed with, other than findings. */
-  readonly failure: unknown;
-  readonly dimensionNames: readonly string[];
-  readonly isReadOnly: boolean;
   readonly view: EditView;
   readonly onView: (view: EditView) => void;
 }
@@ -61,12 +58,14 @@ export function EditTab({ view, onView, ...props }: EditTabProps) {
       {isForm ? (
         <Form {...props} />
       ) : (
-        <JsonView
-          text={copy.text}
-          findings={findings}
-          isReadOnly={props.isReadOnly}
-          onChange={copy.editText}
-        />
+        <Suspense fallback={<Skeleton className="h-120" />}>
+          <JsonView
+            text={copy.text}
+            findings={findings}
+            isReadOnly={props.isReadOnly}
+            onChange={copy.editText}
+          />
+        </Suspense>
       )}
     </div>
   );
@@ -81,7 +80,7 @@ function ViewButton({
   readonly isChosen: boolean;
   readonly isDisabled?: boolean;
   readonly onChoose: () => void;
-  readonly children: React.ReactNode;
+  readonly children: ReactNode;
 }) {
   return (
     <Button

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inExpression, inJson, withoutField } from './finding.js';
+import { inExpression, withoutField } from './finding.js';
 
 describe('inExpression', () => {
   it('marks the word at the place that is told', () => {
@@ -26,29 +26,6 @@ describe('inExpression', () => {
       to: 3,
       message: 'must not be longer',
     });
-  });
-});
-
-describe('inJson', () => {
-  const marked = (body: object, path: string, message: string) => {
-    const text = JSON.stringify(body, null, 2);
-    return inJson(text, [{ path, message }]).map((finding) => [
-      text.slice(finding.from, finding.to),
-      finding.message,
-    ]);
-  };
-
-  it('marks the place within an expression, escaped as it is there', () => {
-    const body = { rules: [{ match_expr: 'dimensions.model == "x" && foo' }] };
-    expect(marked(body, 'rules[0].match_expr', 'line 1, column 28: unknown variable: foo')).toEqual([
-      ['foo', 'unknown variable: foo'],
-    ]);
-  });
-
-  it('marks any other value as a whole', () => {
-    expect(marked({ currency: 'usd' }, 'currency', 'expected a code')).toEqual([
-      ['"usd"', 'currency: expected a code'],
-    ]);
   });
 });
 

@@ -1,5 +1,4 @@
 import type { CodeFinding } from '../../ui/code/code-editor.js';
-import { placeInJson, placeInLiteral } from '../../ui/code/json-place.js';
 
 /** Something that is wrong with a body, as the service tells it. */
 export interface Finding {
@@ -8,7 +7,8 @@ export interface Finding {
   readonly message: string;
 }
 
-const PLACED = /^line (\d+), column (\d+): ([\s\S]*)$/;
+/** How a message begins that tells a place in an expression. */
+export const PLACED = /^line (\d+), column (\d+): ([\s\S]*)$/;
 
 /** What is wrong within an expression, at its place there; of a message without a place, the whole of it. */
 export function inExpression(source: string, message: string): CodeFinding {
@@ -22,33 +22,6 @@ export function inExpression(source: string, message: string): CodeFinding {
 function offsetOf(source: string, line: number, column: number): number {
   const before = source.split('\n').slice(0, line - 1);
   return before.reduce((length, text) => length + text.length + 1, 0) + column - 1;
-}
-
-/** What is wrong with a body, at its places in the JSON text of it. */
-export function inJson(text: string, findings: readonly Finding[]): CodeFinding[] {
-  return findings.flatMap(({ path, message }) => {
-    const place = placeInJson(text, path);
-    if (place === undefined) return [];
-    const source = PLACED.test(message) ? stringAt(text.slice(place.from, place.to)) : undefined;
-    if (source === undefined) return [{ ...place, message: path === '' ? message : `${path}: ${message}` }];
-    const within = inExpression(source, message);
-    return [
-      {
-        from: placeInLiteral(text, place.from, within.from),
-        to: placeInLiteral(text, place.from, within.to),
-        message: within.message,
-      },
-    ];
-  });
-}
-
-function stringAt(literal: string): string | undefined {
-  if (!literal.startsWith('"')) return undefined;
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Paths of one kind's form, in which a list index is `[]`. */

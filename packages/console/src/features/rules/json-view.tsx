@@ -1,7 +1,8 @@
 import { useMemo } from 'react';
 import { CodeEditor } from '../../ui/code/code-editor.js';
 import { jsonMistake } from '../../ui/code/json-place.js';
-import { type Finding, inJson } from './finding.js';
+import type { Finding } from './finding.js';
+import { inJson } from './json-finding.js';
 
 const MIN_HEIGHT = 480;
 

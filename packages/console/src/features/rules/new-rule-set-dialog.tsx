@@ -11,19 +11,16 @@ import { titleOf } from './rule-set-list.js';
 
 const NAME_CHARS_MAX = 200;
 
-/** Makes an empty rule set, and leads to where it is filled in. */
-export function NewRuleSetDialog({
-  kind,
-  extractorId,
-  extractors,
-  onClose,
-}: {
+interface NewRuleSetDialogProps {
   readonly kind: RuleSetKind;
   /** What a pricing rule set is bound to, as it was chosen already. */
   readonly extractorId?: string;
   readonly extractors: readonly ExtractorRuleSet[];
   readonly onClose: () => void;
-}) {
+}
+
+/** Makes an empty rule set, and leads to where it is filled in. */
+export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: NewRuleSetDialogProps) {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
   const create = useCreateRuleSet(kind);

@@ -3,29 +3,24 @@ import { useState } from 'react';
 import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Menu } from '../../ui/menu.js';
-import type { RuleSet, RuleSetKind, useRuleSetChanges } from './api.js';
+import type { RuleSet, RuleSetKind } from './api.js';
 import { ArchiveDialog } from './archive-dialog.js';
 import { PublishDialog } from './publish-dialog.js';
-import type { WorkingCopy } from './use-working-copy.js';
+import type { Editing } from './use-editing.js';
 
-export interface RuleSetActionsProps {
+export interface RuleSetActionsProps extends Pick<Editing, 'copy' | 'changes' | 'findings' | 'save'> {
   readonly kind: RuleSetKind;
   readonly ruleSet: RuleSet;
-  readonly copy: WorkingCopy;
-  readonly changes: ReturnType<typeof useRuleSetChanges>;
-  readonly hasFindings: boolean;
-  /** Yields what is saved now; undefined where it was refused. */
-  readonly onSave: () => Promise<RuleSet | undefined>;
 }
 
 /** What can be done with a rule set: of saving and publishing the one that comes next stands out. */
-export function RuleSetActions({ kind, ruleSet, copy, changes, hasFindings, onSave }: RuleSetActionsProps) {
+export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }: RuleSetActionsProps) {
   const [asking, setAsking] = useState<'publish' | 'archive' | 'discard'>();
   const isDraft = ruleSet.status === 'draft';
   const isSavable = copy.isDirty && copy.body !== undefined;
   const close = () => setAsking(undefined);
   const publish = async () => {
-    if ((await onSave()) !== undefined) setAsking('publish');
+    if ((await save()) !== undefined) setAsking('publish');
   };
   return (
     <>
@@ -34,13 +29,13 @@ export function RuleSetActions({ kind, ruleSet, copy, changes, hasFindings, onSa
         look={copy.isDirty ? 'primary' : 'plain'}
         disabled={!isSavable}
         isBusy={changes.save.isPending}
-        onClick={() => void onSave()}
+        onClick={() => void save()}
       >
         Save draft
       </Button>
       <Button
         look={isDraft && !copy.isDirty ? 'primary' : 'plain'}
-        disabled={!(isDraft || isSavable) || hasFindings || copy.body === undefined}
+        disabled={!(isDraft || isSavable) || findings.length > 0 || copy.body === undefined}
         title={isDraft || copy.isDirty ? undefined : 'There is no draft: what is shown is published.'}
         onClick={() => void publish()}
       >

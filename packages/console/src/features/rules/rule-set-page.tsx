@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { useMe } from '../../api/session.js';
 import { useProject } from '../../project.js';
@@ -7,24 +7,18 @@ import { Badge } from '../../ui/badge.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { UnsavedGuard } from '../../ui/unsaved-guard.js';
-import { type RuleSet, type RuleSetBody, type RuleSetKind, useRuleSet, useRuleSetChanges } from './api.js';
-import { Bindings, useDimensionNames } from './bindings.js';
+import { type RuleSet, type RuleSetKind, useRuleSet } from './api.js';
+import { Bindings } from './bindings.js';
 import { EditTab, type EditView } from './edit-tab.js';
 import { RuleSetActions } from './rule-set-actions.js';
 import { titleOf } from './rule-set-list.js';
 import { StatusBadges } from './status.js';
 import { BacktestPanel, TestPanel } from './trial/index.js';
-import { findingsIn, useCheck } from './use-check.js';
-import { useWorkingCopy } from './use-working-copy.js';
+import { type Editing, useEditing } from './use-editing.js';
 import { VersionsTab } from './versions-tab.js';
 
-export interface RuleSetRef {
-  readonly kind: RuleSetKind;
-  readonly id: string;
-}
-
 /** One rule set: what it says, what it said, and what can be done with it. */
-export function RuleSetPage({ kind, id }: RuleSetRef) {
+export function RuleSetPage({ kind, id }: { readonly kind: RuleSetKind; readonly id: string }) {
   const ruleSet = useRuleSet(kind, id);
   if (ruleSet.isError) {
     return (
@@ -39,31 +33,9 @@ export function RuleSetPage({ kind, id }: RuleSetRef) {
 
 function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ruleSet: RuleSet }) {
   const { id: projectId } = useProject();
-  const [, navigate] = useLocation();
   const mayWrite = useMe().permissions.includes('rules:write');
-  const copy = useWorkingCopy(ruleSet);
-  const changes = useRuleSetChanges(kind, ruleSet.id);
-  const [view, setView] = useState<EditView>('form');
-  const isReadOnly = !mayWrite || ruleSet.status === 'archived';
-  const checked = useCheck(kind, copy.body, !isReadOnly && copy.isDirty);
-  const refused = useMemo(() => findingsIn(changes.save.error), [changes.save.error]);
-  const isRefusalCurrent = changes.save.isError && changes.save.variables === copy.body;
-  const findings = isRefusalCurrent && refused.length > 0 ? refused : checked;
-  const dimensionNames = useDimensionNames(kind, ruleSet, copy.body);
-  const base = `/p/${projectId}/rules/${kind}/${ruleSet.id}`;
-
-  const save = async (): Promise<RuleSet | undefined> => {
-    if (!copy.isDirty) return ruleSet;
-    try {
-      const saved = await changes.save.mutateAsync(copy.body as RuleSetBody);
-      copy.adopt(copy.text, saved);
-      return saved;
-    } catch {
-      // What it was refused for is shown where it is wrong.
-      navigate(base);
-      return undefined;
-    }
-  };
+  const editing = useEditing(kind, ruleSet, !mayWrite || ruleSet.status === 'archived');
+  const { copy, base } = editing;
   return (
     <>
       <UnsavedGuard isDirty={copy.isDirty} keptBelow={base} />
@@ -76,18 +48,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
             {titleOf(ruleSet)}
           </>
         }
-        actions={
-          !isReadOnly && (
-            <RuleSetActions
-              kind={kind}
-              ruleSet={ruleSet}
-              copy={copy}
-              changes={changes}
-              hasFindings={findings.length > 0}
-              onSave={save}
-            />
-          )
-        }
+        actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
       />
       <Standing kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
       <Tabs
@@ -99,35 +60,51 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
           { label: 'Backtest', href: `${base}/backtest` },
         ]}
       />
-      <Switch>
-        <Route path={base}>
-          <EditTab
-            {...{ kind, copy, findings, dimensionNames, isReadOnly, view }}
-            failure={isRefusalCurrent && refused.length === 0 ? changes.save.error : undefined}
-            onView={setView}
-          />
-        </Route>
-        <Route path={`${base}/versions`}>
-          <VersionsTab
-            {...{ kind, id: ruleSet.id, isReadOnly }}
-            isDirty={copy.isDirty}
-            onRestore={(body) => {
-              copy.edit(body);
-              navigate(base);
-            }}
-          />
-        </Route>
-        <Route path={`${base}/test`}>
-          <TestPanel kind={kind} ruleSetId={ruleSet.id} draft={copy.body} />
-        </Route>
-        <Route path={`${base}/backtest`}>
-          <BacktestPanel kind={kind} ruleSetId={ruleSet.id} draft={copy.body} />
-        </Route>
-        <Route>
-          <Redirect to={base} replace />
-        </Route>
-      </Switch>
+      <TabContent kind={kind} ruleSet={ruleSet} editing={editing} />
     </>
+  );
+}
+
+/** What is shown below the tabs. What is edited outlives going from one to another. */
+function TabContent({
+  kind,
+  ruleSet: { id },
+  editing: { copy, base, ...editing },
+}: {
+  readonly kind: RuleSetKind;
+  readonly ruleSet: RuleSet;
+  readonly editing: Editing;
+}) {
+  const [, navigate] = useLocation();
+  const [view, setView] = useState<EditView>('form');
+  const restore = (body: unknown) => {
+    copy.edit(body);
+    navigate(base);
+  };
+  return (
+    <Switch>
+      <Route path={base}>
+        <EditTab kind={kind} copy={copy} view={view} onView={setView} {...editing} />
+      </Route>
+      <Route path={`${base}/versions`}>
+        <VersionsTab
+          kind={kind}
+          id={id}
+          isReadOnly={editing.isReadOnly}
+          isDirty={copy.isDirty}
+          onRestore={restore}
+        />
+      </Route>
+      <Route path={`${base}/test`}>
+        <TestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+      </Route>
+      <Route path={`${base}/backtest`}>
+        <BacktestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+      </Route>
+      <Route>
+        <Redirect to={base} replace />
+      </Route>
+    </Switch>
   );
 }
 
