@@ -23,6 +23,13 @@ const RulesPages = lazy(async () => ({
   default: (await import('./features/rules/rules-pages.js')).RulesPages,
 }));
 
+const StartPage = lazy(async () => ({
+  default: (await import('./features/first-minute/start-page.js')).StartPage,
+}));
+const FirstProjectPage = lazy(async () => ({
+  default: (await import('./features/first-minute/first-project.js')).FirstProjectPage,
+}));
+
 /** The sign-in page, which leads back to where one is. */
 function signInPath(): string {
   const { pathname, search } = window.location;
@@ -71,6 +78,11 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
           <Route path="/p/:projectId/boards/:boardId">
             {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
           </Route>
+          <Route path="/p/:projectId/start">
+            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+              <StartPage />
+            </Suspense>
+          </Route>
           <Route path="/p/:projectId/usage/*?" component={UsagePage} />
           <Route path="/p/:projectId/rules/*?">
             <Suspense fallback={<Skeleton className="m-6 h-96" />}>
@@ -106,7 +118,9 @@ function FirstProject() {
   const [first] = projects.data;
   if (first === undefined) {
     return (
-      <EmptyState title="No project yet">A project is made through the admin API; see /docs.</EmptyState>
+      <Suspense fallback={null}>
+        <FirstProjectPage />
+      </Suspense>
     );
   }
   return <Redirect to={`/p/${first.id}/boards`} replace />;

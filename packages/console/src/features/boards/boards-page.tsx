@@ -1,34 +1,52 @@
-import { ChartColumn, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Button } from '../../ui/button.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';
 import { BoardDialog } from './board-dialog.js';
+
+/** It is seen once or twice, and comes with much of the rules. */
+const FirstMinute = lazy(async () => ({
+  default: (await import('../first-minute/first-minute.js')).FirstMinute,
+}));
 
 export function BoardsPage() {
   const { id } = useProject();
   const boards = useBoards();
   const [isCreating, setCreating] = useState(false);
   const [, navigate] = useLocation();
+  const isEmpty = boards.data?.length === 0;
   const create = (
-    <Button look="primary" onClick={() => setCreating(true)}>
+    <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setCreating(true)}>
       <Plus size={15} />
       New board
     </Button>
   );
   return (
     <>
-      <PageHeader title="Boards" actions={create} />
+      <PageHeader
+        title="Boards"
+        actions={
+          <>
+            {boards.data !== undefined && !isEmpty && (
+              <Link href={`/p/${id}/start`} className="px-2 text-[13px] text-ink-soft hover:text-ink">
+                First steps
+              </Link>
+            )}
+            {create}
+          </>
+        }
+      />
       <div className="px-4 pb-10 sm:px-6">
         {boards.isError && <FailureNote error={boards.error} onRetry={() => void boards.refetch()} />}
         {boards.isPending && <Skeleton className="h-24" />}
-        {boards.data?.length === 0 && (
-          <EmptyState icon={<ChartColumn size={20} />} title="See your usage" action={create}>
-            A board holds charts of usage, cost and counts, in the timezone of those who look at it.
-          </EmptyState>
+        {isEmpty && (
+          <Suspense fallback={<Skeleton className="h-96" />}>
+            <FirstMinute />
+          </Suspense>
         )}
         <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
           {boards.data?.map(({ board, charts }) => (

@@ -1,0 +1,84 @@
+import type { BoardWithCharts } from '@tollgate/contract';
+import { ChartColumn } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { useMay } from '../../api/session.js';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { FailureNote } from '../../ui/states.js';
+import { useCreateFirstBoard, useFirstMetrics } from './api.js';
+import { Step } from './step.js';
+
+/** A board with charts of what was received. */
+export function FirstChartStep({
+  hasUsage,
+  boards,
+}: {
+  readonly hasUsage: boolean;
+  readonly boards: readonly BoardWithCharts[];
+}) {
+  const { id } = useProject();
+  const title = 'See the first chart';
+  const [first] = boards;
+  if (first !== undefined && hasUsage) {
+    return (
+      <Step
+        number={3}
+        title={title}
+        state="done"
+        isLast
+        summary={
+          <Link
+            href={`/p/${id}/boards/${first.board.report_id}`}
+            className="font-medium text-accent hover:underline"
+          >
+            {first.board.name}
+          </Link>
+        }
+      />
+    );
+  }
+  if (!hasUsage) {
+    return <Step number={3} title={title} state="waiting" isLast summary="A board of what was received." />;
+  }
+  return (
+    <Step
+      number={3}
+      title={title}
+      state="open"
+      isLast
+      summary="A board with charts of what was received: how much, what it cost, and by what it can be told apart."
+    >
+      <MakeBoard />
+    </Step>
+  );
+}
+
+function MakeBoard() {
+  const { id } = useProject();
+  const [, navigate] = useLocation();
+  const maySee = useMay('analytics:read');
+  const mayWrite = useMay('analytics:write');
+  const metrics = useFirstMetrics(maySee);
+  const create = useCreateFirstBoard();
+  if (!maySee || !mayWrite) {
+    return (
+      <p className="text-[13px] text-ink-soft">
+        Making a board needs the permission analytics:write, which this key does not have.
+      </p>
+    );
+  }
+  const isReady = (metrics.data?.length ?? 0) > 0;
+  const make = () =>
+    create.mutate(undefined, { onSuccess: ({ report_id }) => navigate(`/p/${id}/boards/${report_id}`) });
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <Button look="primary" isBusy={create.isPending} disabled={!isReady} onClick={make}>
+        <ChartColumn size={15} />
+        Make a board
+      </Button>
+      {!isReady && <p className="text-[13px] text-ink-soft">The numbers are on their way.</p>}
+      {metrics.isError && <FailureNote error={metrics.error} onRetry={() => void metrics.refetch()} />}
+      {create.isError && <FailureNote error={create.error} />}
+    </div>
+  );
+}

@@ -1,0 +1,150 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Project, ProjectKind, Tenant } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { request } from '../../api/client.js';
+import { useTenants } from '../../api/projects.js';
+import { useMay, useMe } from '../../api/session.js';
+import { AccountMenu } from '../../shell/account-menu.js';
+import { Logo } from '../../shell/logo.js';
+import { Button } from '../../ui/button.js';
+import { Field, Select, TextInput } from '../../ui/field.js';
+import { FailureNote } from '../../ui/states.js';
+
+const NAME_CHARS_MAX = 200;
+const KINDS = [
+  { value: 'development', label: 'Development: to try things out' },
+  { value: 'release', label: 'Release: for production' },
+] as const;
+
+/** What a service shows that has no project yet: a form that makes one, for who may. */
+export function FirstProjectPage() {
+  const isService = useMe().kind === 'service';
+  const mayCreate = useMay('tenant:admin') || isService;
+  return (
+    <main className="flex min-h-dvh items-center justify-center px-4 py-8">
+      <div className="w-full max-w-sm">
+        <div className="rounded-xl border border-line bg-panel p-6 shadow-sm">
+          <div className="mb-5 flex items-center gap-2.5">
+            <Logo />
+            <h1 className="text-[15px] font-semibold tracking-tight">The first project</h1>
+          </div>
+          {mayCreate ? (
+            <ProjectForm />
+          ) : (
+            <p className="text-[13px] text-ink-soft">
+              There is no project that this key can see. Making one needs the permission tenant:admin.
+            </p>
+          )}
+        </div>
+        <div className="mt-3">
+          <AccountMenu />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+const NEW_TENANT = '';
+
+function ProjectForm() {
+  const { kind, tenant_id: ownTenantId } = useMe();
+  const isService = kind === 'service';
+  const tenants = useTenants(isService).data ?? [];
+  const [tenantId, setTenantId] = useState<string>();
+  const [tenantName, setTenantName] = useState('');
+  const [name, setName] = useState('');
+  const [projectKind, setProjectKind] = useState<ProjectKind>('development');
+  const create = useCreateFirstProject();
+  const [, navigate] = useLocation();
+  const chosen = ownTenantId ?? tenantId ?? tenants[0]?.id ?? NEW_TENANT;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const tenant = chosen === NEW_TENANT ? { name: tenantName.trim() } : { id: chosen };
+    create.mutate(
+      { tenant, name: name.trim(), kind: projectKind },
+      { onSuccess: ({ id }) => navigate(`/p/${id}/boards`) },
+    );
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {isService && tenants.length > 0 && (
+        <Field label="Tenant">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              value={chosen}
+              onChange={setTenantId}
+              options={[
+                ...tenants.map((tenant) => ({ value: tenant.id, label: tenant.name })),
+                { value: NEW_TENANT, label: 'A new tenant' },
+              ]}
+            />
+          )}
+        </Field>
+      )}
+      {chosen === NEW_TENANT && (
+        <Field label="Tenant name" hint="Whose usage is metered: a company, say.">
+          {(control) => (
+            <TextInput
+              {...control}
+              required
+              maxLength={NAME_CHARS_MAX}
+              value={tenantName}
+              onChange={(event) => setTenantName(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Project name" hint="Rules, events and charts live in it.">
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            maxLength={NAME_CHARS_MAX}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Kind">
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={KINDS}
+            value={projectKind}
+            onChange={setProjectKind}
+          />
+        )}
+      </Field>
+      {create.isError && <FailureNote error={create.error} />}
+      <Button type="submit" look="primary" isBusy={create.isPending} className="w-full">
+        Create project
+      </Button>
+    </form>
+  );
+}
+
+interface NewProject {
+  readonly tenant: { readonly id: string } | { readonly name: string };
+  readonly name: string;
+  readonly kind: ProjectKind;
+}
+
+function useCreateFirstProject() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async ({ tenant, ...body }: NewProject) => {
+      const id =
+        'id' in tenant
+          ? tenant.id
+          : (await request<Tenant>('POST', '/admin/v1/tenants', { body: tenant })).id;
+      return request<Project>('POST', `/admin/v1/tenants/${id}/projects`, { body });
+    },
+    // A tenant that was made before the project was refused is there.
+    onError: () => client.invalidateQueries({ queryKey: ['tenants'] }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['projects'] }),
+  });
+}

@@ -1,0 +1,14 @@
+import { PageHeader } from '../../shell/shell.js';
+import { FirstMinute } from './first-minute.js';
+
+/** The first steps, for who comes back to them. */
+export function StartPage() {
+  return (
+    <>
+      <PageHeader title="First steps" />
+      <div className="px-4 pb-10 sm:px-6">
+        <FirstMinute />
+      </div>
+    </>
+  );
+}

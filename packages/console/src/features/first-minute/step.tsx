@@ -1,0 +1,56 @@
+import { Check } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { classes } from '../../ui/classes.js';
+
+export type StepState = 'waiting' | 'open' | 'done';
+
+const SAID: Readonly<Record<StepState, string>> = { waiting: 'later', open: 'now', done: 'done' };
+
+/** One of the steps: what it is for, how far it is, and what it takes. */
+export function Step({
+  number,
+  title,
+  summary,
+  state,
+  isLast = false,
+  children,
+}: {
+  readonly number: number;
+  readonly title: string;
+  /** What it is for, or what came of it. */
+  readonly summary: ReactNode;
+  readonly state: StepState;
+  readonly isLast?: boolean;
+  readonly children?: ReactNode;
+}) {
+  return (
+    <li className="flex gap-3.5 sm:gap-4">
+      <div className="flex flex-col items-center">
+        <span
+          aria-hidden
+          className={classes(
+            'flex size-7 shrink-0 items-center justify-center rounded-full text-[13px] font-semibold transition-colors',
+            state === 'done' && 'bg-good-soft text-good',
+            state === 'open' && 'bg-accent text-on-accent',
+            state === 'waiting' && 'bg-sunken text-ink-faint',
+          )}
+        >
+          {state === 'done' ? <Check size={15} /> : number}
+        </span>
+        {!isLast && <span aria-hidden className="mt-2 w-px grow bg-line" />}
+      </div>
+      <section aria-label={title} className={classes('min-w-0 grow', !isLast && 'pb-8')}>
+        <h2
+          className={classes(
+            'text-[15px] leading-7 font-semibold',
+            state === 'waiting' && 'font-medium text-ink-faint',
+          )}
+        >
+          {title} <span className="sr-only">({SAID[state]})</span>
+        </h2>
+        <div className="text-[13px] text-ink-soft">{summary}</div>
+        {children !== undefined && children !== false && <div className="mt-4">{children}</div>}
+      </section>
+    </li>
+  );
+}
