@@ -15,5 +15,5 @@ export function distance(unixS: number, nowS: number): string {
   const [unit, lengthS] = UNITS.find(([, length]) => Math.abs(apartS) >= 2 * length) ?? ['minute', MINUTE_S];
   const rounded = Math.trunc(apartS / lengthS);
   if (rounded !== 0) return format.format(rounded, unit);
-  return apartS > 0 ? 'within a minute' : apartS > -MINUTE_S ? 'just now' : format.format(-1, 'minute');
+  return apartS > 0 ? 'within a minute' : 'just now';
 }

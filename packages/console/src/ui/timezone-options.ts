@@ -1,5 +1,13 @@
+import type { Option } from './field.js';
+
 /** Every timezone that the browser knows, UTC first. */
-export const TIMEZONE_OPTIONS = [
+export const TIMEZONE_OPTIONS: readonly Option<string>[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ].map((zone) => ({ value: zone, label: zone }));
+
+/** With one more that is chosen already, be it an old name that the browser does not list. */
+export function timezoneOptions(chosen: string): readonly Option<string>[] {
+  const isListed = TIMEZONE_OPTIONS.some(({ value }) => value === chosen);
+  return isListed ? TIMEZONE_OPTIONS : [{ value: chosen, label: chosen }, ...TIMEZONE_OPTIONS];
+}

@@ -1,15 +1,19 @@
 import { Plus } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Button } from '../../ui/button.js';
 import { Tabs } from '../../ui/tabs.js';
+import { LeasePage } from './leases/lease-page.js';
 import { EditPlanPage, NewPlanPage } from './plans/plan-editor-page.js';
 import { PlanPage } from './plans/plan-page.js';
 import { PlansPage } from './plans/plans-page.js';
-import { SubjectsPage } from './subjects-page.js';
+import { RouteDialog } from './routes/route-dialog.js';
+import { RoutePage } from './routes/route-page.js';
+import { RoutesPage } from './routes/routes-page.js';
+import { SubjectsPage } from './subjects/subjects-page.js';
 
 export function LimitsPages() {
   return (
@@ -27,6 +31,17 @@ export function LimitsPages() {
         <WithTabs action={<NewPlanButton />}>
           <PlansPage />
         </WithTabs>
+      </Route>
+      <Route path="/p/:projectId/limits/routes/:routeId">
+        {({ routeId }) => <RoutePage key={routeId} routeId={routeId} />}
+      </Route>
+      <Route path="/p/:projectId/limits/routes">
+        <WithTabs action={<NewRouteButton />}>
+          <RoutesPage />
+        </WithTabs>
+      </Route>
+      <Route path="/p/:projectId/limits/leases/:leaseId">
+        {({ leaseId }) => <LeasePage key={leaseId} leaseId={leaseId} />}
       </Route>
       <Route>
         <WithTabs>
@@ -46,6 +61,7 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
         label="Limits"
         tabs={[
           { label: 'Subjects', href: `/p/${id}/limits` },
+          { label: 'Routes', href: `/p/${id}/limits/routes` },
           { label: 'Plans', href: `/p/${id}/limits/plans` },
         ]}
       />
@@ -63,5 +79,25 @@ function NewPlanButton() {
       <Plus size={14} />
       New plan
     </Button>
+  );
+}
+
+function NewRouteButton() {
+  const { id } = useProject();
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  if (!useMay('usage_control:write')) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        <Plus size={14} />
+        New route
+      </Button>
+      <RouteDialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onSaved={(route) => navigate(`/p/${id}/limits/routes/${route.id}`)}
+      />
+    </>
   );
 }

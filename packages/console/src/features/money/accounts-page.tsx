@@ -11,7 +11,7 @@ import { useAccounts } from './api.js';
 
 export function AccountsPage() {
   const { id } = useProject();
-  const accounts = useAccounts();
+  const accounts = useAccounts('');
   const rows = accounts.data?.pages.flatMap((page) => page.accounts) ?? [];
   const columns: readonly Column<Account>[] = [
     {

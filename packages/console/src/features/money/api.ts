@@ -14,12 +14,16 @@ import { useProjectPath } from '../../project.js';
 const MONEY = 'money';
 const PAGE_SIZE = 50;
 
-export function useAccounts() {
+/** Accounts, oldest first; of an external id, only the one that has it. */
+export function useAccounts(externalId: string) {
   const project = useProjectPath();
   return useInfiniteQuery({
-    queryKey: [MONEY, project, 'accounts'],
+    queryKey: [MONEY, project, 'accounts', externalId],
     queryFn: ({ pageParam }) =>
-      request<AccountList>('GET', withQuery(`${project}/accounts`, { limit: PAGE_SIZE, offset: pageParam })),
+      request<AccountList>(
+        'GET',
+        withQuery(`${project}/accounts`, { external_id: externalId, limit: PAGE_SIZE, offset: pageParam }),
+      ),
     initialPageParam: 0,
     getNextPageParam: ({ offset, limit, total_count }) =>
       offset + limit < total_count ? offset + limit : undefined,

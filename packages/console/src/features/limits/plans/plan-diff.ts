@@ -1,5 +1,5 @@
 import type { UsageLimitPlanVersion } from '@tollgate/contract';
-import { decimal } from '../../../format.js';
+import { decimalExact } from '../../../format.js';
 import { draftOf, RULE_FIELDS, type RuleDraft } from '../rules/rule-draft.js';
 
 /** What a version of a plan says, as far as versions differ. */
@@ -91,7 +91,7 @@ function changeOf(before: RuleDraft | undefined, rule: RuleDraft): RuleChange[] 
 }
 
 function shown(field: keyof RuleDraft, value: string): string {
-  return field === 'limit_amount' ? decimal(value) : value;
+  return field === 'limit_amount' ? decimalExact(value) : value;
 }
 
 function effectOf(changed: readonly (keyof RuleDraft)[], { measure }: RuleDraft): string {

@@ -1,4 +1,4 @@
-import { decimal } from '../../../format.js';
+import { decimalExact } from '../../../format.js';
 import { periodWords } from './period.js';
 import { percentages, plainNumber, type RuleDraft } from './rule-draft.js';
 
@@ -13,7 +13,7 @@ export function ruleSentence(rule: RuleDraft): string {
 /** What a rule counts, and up to where. */
 export function whatIsCounted(rule: RuleDraft): string {
   const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
-  const amount = rule.limit_amount === '' ? '…' : decimal(plainNumber(rule.limit_amount));
+  const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;
   const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${dimension_value}`;
   const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}…` }[

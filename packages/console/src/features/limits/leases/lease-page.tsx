@@ -1,0 +1,137 @@
+import type { BudgetLease } from '@tollgate/contract';
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import { useMay } from '../../../api/session.js';
+import { dateTime, decimalExact, money } from '../../../format.js';
+import { useProject } from '../../../project.js';
+import { PageHeader } from '../../../shell/shell.js';
+import { Button } from '../../../ui/button.js';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { Moment } from '../../../ui/moment.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
+import { useCloseLease, useLease } from './api.js';
+import { LeaseBadge } from './lease-badge.js';
+
+/** One lease: what it reserved, what came with it, and what it still holds. */
+export function LeasePage({ leaseId }: { readonly leaseId: string }) {
+  const { id: projectId } = useProject();
+  const lease = useLease(leaseId);
+  const [isClosing, setClosing] = useState(false);
+  const mayClose = useMay('usage:ingest');
+  if (lease.isError) {
+    return (
+      <div className="p-6">
+        <FailureNote error={lease.error} onRetry={() => void lease.refetch()} />
+      </div>
+    );
+  }
+  if (lease.data === undefined) return <Skeleton className="m-6 h-64" />;
+  return (
+    <>
+      <PageHeader
+        title={
+          <>
+            <Link
+              href={subjectHref(projectId, subjectOf(lease.data))}
+              className="font-normal text-ink-faint hover:text-ink"
+            >
+              {subjectName(subjectOf(lease.data))} /
+            </Link>{' '}
+            Budget lease
+          </>
+        }
+        actions={
+          lease.data.status === 'active' && (
+            <Button
+              disabled={!mayClose}
+              title={mayClose ? undefined : 'This key lacks the permission usage:ingest.'}
+              onClick={() => setClosing(true)}
+            >
+              Close lease
+            </Button>
+          )
+        }
+      />
+      <LeaseFacts lease={lease.data} />
+      <CloseLease lease={lease.data} isOpen={isClosing} onClose={() => setClosing(false)} />
+    </>
+  );
+}
+
+function CloseLease({
+  lease,
+  isOpen,
+  onClose,
+}: {
+  readonly lease: BudgetLease;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  const close = useCloseLease(lease.id);
+  const { used_amount, remaining_amount, currency } = lease;
+  return (
+    <ConfirmDialog
+      title="Close this lease?"
+      action="Close lease"
+      change={close}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={() => close.mutate(undefined, { onSuccess: onClose })}
+    >
+      {money(used_amount, currency)} came with it and stays used. What it still holds,{' '}
+      {money(remaining_amount, currency)}, is given back at once. Events that name it from then on are rated
+      like any other.
+    </ConfirmDialog>
+  );
+}
+
+function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
+  const { id: projectId } = useProject();
+  const { currency, account_id, closed_at, expires_at, created_at } = lease;
+  const amount = (value: string) => <span className="tabular">{`${decimalExact(value)} ${currency}`}</span>;
+  const when = (at: number) => (
+    <>
+      {dateTime(at, 'UTC')} UTC, <Moment at={at} timezone="UTC" />
+    </>
+  );
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Status', <LeaseBadge key="status" status={lease.status} />],
+    ['Reserved', amount(lease.amount)],
+    ['Used with it', amount(lease.used_amount)],
+    ['Still held', amount(lease.remaining_amount)],
+    ['Metric', lease.metric ?? 'all usage'],
+    [
+      'Account',
+      account_id === null ? (
+        'none: it had no route'
+      ) : (
+        <Link
+          key="account"
+          href={`/p/${projectId}/money/${account_id}`}
+          className="font-mono text-xs hover:underline"
+        >
+          {account_id}
+        </Link>
+      ),
+    ],
+    ['Opened', when(created_at)],
+    closed_at === null ? ['Expires', when(expires_at)] : ['Ended', when(closed_at)],
+    [
+      'Id, as events name it',
+      <code key="id" className="font-mono text-xs break-all">
+        {lease.id}
+      </code>,
+    ],
+  ];
+  return (
+    <dl className="grid gap-x-6 gap-y-4 px-4 pb-10 text-[13px] sm:grid-cols-3 sm:px-6">
+      {facts.map(([name, value]) => (
+        <div key={name} className="min-w-0">
+          <dt className="text-xs text-ink-faint">{name}</dt>
+          <dd className="mt-0.5 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

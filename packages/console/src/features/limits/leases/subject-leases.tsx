@@ -1,0 +1,124 @@
+import type { BudgetLease } from '@tollgate/contract';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useMay } from '../../../api/session.js';
+import { money } from '../../../format.js';
+import { useProject } from '../../../project.js';
+import { Button } from '../../../ui/button.js';
+import { Select } from '../../../ui/field.js';
+import { Moment } from '../../../ui/moment.js';
+import { Pager } from '../../../ui/pager.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
+import type { Subject } from '../subjects/subject.js';
+import { type LeaseFilter, useLeases } from './api.js';
+import { LeaseBadge } from './lease-badge.js';
+import { LeaseDialog } from './lease-dialog.js';
+
+const FILTERS = [
+  { value: 'active', label: 'Active' },
+  { value: 'closed', label: 'Closed' },
+  { value: 'expired', label: 'Expired' },
+  { value: '', label: 'All' },
+] as const;
+
+/** What is reserved for a subject's work, and what was. */
+export function SubjectLeases({
+  subject,
+  timezone,
+}: {
+  readonly subject: Subject;
+  readonly timezone: string;
+}) {
+  const [filter, setFilter] = useState<LeaseFilter>('active');
+  const [isOpening, setOpening] = useState(false);
+  const mayOpen = useMay('usage:ingest');
+  return (
+    <section aria-label="Budget leases" className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="mr-auto text-[15px] font-semibold">
+          Budget leases
+          <span className="ml-2 text-xs font-normal text-ink-faint">what is reserved for its work</span>
+        </h2>
+        <Select aria-label="Which leases" options={FILTERS} value={filter} onChange={setFilter} />
+        <Button
+          disabled={!mayOpen}
+          title={mayOpen ? undefined : 'This key lacks the permission usage:ingest.'}
+          onClick={() => setOpening(true)}
+        >
+          <Plus size={14} />
+          Open lease
+        </Button>
+      </div>
+      <LeaseList key={filter} subject={subject} filter={filter} timezone={timezone} />
+      <LeaseDialog subject={subject} isOpen={isOpening} onClose={() => setOpening(false)} />
+    </section>
+  );
+}
+
+function LeaseList({
+  subject,
+  filter,
+  timezone,
+}: {
+  readonly subject: Subject;
+  readonly filter: LeaseFilter;
+  readonly timezone: string;
+}) {
+  const { id: projectId } = useProject();
+  const [offset, setOffset] = useState(0);
+  const leases = useLeases(subject, filter, offset);
+  if (leases.isError) return <FailureNote error={leases.error} onRetry={() => void leases.refetch()} />;
+  if (leases.data === undefined) return <Skeleton className="h-12" />;
+  if (leases.data.total_count === 0) {
+    return (
+      <p className="text-[13px] text-ink-soft">
+        {filter === 'active' ? 'Nothing is reserved right now.' : 'There are none.'}
+      </p>
+    );
+  }
+  return (
+    <>
+      <Table
+        label="Budget leases"
+        columns={columnsFor(`/p/${projectId}/limits/leases`, timezone)}
+        rows={leases.data.budget_leases}
+        keyOf={({ id }) => id}
+      />
+      <Pager page={leases.data} onOffset={setOffset} />
+    </>
+  );
+}
+
+function columnsFor(path: string, timezone: string): readonly Column<BudgetLease>[] {
+  return [
+    {
+      title: 'Lease',
+      cell: ({ id }) => (
+        <Link href={`${path}/${id}`} className={`${ROW_TARGET} font-mono text-xs`}>
+          {id}
+        </Link>
+      ),
+    },
+    { title: 'Metric', cell: ({ metric }) => metric ?? 'all usage' },
+    { title: 'Reserved', isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
+    {
+      title: 'Used',
+      isNumber: true,
+      cell: ({ used_amount, currency }) => <span title={used_amount}>{money(used_amount, currency)}</span>,
+    },
+    {
+      title: 'Still held',
+      isNumber: true,
+      cell: ({ remaining_amount, currency }) => (
+        <span title={remaining_amount}>{money(remaining_amount, currency)}</span>
+      ),
+    },
+    {
+      title: 'Ends',
+      cell: ({ closed_at, expires_at }) => <Moment at={closed_at ?? expires_at} timezone={timezone} />,
+    },
+    { title: 'Status', isTitleHidden: true, cell: ({ status }) => <LeaseBadge status={status} /> },
+  ];
+}

@@ -1,0 +1,101 @@
+import { type DirectLimit, LIMIT_EFFECTIVE, type LimitEffective } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../../ui/button.js';
+import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { Field, Select } from '../../../ui/field.js';
+import { fieldErrorsOf } from '../../../ui/field-errors.js';
+import { FailureNote } from '../../../ui/states.js';
+import { draftOf, inputOf, NEW_RULE, RULE_FIELDS } from '../rules/rule-draft.js';
+import { RuleFields } from '../rules/rule-fields.js';
+import { ruleSentence } from '../rules/rule-sentence.js';
+import { RuleSuggestions } from '../rules/suggestions.js';
+import { useSaveDirectLimit } from './api.js';
+
+const EFFECTIVE_LABELS: Readonly<Record<LimitEffective, string>> = {
+  next_window: 'From the next window on',
+  now: 'In the current window already',
+};
+const EFFECTIVE_OPTIONS = LIMIT_EFFECTIVE.map((value) => ({ value, label: EFFECTIVE_LABELS[value] }));
+
+interface DirectLimitDialogProps {
+  readonly routeId: string;
+  readonly edited: DirectLimit | 'new' | undefined;
+  readonly onClose: () => void;
+}
+
+/** Makes a limit of a route, or changes one. */
+export function DirectLimitDialog({ routeId, edited, onClose }: DirectLimitDialogProps) {
+  const [isDirty, setDirty] = useState(false);
+  const close = () => {
+    setDirty(false);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={edited === 'new' ? 'New limit' : 'Edit limit'}
+      isOpen={edited !== undefined}
+      isDirty={isDirty}
+      onClose={close}
+      isWide
+    >
+      {edited !== undefined && (
+        <LimitForm
+          routeId={routeId}
+          {...(edited === 'new' ? {} : { limit: edited })}
+          onClose={close}
+          onDirty={() => setDirty(true)}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function LimitForm({
+  routeId,
+  limit,
+  onClose,
+  onDirty,
+}: {
+  readonly routeId: string;
+  readonly limit?: DirectLimit;
+  readonly onClose: () => void;
+  readonly onDirty: () => void;
+}) {
+  const [rule, setRule] = useState(() => (limit === undefined ? NEW_RULE : draftOf(limit)));
+  const [effective, setEffective] = useState<LimitEffective>('next_window');
+  const save = useSaveDirectLimit(routeId, limit?.id);
+  const errors = fieldErrorsOf(save.error, RULE_FIELDS);
+  const isOtherAmount = limit !== undefined && rule.limit_amount !== limit.limit_amount;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ ...inputOf(rule), ...(isOtherAmount ? { effective } : {}) }, { onSuccess: onClose });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-5">
+      <RuleSuggestions />
+      <p className="text-[13px] text-ink-soft">{ruleSentence(rule)}</p>
+      <RuleFields
+        rule={rule}
+        errorOf={errors.at}
+        onEdit={(change) => {
+          onDirty();
+          setRule({ ...rule, ...change });
+        }}
+      />
+      {isOtherAmount && (
+        <Field label="The new limit counts" hint="A share that was told in the window is not told again.">
+          {(control) => (
+            <Select {...control} options={EFFECTIVE_OPTIONS} value={effective} onChange={setEffective} />
+          )}
+        </Field>
+      )}
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={save.isPending}>
+          {limit === undefined ? 'Add limit' : 'Save'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

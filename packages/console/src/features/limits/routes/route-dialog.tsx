@@ -1,0 +1,83 @@
+import type { SubjectRoute } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../../ui/button.js';
+import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { fieldErrorsOf } from '../../../ui/field-errors.js';
+import { FailureNote } from '../../../ui/states.js';
+import { useSaveRoute } from './api.js';
+import {
+  movesWindows,
+  NEW_ROUTE,
+  ROUTE_FIELDS,
+  type RouteDraft,
+  routeBodyOf,
+  routeDraftOf,
+} from './route-draft.js';
+import { RouteFields } from './route-fields.js';
+
+interface RouteFormProps {
+  /** What is changed; without it, a route is made. */
+  readonly route?: SubjectRoute;
+  readonly onClose: () => void;
+  readonly onSaved?: (route: SubjectRoute) => void;
+}
+
+/** Makes a route, or changes one. */
+export function RouteDialog({ isOpen, ...form }: RouteFormProps & { readonly isOpen: boolean }) {
+  const [isDirty, setDirty] = useState(false);
+  const close = () => {
+    setDirty(false);
+    form.onClose();
+  };
+  return (
+    <Dialog
+      title={form.route === undefined ? 'New route' : 'Edit route'}
+      description="Which account pays for a subject, and which limits it has."
+      {...{ isOpen, isDirty }}
+      onClose={close}
+    >
+      <RouteForm {...form} onClose={close} onDirty={() => setDirty(true)} />
+    </Dialog>
+  );
+}
+
+function RouteForm({ route, onClose, onSaved, onDirty }: RouteFormProps & { readonly onDirty: () => void }) {
+  const [initial] = useState(() => (route === undefined ? NEW_ROUTE : routeDraftOf(route)));
+  const [draft, setDraft] = useState<RouteDraft>(initial);
+  const save = useSaveRoute(route?.id);
+  const errors = fieldErrorsOf(save.error, ROUTE_FIELDS);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const onSuccess = (saved: SubjectRoute) => {
+      onClose();
+      onSaved?.(saved);
+    };
+    save.mutate(routeBodyOf(draft), { onSuccess });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <RouteFields
+        draft={draft}
+        isNew={route === undefined}
+        errors={errors}
+        onEdit={(change) => {
+          onDirty();
+          setDraft({ ...draft, ...change });
+        }}
+      />
+      {route !== undefined && movesWindows(initial, draft) && (
+        <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
+          Windows that start elsewhere are new windows: they count from zero. What the old ones have counted
+          stays with these.
+        </p>
+      )}
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={save.isPending}>
+          {route === undefined ? 'Create route' : 'Save'}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,183 @@
+import { WEEK_STARTS } from '@tollgate/contract';
+import { useMay } from '../../../api/session.js';
+import { instantOfText, wallText } from '../../../timezone.js';
+import { Field, Select, TextInput } from '../../../ui/field.js';
+import type { FieldErrors } from '../../../ui/field-errors.js';
+import { timezoneOptions } from '../../../ui/timezone-options.js';
+import { useAccounts } from '../../money/api.js';
+import { usePublishedPlans } from '../plans/api.js';
+import type { RouteDraft } from './route-draft.js';
+
+interface RouteFieldsProps {
+  readonly draft: RouteDraft;
+  readonly isNew: boolean;
+  readonly errors: FieldErrors;
+  readonly onEdit: (change: Partial<RouteDraft>) => void;
+}
+
+const ACCOUNTS_LIST = 'route-accounts';
+const WEEK_OPTIONS = WEEK_STARTS.map((day) => ({
+  value: day,
+  label: day.charAt(0).toUpperCase() + day.slice(1),
+}));
+
+/** Everything that a route says. */
+export function RouteFields(props: RouteFieldsProps) {
+  return (
+    <>
+      <SubjectFields {...props} />
+      <BindingFields {...props} />
+      <CalendarFields {...props} />
+    </>
+  );
+}
+
+function SubjectFields({ draft, errors, onEdit }: RouteFieldsProps) {
+  const { subject_type, subject_id, isOfEvery } = draft;
+  return (
+    <div className="grid items-start gap-3 sm:grid-cols-2">
+      <Field
+        label="Type of subject"
+        hint="As events name it, e.g. customer."
+        error={errors.at('subject_type')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            autoFocus
+            value={subject_type}
+            onChange={(event) => onEdit({ subject_type: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Id of the subject" hint="The whole of it." error={errors.at('subject_id')}>
+        {(control) => (
+          <TextInput
+            {...control}
+            required={!isOfEvery}
+            disabled={isOfEvery}
+            placeholder={isOfEvery ? '*' : ''}
+            value={isOfEvery ? '' : subject_id}
+            onChange={(event) => onEdit({ subject_id: event.target.value })}
+          />
+        )}
+      </Field>
+      <label className="flex items-center gap-2 text-[13px] sm:col-span-2">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={isOfEvery}
+          onChange={(event) => onEdit({ isOfEvery: event.target.checked })}
+        />
+        Every subject of the type without a route of its own
+      </label>
+    </div>
+  );
+}
+
+function BindingFields({ draft, isNew, errors, onEdit }: RouteFieldsProps) {
+  const { data: plans = [] } = usePublishedPlans();
+  const chosen = draft.usage_limit_plan_id;
+  const known = plans.map(({ plan_id, title }) => ({ value: plan_id, label: title }));
+  const options = [
+    { value: '', label: 'No plan' },
+    ...known,
+    ...(chosen === '' || known.some(({ value }) => value === chosen)
+      ? []
+      : [{ value: chosen, label: 'As it is (archived)' }]),
+  ];
+  return (
+    <>
+      <Field
+        label="Plan"
+        hint="Its limits; only published plans can be bound."
+        error={errors.at('usage_limit_plan_id')}
+      >
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={options}
+            value={chosen}
+            onChange={(usage_limit_plan_id) => onEdit({ usage_limit_plan_id })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Account"
+        hint={isNew ? 'Who pays. Left empty, an account is opened.' : 'Who pays.'}
+        error={errors.at('account_id')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            placeholder="acct_…"
+            list={ACCOUNTS_LIST}
+            value={draft.account_id}
+            onChange={(event) => onEdit({ account_id: event.target.value })}
+          />
+        )}
+      </Field>
+      {useMay('wallets:read') && <AccountSuggestions />}
+    </>
+  );
+}
+
+function AccountSuggestions() {
+  const accounts = useAccounts('');
+  return (
+    <datalist id={ACCOUNTS_LIST}>
+      {accounts.data?.pages
+        .flatMap((page) => page.accounts)
+        .map(({ id, name }) => (
+          <option key={id} value={id} label={name} />
+        ))}
+    </datalist>
+  );
+}
+
+function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
+  const { timezone, week_start, usage_limit_anchor: anchor } = draft;
+  return (
+    <div className="grid items-start gap-3 sm:grid-cols-2">
+      <Field label="Timezone" hint="Days and months begin at its midnight." error={errors.at('timezone')}>
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={timezoneOptions(timezone)}
+            value={timezone}
+            onChange={(chosen) => onEdit({ timezone: chosen })}
+          />
+        )}
+      </Field>
+      <Field label="A week begins on" error={errors.at('week_start')}>
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={WEEK_OPTIONS}
+            value={week_start}
+            onChange={(day) => onEdit({ week_start: day })}
+          />
+        )}
+      </Field>
+      <Field
+        label="Anchor"
+        hint="From where durations such as 7 days are counted, in the timezone. Left empty: from now on."
+        error={errors.at('usage_limit_anchor')}
+        className="sm:col-span-2"
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="datetime-local"
+            value={anchor === undefined ? '' : wallText(anchor, timezone)}
+            onChange={(event) => onEdit({ usage_limit_anchor: instantOfText(event.target.value, timezone) })}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}

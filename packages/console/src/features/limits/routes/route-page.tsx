@@ -1,0 +1,159 @@
+import type { SubjectRoute } from '@tollgate/contract';
+import { Ellipsis, Gauge, Pencil, Trash2 } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useMay } from '../../../api/session.js';
+import { dateTime } from '../../../format.js';
+import { useProject } from '../../../project.js';
+import { PageHeader } from '../../../shell/shell.js';
+import { Button, IconButton } from '../../../ui/button.js';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
+import { Menu } from '../../../ui/menu.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { EVERY, subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
+import { useDeleteRoute, useRoute } from './api.js';
+import { DirectLimits } from './direct-limits.js';
+import { PlanName } from './plan-name.js';
+import { RouteDialog } from './route-dialog.js';
+
+/** One route: who pays, its plan, its calendar, and the limits that are its own. */
+export function RoutePage({ routeId }: { readonly routeId: string }) {
+  const { id: projectId } = useProject();
+  const route = useRoute(routeId);
+  if (route.isError) {
+    return (
+      <div className="p-6">
+        <FailureNote error={route.error} onRetry={() => void route.refetch()} />
+      </div>
+    );
+  }
+  if (route.data === undefined) return <Skeleton className="m-6 h-96" />;
+  return (
+    <>
+      <PageHeader
+        title={
+          <>
+            <Link
+              href={`/p/${projectId}/limits/routes`}
+              className="font-normal text-ink-faint hover:text-ink"
+            >
+              Routes /
+            </Link>{' '}
+            {subjectName(subjectOf(route.data))}
+          </>
+        }
+        actions={<RouteActions route={route.data} />}
+      />
+      <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
+        <RouteFacts route={route.data} />
+        <DirectLimits routeId={routeId} />
+      </div>
+    </>
+  );
+}
+
+function RouteActions({ route }: { readonly route: SubjectRoute }) {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  const [shown, setShown] = useState<'edit' | 'delete'>();
+  const isPermitted = useMay('usage_control:write');
+  const close = () => setShown(undefined);
+  return (
+    <>
+      {route.subject_id !== EVERY && (
+        <Button onClick={() => navigate(subjectHref(projectId, subjectOf(route)))}>
+          <Gauge size={14} />
+          Where it stands
+        </Button>
+      )}
+      {isPermitted && (
+        <>
+          <Button onClick={() => setShown('edit')}>
+            <Pencil size={14} />
+            Edit
+          </Button>
+          <Menu
+            trigger={
+              <IconButton label="More about this route">
+                <Ellipsis size={16} />
+              </IconButton>
+            }
+            items={[
+              {
+                label: 'Delete',
+                icon: <Trash2 size={14} />,
+                isDangerous: true,
+                onSelect: () => setShown('delete'),
+              },
+            ]}
+          />
+          <RouteDialog route={route} isOpen={shown === 'edit'} onClose={close} />
+          <DeleteRoute route={route} isOpen={shown === 'delete'} onClose={close} />
+        </>
+      )}
+    </>
+  );
+}
+
+function DeleteRoute({
+  route,
+  isOpen,
+  onClose,
+}: {
+  readonly route: SubjectRoute;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  const remove = useDeleteRoute(route.id);
+  const who = subjectName(subjectOf(route));
+  return (
+    <ConfirmDialog
+      title={`Delete the route of ${who}?`}
+      action="Delete route"
+      change={remove}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(undefined, { onSuccess: () => navigate(`/p/${projectId}/limits/routes`) })
+      }
+    >
+      {route.subject_id === EVERY
+        ? `Subjects of the type without a route of their own have no limits any more, and nobody pays for their usage.`
+        : `Its own limits go with it. From then on the route of every ${route.subject_type} applies, if there is one; otherwise nobody pays for its usage and nothing limits it.`}{' '}
+      Account, usage and ledger stay.
+    </ConfirmDialog>
+  );
+}
+
+function RouteFacts({ route }: { readonly route: SubjectRoute }) {
+  const { id: projectId } = useProject();
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    ['Plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
+    [
+      'Account',
+      <Link
+        key="account"
+        href={`/p/${projectId}/money/${route.account_id}`}
+        className="font-mono text-xs break-all hover:underline"
+      >
+        {route.account_id}
+      </Link>,
+    ],
+    ['Timezone', route.timezone],
+    ['Week begins on', route.week_start],
+    ['Durations count from', dateTime(route.usage_limit_anchor, route.timezone)],
+    ['Made', dateTime(route.created_at, route.timezone)],
+  ];
+  return (
+    <dl className="grid gap-x-6 gap-y-3 text-[13px] sm:grid-cols-3">
+      {facts.map(([name, value]) => (
+        <div key={name} className="min-w-0">
+          <dt className="text-xs text-ink-faint">{name}</dt>
+          <dd className="mt-0.5 break-words">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,162 @@
+import type { SubjectRoute } from '@tollgate/contract';
+import { Route as RouteIcon } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { useProject } from '../../../project.js';
+import { Select, TextInput } from '../../../ui/field.js';
+import { Pager } from '../../../ui/pager.js';
+import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
+import { useSettled } from '../../../ui/use-settled.js';
+import { usePublishedPlans } from '../plans/api.js';
+import { type Subject, subjectName, subjectOf } from '../subjects/subject.js';
+import { SubjectForm } from '../subjects/subject-form.js';
+import { EVERY_ROUTE, type RouteQuery, useRoutes } from './api.js';
+import { PlanName } from './plan-name.js';
+import { WhoIsThis } from './who-is-this.js';
+
+/** Who has a route, and which one somebody has. */
+export function RoutesPage() {
+  const [parameters] = useSearchParams();
+  const plan = parameters.get('plan') ?? '';
+  const [query, setQuery] = useState<RouteQuery>({ ...EVERY_ROUTE, usage_limit_plan_id: plan });
+  return (
+    <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
+      <Resolve />
+      <RouteFilters query={query} onChange={(change) => setQuery({ ...query, offset: 0, ...change })} />
+      <RouteList query={query} onOffset={(offset) => setQuery({ ...query, offset })} />
+    </div>
+  );
+}
+
+function Resolve() {
+  const [subject, setSubject] = useState<Subject>();
+  return (
+    <section
+      aria-label="Who is this?"
+      className="flex flex-col gap-3 rounded-xl border border-line bg-panel p-4 shadow-xs"
+    >
+      <h2 className="text-[13px] font-semibold">
+        Who is this? <span className="font-normal text-ink-faint">Which route a subject has, and why.</span>
+      </h2>
+      <SubjectForm initial={{ type: '', id: '' }} action="Find its route" onSubmit={setSubject} />
+      {subject !== undefined && <WhoIsThis subject={subject} />}
+    </section>
+  );
+}
+
+function RouteFilters({
+  query,
+  onChange,
+}: {
+  readonly query: RouteQuery;
+  readonly onChange: (change: Partial<RouteQuery>) => void;
+}) {
+  const { data: plans = [] } = usePublishedPlans();
+  const chosen = query.usage_limit_plan_id;
+  const known = plans.map(({ plan_id, title }) => ({ value: plan_id, label: title }));
+  const options = [
+    { value: '', label: 'Every plan' },
+    ...known,
+    ...(chosen === '' || known.some(({ value }) => value === chosen)
+      ? []
+      : [{ value: chosen, label: chosen }]),
+  ];
+  return (
+    <search className="flex flex-wrap gap-2">
+      <TextInput
+        aria-label="Filter by type"
+        placeholder="Type"
+        className="w-36"
+        value={query.subject_type}
+        onChange={(event) => onChange({ subject_type: event.target.value.trim() })}
+      />
+      <TextInput
+        aria-label="Filter by id"
+        placeholder="Whole id, or *"
+        className="w-52"
+        value={query.subject_id}
+        onChange={(event) => onChange({ subject_id: event.target.value })}
+      />
+      <Select
+        aria-label="Filter by plan"
+        className="max-w-56"
+        options={options}
+        value={chosen}
+        onChange={(usage_limit_plan_id) => onChange({ usage_limit_plan_id })}
+      />
+    </search>
+  );
+}
+
+/** What the service would refuse is not asked for while it is being typed. */
+const SUBJECT_TYPE = /^([a-z][a-z0-9_]{0,63})?$/;
+
+function RouteList({
+  query,
+  onOffset,
+}: {
+  readonly query: RouteQuery;
+  readonly onOffset: (offset: number) => void;
+}) {
+  const { id: projectId } = useProject();
+  const settled = useSettled(query);
+  const isName = SUBJECT_TYPE.test(settled.subject_type);
+  const routes = useRoutes(isName ? settled : { ...settled, subject_type: '' });
+  if (!isName) {
+    return (
+      <EmptyState icon={<RouteIcon size={20} />} title="No such type">
+        The type of a subject is a word in lower case, such as customer or api_key.
+      </EmptyState>
+    );
+  }
+  if (routes.isError) return <FailureNote error={routes.error} onRetry={() => void routes.refetch()} />;
+  if (routes.data === undefined) return <Skeleton className="h-64" />;
+  if (routes.data.subject_routes.length === 0) {
+    const isFiltered = [settled.subject_type, settled.subject_id, settled.usage_limit_plan_id].some(Boolean);
+    return (
+      <EmptyState icon={<RouteIcon size={20} />} title={isFiltered ? 'No such routes' : 'No routes yet'}>
+        {isFiltered
+          ? 'Nothing fits every filter.'
+          : 'A route says which account pays for a subject and which limits it has. One of every subject of a type, *, is a good beginning.'}
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Table
+        label="Routes"
+        columns={columnsFor(projectId)}
+        rows={routes.data.subject_routes}
+        keyOf={({ id }) => id}
+      />
+      <Pager page={routes.data} onOffset={onOffset} />
+    </>
+  );
+}
+
+function columnsFor(projectId: string): readonly Column<SubjectRoute>[] {
+  return [
+    {
+      title: 'Subject',
+      cell: (route) => (
+        <Link href={`/p/${projectId}/limits/routes/${route.id}`} className={ROW_TARGET}>
+          {subjectName(subjectOf(route))}
+        </Link>
+      ),
+    },
+    { title: 'Plan', cell: ({ usage_limit_plan_id }) => <PlanName id={usage_limit_plan_id} /> },
+    {
+      title: 'Account',
+      cell: ({ account_id }) => (
+        <Link
+          href={`/p/${projectId}/money/${account_id}`}
+          className="relative z-10 font-mono text-xs hover:underline"
+        >
+          {account_id}
+        </Link>
+      ),
+    },
+    { title: 'Timezone', cell: ({ timezone }) => timezone },
+  ];
+}

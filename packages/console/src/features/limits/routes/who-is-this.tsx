@@ -1,0 +1,53 @@
+import { Link } from 'wouter';
+import { useProject } from '../../../project.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
+import { EVERY_ROUTE, useRoutes } from './api.js';
+import { PlanName } from './plan-name.js';
+import { routingOf } from './routing.js';
+
+/** Which route a subject has, and why. */
+export function WhoIsThis({ subject }: { readonly subject: Subject }) {
+  const { id: projectId } = useProject();
+  const own = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: subject.id });
+  const every = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: EVERY });
+  const failed = own.isError ? own : every.isError ? every : undefined;
+  if (failed !== undefined) return <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (own.data === undefined || every.data === undefined) return <Skeleton className="h-16" />;
+  const { route, reason } = routingOf(subject, own.data.subject_routes[0], every.data.subject_routes[0]);
+  return (
+    <section aria-label="Route" className="flex flex-col gap-1.5 text-[13px]">
+      <p className="text-ink-soft">{reason}</p>
+      {route !== undefined && (
+        <dl className="flex flex-wrap gap-x-6 gap-y-1">
+          <Fact name="Route">
+            <Link href={`/p/${projectId}/limits/routes/${route.id}`} className="font-medium hover:underline">
+              {subjectName(subjectOf(route))}
+            </Link>
+          </Fact>
+          <Fact name="Plan">
+            <PlanName id={route.usage_limit_plan_id} />
+          </Fact>
+          <Fact name="Account">
+            <Link
+              href={`/p/${projectId}/money/${route.account_id}`}
+              className="font-mono text-xs break-all hover:underline"
+            >
+              {route.account_id}
+            </Link>
+          </Fact>
+          <Fact name="Timezone">{route.timezone}</Fact>
+        </dl>
+      )}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: React.ReactNode }) {
+  return (
+    <div className="flex min-w-0 items-baseline gap-1.5">
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </div>
+  );
+}

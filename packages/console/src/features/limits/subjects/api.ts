@@ -1,0 +1,41 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { LimitCrossingPage, RealtimeLimits } from '@tollgate/contract';
+import { request, withQuery } from '../../../api/client.js';
+import { useProjectPath } from '../../../project.js';
+import { LIMITS } from '../query-key.js';
+import type { Subject } from './subject.js';
+
+const REFRESH_MS = 3_000;
+const CROSSINGS_PAGE_SIZE = 10;
+
+/** Where a subject stands with each of its limits, as it changes. */
+export function useSubjectLimits({ type, id }: Subject) {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: [LIMITS, project, 'subject', type, id],
+    queryFn: () =>
+      request<RealtimeLimits>(
+        'GET',
+        withQuery(`${project}/subject/realtime/limits`, { subject_type: type, subject_id: id }),
+      ),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** Limits, and shares of them, that a subject has reached lately, newest first. */
+export function useCrossings({ type, id }: Subject, offset: number) {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: [LIMITS, project, 'crossings', type, id, offset],
+    queryFn: () =>
+      request<LimitCrossingPage>(
+        'GET',
+        withQuery(`${project}/subject/realtime/crossings`, {
+          ...{ subject_type: type, subject_id: id },
+          ...{ limit: CROSSINGS_PAGE_SIZE, offset },
+        }),
+      ),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+}

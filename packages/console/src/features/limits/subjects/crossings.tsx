@@ -1,0 +1,72 @@
+import type { LimitCrossing } from '@tollgate/contract';
+import { useState } from 'react';
+import { decimal, money } from '../../../format.js';
+import { Badge } from '../../../ui/badge.js';
+import { Moment } from '../../../ui/moment.js';
+import { Pager } from '../../../ui/pager.js';
+import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { type Column, Table } from '../../../ui/table.js';
+import { useCrossings } from './api.js';
+import { limitName } from './gauge.js';
+import type { Subject } from './subject.js';
+
+/** What the subject has reached lately. */
+export function Crossings({ subject, timezone }: { readonly subject: Subject; readonly timezone: string }) {
+  const [offset, setOffset] = useState(0);
+  const crossings = useCrossings(subject, offset);
+  return (
+    <section aria-label="Recent crossings" className="flex flex-col gap-3">
+      <h2 className="text-[15px] font-semibold">
+        Recent crossings
+        <span className="ml-2 text-xs font-normal text-ink-faint">
+          of the last 30 days, as webhooks tell them
+        </span>
+      </h2>
+      {crossings.isError && <FailureNote error={crossings.error} onRetry={() => void crossings.refetch()} />}
+      {crossings.isPending && <Skeleton className="h-12" />}
+      {crossings.data?.total_count === 0 && (
+        <p className="text-[13px] text-ink-soft">No limit, and no share of one, was reached.</p>
+      )}
+      {crossings.data !== undefined && crossings.data.total_count > 0 && (
+        <>
+          <Table
+            label="Recent crossings"
+            columns={columnsFor(timezone)}
+            rows={inOrder(crossings.data.crossings)}
+            keyOf={({ id }) => id}
+          />
+          <Pager page={crossings.data} onOffset={setOffset} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Of what was reached at once, the greater share first. */
+function inOrder(crossings: readonly LimitCrossing[]): LimitCrossing[] {
+  return crossings.toSorted(
+    (a, b) => b.crossed_at - a.crossed_at || b.threshold_percent - a.threshold_percent,
+  );
+}
+
+function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
+  return [
+    { title: 'When', cell: ({ crossed_at }) => <Moment at={crossed_at} timezone={timezone} /> },
+    {
+      title: 'Reached',
+      cell: ({ threshold_percent }) => (
+        <Badge tone={threshold_percent === 100 ? 'bad' : 'warn'}>{threshold_percent} %</Badge>
+      ),
+    },
+    { title: 'Limit', cell: ({ limit }) => limitName(limit) },
+    {
+      title: 'Used then',
+      isNumber: true,
+      cell: ({ limit: { used_amount, currency } }) => (
+        <span title={used_amount}>{money(used_amount, currency === '' ? null : currency)}</span>
+      ),
+    },
+    { title: 'Of', isNumber: true, cell: ({ limit: { limit_amount } }) => decimal(limit_amount) },
+    { title: 'Told as', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
+  ];
+}

@@ -1,0 +1,81 @@
+import type { RealtimeLimit } from '@tollgate/contract';
+import { dateTime, decimalExact, decimalShort } from '../../../format.js';
+import { Badge } from '../../../ui/badge.js';
+import { classes } from '../../../ui/classes.js';
+import { Moment } from '../../../ui/moment.js';
+import { periodWords } from '../rules/period.js';
+import { type Standing, shareOf, standingOf } from './standing.js';
+
+const LOOKS: Readonly<Record<Standing, { readonly tone: 'bad' | 'warn' | 'good'; readonly bar: string }>> = {
+  exceeded: { tone: 'bad', bar: 'bg-bad' },
+  near: { tone: 'warn', bar: 'bg-warn' },
+  ok: { tone: 'good', bar: 'bg-accent' },
+};
+
+/** One limit: how much of it is used, reserved and left, and when it begins anew. */
+export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; readonly timezone: string }) {
+  const { used_amount: used, limit_amount: allowed, currency, action, next_reset_at: resetAt } = limit;
+  const standing = standingOf(limit);
+  return (
+    <li className="flex flex-col rounded-xl border border-line bg-panel p-4 shadow-xs">
+      <div className="flex items-start gap-2">
+        <h3 className="min-w-0 grow text-[13px] font-semibold break-words">{limitName(limit)}</h3>
+        <Badge tone={LOOKS[standing].tone}>{standing}</Badge>
+      </div>
+      <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
+        {decimalShort(used)}
+        <span className="text-[13px] font-normal text-ink-faint" title={decimalExact(allowed)}>
+          {' '}
+          of {decimalShort(allowed)} {currency}
+        </span>
+      </p>
+      <Bar limit={limit} look={LOOKS[standing].bar} />
+      <dl className="tabular mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
+        <Amount name="left" value={limit.remaining_amount} />
+        <Amount name="reserved" value={limit.reserved_amount} />
+        <div className="ml-auto">{action === 'block' ? 'blocks when reached' : 'only tells'}</div>
+      </dl>
+      <p className="mt-2 border-t border-line pt-2 text-xs text-ink-faint">
+        {resetAt === undefined ? (
+          'Never reset'
+        ) : (
+          <>
+            Resets <Moment at={resetAt} timezone={timezone} />, {dateTime(resetAt, timezone)} {timezone}
+          </>
+        )}
+      </p>
+    </li>
+  );
+}
+
+function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: string }) {
+  const used = Math.min(shareOf(limit.used_amount, limit.limit_amount), 1);
+  const reserved = Math.min(shareOf(limit.reserved_amount, limit.limit_amount), 1 - used);
+  return (
+    <div aria-hidden="true" className="mt-2 flex h-2 overflow-hidden rounded-full bg-sunken">
+      <span className={classes('transition-[width]', look)} style={{ width: `${used * 100}%` }} />
+      <span
+        className={classes('opacity-40 transition-[width]', look)}
+        style={{ width: `${reserved * 100}%` }}
+      />
+    </div>
+  );
+}
+
+function Amount({ name, value }: { readonly name: string; readonly value: string }) {
+  return (
+    <div title={decimalExact(value)}>
+      <dd className="inline">{decimalShort(value)}</dd> <dt className="inline">{name}</dt>
+    </div>
+  );
+}
+
+/** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */
+export function limitName(limit: RealtimeLimit): string {
+  const { selector_type, selector_value, dimension_key, dimension_value, period } = limit;
+  const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}…` }[
+    selector_type
+  ];
+  const where = dimension_key === undefined ? '' : ` where ${dimension_key} is ${dimension_value}`;
+  return `${selected}${where}, ${periodWords(period)}`;
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { shareOf, standingOf } from './standing.js';
+
+const limit = (used_amount: string, reserved_amount = '0', exceeded = false) => ({
+  ...{ used_amount, reserved_amount, exceeded },
+  limit_amount: '10',
+});
+
+it('says of a limit that it is near once four fifths are used or reserved', () => {
+  expect(standingOf(limit('7.9'))).toBe('ok');
+  expect(standingOf(limit('8'))).toBe('near');
+  expect(standingOf(limit('5', '3'))).toBe('near');
+  expect(standingOf(limit('10', '0', true))).toBe('exceeded');
+});
+
+it('draws nothing below zero, and all of it where nothing is allowed', () => {
+  expect(shareOf('-5', '10')).toBe(0);
+  expect(shareOf('1', '0')).toBe(1);
+  expect(shareOf('0', '0')).toBe(0);
+});

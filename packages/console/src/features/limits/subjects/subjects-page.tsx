@@ -1,0 +1,73 @@
+import { Gauge as GaugeIcon } from 'lucide-react';
+import { useLocation, useSearchParams } from 'wouter';
+import { useProject } from '../../../project.js';
+import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { SubjectLeases } from '../leases/subject-leases.js';
+import { useRoute } from '../routes/api.js';
+import { WhoIsThis } from '../routes/who-is-this.js';
+import { useSubjectLimits } from './api.js';
+import { Crossings } from './crossings.js';
+import { Gauge } from './gauge.js';
+import { type Subject, subjectHref, subjectName } from './subject.js';
+import { SubjectForm } from './subject-form.js';
+
+/** Where one subject stands. */
+export function SubjectsPage() {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  const [parameters] = useSearchParams();
+  const subject = { type: parameters.get('type') ?? '', id: parameters.get('id') ?? '' };
+  const key = subjectName(subject);
+  const isChosen = subject.type !== '' && subject.id !== '';
+  return (
+    <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
+      <SubjectForm
+        key={key}
+        initial={subject}
+        action="Show limits"
+        onSubmit={(chosen) => navigate(subjectHref(projectId, chosen))}
+      />
+      {isChosen ? (
+        <SubjectView key={key} subject={subject} />
+      ) : (
+        <EmptyState icon={<GaugeIcon size={20} />} title="Whose limits?">
+          Name a subject as its events do: its type, such as customer, and its id. You see where each of its
+          limits stands, what it has crossed lately, and what is reserved for its work.
+        </EmptyState>
+      )}
+    </div>
+  );
+}
+
+function SubjectView({ subject }: { readonly subject: Subject }) {
+  const snapshot = useSubjectLimits(subject);
+  const routeId = snapshot.data?.rule_account_id ?? null;
+  const route = useRoute(routeId);
+  if (snapshot.isError) return <FailureNote error={snapshot.error} onRetry={() => void snapshot.refetch()} />;
+  if (snapshot.data === undefined || (routeId !== null && route.isPending))
+    return <Skeleton className="h-80" />;
+  const timezone = route.data?.timezone ?? 'UTC';
+  return (
+    <>
+      <div className="flex flex-col gap-3">
+        <h2 className="text-lg font-semibold tracking-tight break-words">{subjectName(subject)}</h2>
+        <WhoIsThis subject={subject} />
+      </div>
+      {snapshot.data.limits.length === 0 ? (
+        <EmptyState icon={<GaugeIcon size={20} />} title="No limits">
+          {routeId === null
+            ? 'This subject has no route, so nothing is charged or limited. Make one below Routes.'
+            : 'Its route has no plan and no limits of its own.'}
+        </EmptyState>
+      ) : (
+        <ul aria-label="Limits" className="grid gap-3 md:grid-cols-2 2xl:grid-cols-3">
+          {snapshot.data.limits.map((limit) => (
+            <Gauge key={`${limit.id} ${limit.window_id}`} limit={limit} timezone={timezone} />
+          ))}
+        </ul>
+      )}
+      <Crossings subject={subject} timezone={timezone} />
+      <SubjectLeases subject={subject} timezone={timezone} />
+    </>
+  );
+}
