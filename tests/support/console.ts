@@ -7,7 +7,7 @@ import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/s
 import { type DemoTenant, ensureDemoTenant } from '../../packages/service/src/main/demo/tenant.js';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { launchBrowser } from './browser.js';
-import { type RunningService, startService } from './service.js';
+import { newService, type RunningService } from './service.js';
 
 /** The packaged Chromium is built for this platform alone. */
 export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
@@ -31,10 +31,17 @@ export interface OpenConsole {
   close(): Promise<void>;
 }
 
+export interface ConsoleOptions {
+  readonly events?: number;
+  /** Environment variables of the service, which may name its own address. */
+  readonly env?: (serviceUrl: string) => Readonly<Record<string, string>>;
+}
+
 /** Starts a service with some sample events of `CUSTOMER`, and a browser that is not signed in. */
-export async function openConsole({ events = 30 }: { readonly events?: number } = {}): Promise<OpenConsole> {
+export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Promise<OpenConsole> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
-  const service = await startService();
+  const service = await newService();
+  await service.start(env?.(service.url));
   const { tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder);
   const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
   await sendSampleEvents(client, tenant, events);
@@ -49,15 +56,16 @@ export async function openConsole({ events = 30 }: { readonly events?: number } 
   });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(service.url)) {
+    if (!/^(data|blob|about):/.test(request.url()) && !request.url().startsWith(service.url)) {
       problems.push(`asked for ${request.url()}`);
     }
   });
   return {
     ...{ service, tenant, client, page, problems },
     signIn: async () => {
+      // From elsewhere: on the page itself another fragment loads nothing.
+      await page.goto('about:blank');
       await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
-      await page.reload();
       await page.getByRole('heading', { name: 'Boards' }).waitFor();
     },
     goTo: (part) =>
