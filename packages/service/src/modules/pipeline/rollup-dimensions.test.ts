@@ -119,6 +119,28 @@ it('tries again to commit what could not be', async () => {
   expect(added).toEqual(['request']);
 });
 
+it('leaves nothing out that was decided while others were being committed', async () => {
+  const added: string[] = [];
+  let meanwhile = () => {};
+  const { clock, rollup, rate, rateMany } = fixture({
+    store: {
+      load: async () => new Map(),
+      add: async (dimensions) => {
+        added.push(...dimensions.map(({ name }) => name));
+        meanwhile();
+      },
+    },
+  });
+  await rollup.prepare([SCOPE]);
+  rateMany(0, 2 * COMBINATIONS_MAX, (i) => ({ request: `r${i}` }));
+  meanwhile = () => rateMany(0, 2 * COMBINATIONS_MAX, (i) => ({ session: `s${i}` }));
+  await rollup.prepare([SCOPE]);
+  clock.nowMs = DELAY_MS;
+  await rollup.prepare([SCOPE]);
+  expect(rate({ request: 'r', session: 's' })).toEqual(['request']);
+  expect(added).toEqual(['request', 'session']);
+});
+
 it('holds a bounded number of projects in mind, and reads the others again', async () => {
   const { rollup, rate } = fixture({ projectsMax: 2 }, ['request']);
   for (const projectId of ['prj_1', 'prj_2', 'prj_3']) {

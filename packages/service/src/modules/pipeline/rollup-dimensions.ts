@@ -51,7 +51,8 @@ export class RollupDimensions {
   /** To be called before a batch: reads what is known of its projects, and commits what the last ones made clear. */
   async prepare(scopes: Iterable<Scope>): Promise<void> {
     const { store, delayMs = DELAY_MS, nowMs, projectsMax = PROJECTS_MAX } = this.options;
-    const decided = this.#decided;
+    // What is decided while these are being committed is for the next time.
+    const decided = [...this.#decided];
     if (decided.length > 0) {
       await store.add(decided);
       this.#decided = this.#decided.filter((dimension) => !decided.includes(dimension));
