@@ -149,7 +149,8 @@ class PostingCheck {
   }
 }
 
-const walletKey = ({ accountId, currency }: UsageSum) => `${accountId} ${currency}`;
+const walletKey = ({ projectId, accountId, currency }: UsageSum) =>
+  JSON.stringify([projectId, accountId, currency]);
 
 function windowKey({ projectId, subjectType, subjectId, ruleNo, startS }: CountedWindow): string {
   return JSON.stringify([projectId, subjectType, subjectId, ruleNo, startS]);

@@ -1,7 +1,7 @@
 import { VERIFY_DIFFERENCES_MAX, type VerifyReport } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import type { Postgres } from '../../platform/postgres/index.js';
+import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { holdsWithin } from '../../platform/wait.js';
 import { recountQuotas } from '../catalog/index.js';
 import { recountPurchases } from '../checkout/index.js';
@@ -166,11 +166,7 @@ class Projection {
   constructor(private readonly waitMsMax: number) {}
 
   /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
-  async wait(
-    db: Parameters<typeof stillWaiting>[0],
-    batches: readonly WaitingBatch[],
-    msMax = this.waitMsMax,
-  ): Promise<Set<string>> {
+  async wait(db: Db, batches: readonly WaitingBatch[], msMax = this.waitMsMax): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
       left = await stillWaiting(db, left);

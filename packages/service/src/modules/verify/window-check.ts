@@ -1,4 +1,4 @@
-import { add, type Decimal, ZERO } from '../../kernel/decimal.js';
+import { add, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
 import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
@@ -103,7 +103,9 @@ async function readGroup(
 }
 
 function boundsOf({ fromMs, certainMs }: PlannedWindow, uses: readonly SubjectUse[]): WindowBounds {
-  let [certain, gained, lost]: Decimal[] = [ZERO, ZERO, ZERO] as const;
+  let certain = ZERO;
+  let gained = ZERO;
+  let lost = ZERO;
   for (const use of uses) {
     const markMs = Number(use.markMs);
     if (markMs >= certainMs) certain = add(certain, decimalOf(use.selected));
