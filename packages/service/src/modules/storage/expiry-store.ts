@@ -1,6 +1,7 @@
 import { type ClickHouse, identifier, literal } from '../../platform/clickhouse/index.js';
 
-type Db = Pick<ClickHouse, 'query' | 'command'>;
+/** Where history is deleted. */
+export type HistoryStore = Pick<ClickHouse, 'query' | 'command'>;
 
 /** A month of a table. */
 export interface Partition {
@@ -18,8 +19,12 @@ interface ProjectKey {
 const PROJECTS_PER_STATEMENT = 1_000;
 
 /** The partitions of the tables that are older than a month, oldest first. */
-export function partitionsBefore(db: Db, tables: readonly string[], month: number): Promise<Partition[]> {
-  return db.query<Partition>(
+export function partitionsBefore(
+  clickhouse: HistoryStore,
+  tables: readonly string[],
+  month: number,
+): Promise<Partition[]> {
+  return clickhouse.query<Partition>(
     `SELECT table, toUInt32(partition_id) AS month FROM system.parts
      WHERE database = currentDatabase() AND active AND table IN {tables:Array(String)}
        AND toUInt32OrZero(partition_id) < {month:UInt32}
@@ -29,13 +34,13 @@ export function partitionsBefore(db: Db, tables: readonly string[], month: numbe
 }
 
 /** Deletes a whole month, files and all. */
-export async function dropPartition(db: Db, { table, month }: Partition): Promise<void> {
-  await db.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}`);
+export async function dropPartition(clickhouse: HistoryStore, { table, month }: Partition): Promise<void> {
+  await clickhouse.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}`);
 }
 
 /** Whose rows a month holds. */
-export function projectsIn(db: Db, { table, month }: Partition): Promise<ProjectKey[]> {
-  return db.query<ProjectKey>(
+export function projectsIn(clickhouse: HistoryStore, { table, month }: Partition): Promise<ProjectKey[]> {
+  return clickhouse.query<ProjectKey>(
     `SELECT DISTINCT tenant_id AS tenantId, project_id AS projectId FROM ${identifier(table)}
      WHERE _partition_id = {partition:String} ORDER BY tenantId, projectId`,
     { partition: String(month) },
@@ -47,7 +52,7 @@ export function projectsIn(db: Db, { table, month }: Partition): Promise<Project
  * across restarts; parts without them stay as they are, and rows that come later do too.
  */
 export async function deleteProjects(
-  db: Db,
+  clickhouse: HistoryStore,
   { table, month }: Partition,
   projects: readonly ProjectKey[],
 ): Promise<void> {
@@ -55,7 +60,7 @@ export async function deleteProjects(
     const keys = projects
       .slice(at, at + PROJECTS_PER_STATEMENT)
       .map(({ tenantId, projectId }) => `(${literal(tenantId)}, ${literal(projectId)})`);
-    await db.command(
+    await clickhouse.command(
       `ALTER TABLE ${identifier(table)} DELETE IN PARTITION ID ${literal(String(month))}
        WHERE (tenant_id, project_id) IN (${keys.join(', ')})`,
     );
@@ -64,10 +69,10 @@ export async function deleteProjects(
 
 /** Tables in which deletions are still under way, with what the last attempt of one failed on, if it did. */
 export async function tablesInDeletion(
-  db: Db,
+  clickhouse: HistoryStore,
   tables: readonly string[],
 ): Promise<{ readonly table: string; readonly problem: string }[]> {
-  return db.query(
+  return clickhouse.query(
     `SELECT table, max(latest_fail_reason) AS problem FROM system.mutations
      WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done GROUP BY table`,
     { tables },

@@ -1,4 +1,3 @@
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { monthOfDay } from './days.js';
 import * as store from './expiry-store.js';
 import type { Boundary } from './retention-store.js';
@@ -14,31 +13,33 @@ export interface Expired {
   readonly stuck: readonly { readonly table: string; readonly problem: string }[];
 }
 
-type Db = Pick<ClickHouse, 'query' | 'command'>;
-
 /**
  * Deletes the months that lie wholly before projects' boundaries. A month goes once it is over for all of them, so that a part of a
  * shared table is written anew as often as there are lengths of retention, and not every day; nobody sees what waits for that.
  */
 export async function expire(
-  db: Db,
+  clickhouse: store.HistoryStore,
   boundaries: readonly Boundary[],
   signal?: AbortSignal,
 ): Promise<Expired> {
   const dedicated = boundaries.filter(({ storage }) => storage === 'dedicated');
   const shared = boundaries.filter(({ storage }) => storage === 'shared');
-  const partitionsDropped = await dropOwnMonths(db, dedicated, signal);
-  return { partitionsDropped, ...(await deleteFromSharedMonths(db, shared, signal)) };
+  const partitionsDropped = await dropOwnMonths(clickhouse, dedicated, signal);
+  return { partitionsDropped, ...(await deleteFromSharedMonths(clickhouse, shared, signal)) };
 }
 
-async function dropOwnMonths(db: Db, boundaries: readonly Boundary[], signal?: AbortSignal): Promise<number> {
+async function dropOwnMonths(
+  clickhouse: store.HistoryStore,
+  boundaries: readonly Boundary[],
+  signal?: AbortSignal,
+): Promise<number> {
   let dropped = 0;
   for (const boundary of boundaries) {
     const { events, rollup } = storageTables(boundary);
     const month = monthOfDay(boundary.retainedFromDay);
-    for (const partition of await store.partitionsBefore(db, [events, rollup], month)) {
+    for (const partition of await store.partitionsBefore(clickhouse, [events, rollup], month)) {
       if (signal?.aborted === true) return dropped;
-      await store.dropPartition(db, partition);
+      await store.dropPartition(clickhouse, partition);
       dropped++;
     }
   }
@@ -47,7 +48,7 @@ async function dropOwnMonths(db: Db, boundaries: readonly Boundary[], signal?: A
 
 /** Never drops a month, even where nobody keeps it: late events of somebody who does may arrive meanwhile. */
 async function deleteFromSharedMonths(
-  db: Db,
+  clickhouse: store.HistoryStore,
   boundaries: readonly Boundary[],
   signal?: AbortSignal,
 ): Promise<Omit<Expired, 'partitionsDropped'>> {
@@ -56,17 +57,21 @@ async function deleteFromSharedMonths(
     boundaries.map(({ projectId, retainedFromDay }) => [projectId, monthOfDay(retainedFromDay)]),
   );
   const tables = [SHARED_TABLES.events, SHARED_TABLES.rollup];
-  const underWay = await store.tablesInDeletion(db, tables);
+  const underWay = await store.tablesInDeletion(clickhouse, tables);
   // What is being deleted is still found: it is not deleted twice.
   const free = tables.filter((name) => underWay.every(({ table }) => table !== name));
   let deletions = 0;
-  for (const partition of await store.partitionsBefore(db, free, Math.max(0, ...firstMonths.values()))) {
+  for (const partition of await store.partitionsBefore(
+    clickhouse,
+    free,
+    Math.max(0, ...firstMonths.values()),
+  )) {
     if (signal?.aborted === true) break;
-    const expired = (await store.projectsIn(db, partition)).filter(
+    const expired = (await store.projectsIn(clickhouse, partition)).filter(
       ({ projectId }) => partition.month < (firstMonths.get(projectId) ?? 0),
     );
     if (expired.length === 0) continue;
-    await store.deleteProjects(db, partition, expired);
+    await store.deleteProjects(clickhouse, partition, expired);
     deletions++;
   }
   return { deletions, stuck: underWay.filter(({ problem }) => problem !== '') };

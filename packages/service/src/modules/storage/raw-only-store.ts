@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { groupBy } from '../../kernel/group-by.js';
 import type { Db } from '../../platform/postgres/index.js';
 
 /** A dimension that the rollup of a project goes without. */
@@ -25,13 +26,7 @@ export async function rawOnlyDimensions(
       (extract(epoch from clock_timestamp()) * 1000)::bigint - added_at_ms as "ageMs"
     from raw_only_dimensions where project_id = any(${projectIds}) order by project_id, name
   `.execute(db);
-  const known = new Map<string, KnownRawOnly[]>();
-  for (const { projectId, ...dimension } of rows) {
-    const ofProject = known.get(projectId);
-    if (ofProject === undefined) known.set(projectId, [dimension]);
-    else ofProject.push(dimension);
-  }
-  return known;
+  return groupBy(rows, ({ projectId }) => projectId);
 }
 
 /** Committed when it returns. */

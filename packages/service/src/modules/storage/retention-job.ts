@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
 import { retainedFromDay } from './days.js';
 import { expire } from './expiry.js';
+import type { HistoryStore } from './expiry-store.js';
 import { RetentionObserver } from './retention-observer.js';
 import * as store from './retention-store.js';
 
@@ -17,7 +17,7 @@ export interface RetentionPolicy {
 
 export interface RetentionJobDeps {
   readonly postgres: Postgres;
-  readonly clickhouse: Pick<ClickHouse, 'query' | 'command'>;
+  readonly clickhouse: HistoryStore;
   readonly policy: RetentionPolicy;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -95,7 +95,7 @@ class Job implements RetentionJob {
   }
 
   /** Whose queries are not waited for once `signal` aborts. */
-  #clickhouse(signal: AbortSignal | undefined): RetentionJobDeps['clickhouse'] {
+  #clickhouse(signal: AbortSignal | undefined): HistoryStore {
     const { clickhouse } = this.deps;
     if (signal === undefined) return clickhouse;
     return {
