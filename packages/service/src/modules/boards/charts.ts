@@ -23,9 +23,9 @@ export class Charts implements SavedQueries {
 
   /** What charts ask, by their ids; those that the project does not have are absent. */
   async queriesOf(owner: BoardOwner, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
-    const found = await store.findChartsInBoards(this.deps.postgres.db, owner, chartIds);
+    const charts = await store.findChartsInBoards(this.deps.postgres.db, owner, chartIds);
     return new Map(
-      found.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
+      charts.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
         chart.id,
         { query: chartQuery(chart, board), defaultRangeS },
       ]),

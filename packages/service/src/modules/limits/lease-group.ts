@@ -166,7 +166,7 @@ function byRuleNo(standings: readonly Standing[]): Map<number, Standing> {
 }
 
 /** A request that fails must not fail the others. */
-function outcomeOf<Answer>(decide: () => Answer): { readonly answer: Answer } | { readonly error: unknown } {
+function outcomeOf<Answer>(decide: () => Answer): Outcome<Answer> {
   try {
     return { answer: decide() };
   } catch (error) {
