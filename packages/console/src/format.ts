@@ -71,6 +71,11 @@ export function dateTime(unixS: number, timezone: string): string {
   });
 }
 
+/** The same to the minute: `20 Nov 2026, 14:05`. */
+export function dateMinute(unixS: number, timezone: string): string {
+  return dateTime(unixS, timezone).replace(/:\d\d$/, '');
+}
+
 const DAY_S = 86_400;
 
 /** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days. */

@@ -1,7 +1,7 @@
 import type { Chart, Measure } from '@tollgate/contract';
 import { type ReactNode, useRef, useState } from 'react';
 import { nowS } from '../../clock.js';
-import { dateTime } from '../../format.js';
+import { dateMinute } from '../../format.js';
 import { Skeleton } from '../../ui/states.js';
 import { useSeen } from '../../visibility.js';
 import { useChartData } from './api.js';
@@ -119,5 +119,5 @@ function momentNote(
   if (time === undefined) return `${bucketLabel(bucketSize)} buckets, ${timezone}`;
   const isFirst = index === 0 && set.isFirstCut;
   const isLast = index === set.times.length - 1 && set.isLastCut;
-  return `${dateTime(time, timezone)}${isFirst ? ' · begins within it' : ''}${isLast ? ' · not over yet' : ''}`;
+  return `${dateMinute(time, timezone)}${isFirst ? ' · begins within it' : ''}${isLast ? ' · not over yet' : ''}`;
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { dateTime, decimal, decimalExact } from '../../format.js';
+import { dateMinute, decimal, decimalExact } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import type { SeriesSet } from './series.js';
 
@@ -45,7 +45,7 @@ export function ChartTable({
           {indexes.map((index) => (
             <tr key={times[index]} className="border-t border-line">
               <th scope="row" className="px-3 py-1 text-left font-normal whitespace-nowrap text-ink-soft">
-                {dateTime(times[index] ?? 0, timezone)}
+                {dateMinute(times[index] ?? 0, timezone)}
                 {isCut(index) && <span className="text-ink-faint"> (in part)</span>}
               </th>
               {series.map(({ key, exact }) => (

@@ -1,7 +1,7 @@
 import type { Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
-import { dateTime } from '../../format.js';
+import { dateMinute } from '../../format.js';
 import { useTheme } from '../../theme.js';
 import { classes } from '../../ui/classes.js';
 import type { Hover } from './hover.js';
@@ -100,7 +100,7 @@ function summaryOf(
   if (first === undefined || last === undefined) return WORDS[type];
   const told = shown.slice(0, SUMMED_MAX).map(({ label, total, unit }) => `${label} ${total} ${unit}`.trim());
   const more = shown.length > told.length ? ` and ${shown.length - told.length} more` : '';
-  return `${WORDS[type]} from ${dateTime(first, timezone)} to ${dateTime(last, timezone)}: ${told.join(', ')}${more}.`;
+  return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${told.join(', ')}${more}.`;
 }
 
 function Units({

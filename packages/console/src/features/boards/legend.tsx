@@ -18,10 +18,13 @@ export interface LegendProps {
 export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: LegendProps) {
   const isAlone = (key: string) => !hidden.has(key) && hidden.size === series.length - 1;
   return (
-    <div className="tabular px-4 pb-3 text-xs">
-      <ul aria-label="Legend" className="-mx-1.5 max-h-32 overflow-y-auto">
+    <div className="tabular @container px-4 pb-3 text-xs">
+      <ul
+        aria-label="Legend"
+        className="-mx-1.5 grid max-h-32 gap-x-8 overflow-y-auto @2xl:grid-cols-2 @5xl:grid-cols-3"
+      >
         {series.map(({ key, label, unit, color, total: sum, exact }) => (
-          <li key={key} className="group flex items-center gap-2 rounded-sm px-1.5 hover:bg-sunken">
+          <li key={key} className="group flex min-w-0 items-center gap-2 rounded-sm px-1.5 hover:bg-sunken">
             <button
               type="button"
               aria-pressed={!hidden.has(key)}

@@ -26,6 +26,7 @@ export interface PlotProps {
 }
 
 const X_TICK_PX = 90;
+const X_AXIS_PX = 32;
 const Y_AXIS_PX = 52;
 const AREA_ALPHA = '59';
 /** With more lines than this, their points would hide them. */
@@ -113,6 +114,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
         stroke: ink,
         font: FONT,
         space: X_TICK_PX,
+        size: X_AXIS_PX,
         grid: { show: false },
         ticks: { stroke: line, width: 1, size: 4 },
         values: (_plot, times, _axis, _space, stepS) => axisTimes(times, stepS, timezone),

@@ -1,5 +1,5 @@
 import { BOARD_TIME_RANGES_S } from '@tollgate/contract';
-import { dateTime } from '../../format.js';
+import { dateMinute } from '../../format.js';
 
 /** The last so many seconds up to now, or a stretch of time: Unix seconds, `to` exclusive. */
 export type TimeRange = { readonly last_seconds: number } | { readonly from: number; readonly to: number };
@@ -19,16 +19,11 @@ export const PRESETS = BOARD_TIME_RANGES_S.map((seconds) => ({ seconds, label: L
 const UNIX_S_MAX = 4_294_967_295;
 
 export function rangeLabel(range: TimeRange, timezone: string): string {
-  if ('from' in range) return `${momentLabel(range.from, timezone)} to ${momentLabel(range.to, timezone)}`;
+  if ('from' in range) return `${dateMinute(range.from, timezone)} to ${dateMinute(range.to, timezone)}`;
   return (
     PRESETS.find(({ seconds }) => seconds === range.last_seconds)?.label ??
     `Last ${range.last_seconds} seconds`
   );
-}
-
-/** To the minute, which is what can be chosen. */
-function momentLabel(unixS: number, timezone: string): string {
-  return dateTime(unixS, timezone).replace(/:\d\d$/, '');
 }
 
 /** The range that an address names; undefined when it names none, or one that cannot be. */
