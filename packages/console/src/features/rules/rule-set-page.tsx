@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import { useMe } from '../../api/session.js';
+import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Badge } from '../../ui/badge.js';
@@ -33,7 +33,7 @@ export function RuleSetPage({ kind, id }: { readonly kind: RuleSetKind; readonly
 
 function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ruleSet: RuleSet }) {
   const { id: projectId } = useProject();
-  const mayWrite = useMe().permissions.includes('rules:write');
+  const mayWrite = useMay('rules:write');
   const editing = useEditing(kind, ruleSet, !mayWrite || ruleSet.status === 'archived');
   const { copy, base } = editing;
   return (
@@ -96,10 +96,14 @@ function TabContent({
         />
       </Route>
       <Route path={`${base}/test`}>
-        <TestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+        <div className="px-4 pb-10 sm:px-6">
+          <TestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+        </div>
       </Route>
       <Route path={`${base}/backtest`}>
-        <BacktestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+        <div className="px-4 pb-10 sm:px-6">
+          <BacktestPanel kind={kind} ruleSetId={id} draft={copy.body} />
+        </div>
       </Route>
       <Route>
         <Redirect to={base} replace />

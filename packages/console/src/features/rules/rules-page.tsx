@@ -2,7 +2,7 @@ import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
 import { Plus, Scale } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useMe } from '../../api/session.js';
+import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
@@ -90,7 +90,7 @@ function NewButtons({
 }) {
   const { id } = useProject();
   const [, navigate] = useLocation();
-  if (!useMe().permissions.includes('rules:write'))
+  if (!useMay('rules:write'))
     return <span className="text-xs text-ink-faint">This key may read rules, not change them.</span>;
   return (
     <>
@@ -134,7 +134,7 @@ function Group({
   readonly group: RuleSetGroup;
   readonly onPrice: (extractorId: string) => void;
 }) {
-  const mayWrite = useMe().permissions.includes('rules:write');
+  const mayWrite = useMay('rules:write');
   return (
     <section
       aria-label={titleOf(extractor)}
@@ -187,7 +187,7 @@ function Entry({
         <p className="mt-0.5 truncate text-xs text-ink-faint">{summary}</p>
       </div>
       <StatusBadges {...ruleSet} />
-      <span className="tabular w-44 text-xs text-ink-faint sm:text-right">
+      <span className="tabular text-xs whitespace-nowrap text-ink-faint sm:w-56 sm:text-right">
         {ruleSet.published_at === null
           ? `opened ${dateTime(ruleSet.created_at, 'UTC')}`
           : `published ${dateTime(ruleSet.published_at, 'UTC')}`}

@@ -27,6 +27,7 @@ export const EDITOR_COLOURS = EditorView.theme({
     color: 'var(--ink-faint)',
     backgroundColor: 'var(--sunken)',
     borderRight: '1px solid var(--line)',
+    alignSelf: 'stretch',
   },
   '.cm-gutter-lint': { width: '1.1em' },
   '.cm-lintRange-error': {

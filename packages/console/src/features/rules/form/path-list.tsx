@@ -16,6 +16,7 @@ export function PathList({
   readonly onChange: (paths: readonly string[]) => void;
 }) {
   const { isReadOnly, findings } = useRulesForm();
+  if (isReadOnly && paths.length === 0) return null;
   return (
     <div className="flex flex-col gap-2">
       {paths.map((each, index) => (
