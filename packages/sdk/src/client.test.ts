@@ -104,6 +104,13 @@ describe('requests', () => {
   });
 });
 
+it.each(['.', '..'])('an id of dots (%s) leads nowhere else', async (id) => {
+  const { client, project, received } = await clientOf(() => ({ status: 200, body: {} }));
+  expect(() => project.boards.delete(id)).toThrow(TypeError);
+  expect(() => client.project(id)).toThrow(TypeError);
+  expect(received).toEqual([]);
+});
+
 describe('failures', () => {
   it('are ApiErrors with all the answer says', async () => {
     const details = [{ path: 'name', message: 'must be string' }];

@@ -115,9 +115,18 @@ export class Transport {
   }
 }
 
-/** A path of literal segments and values: values are escaped, so that no id can change the path. */
+/**
+ * A path of literal segments and values: values are escaped, so that no id can change the path.
+ * @throws TypeError for a value that no escape keeps from doing so
+ */
 export function path(literals: TemplateStringsArray, ...values: string[]): string {
-  return String.raw({ raw: literals }, ...values.map(encodeURIComponent));
+  return String.raw({ raw: literals }, ...values.map(segmentOf));
+}
+
+/** Dots alone lead to other segments, however they are written. */
+function segmentOf(value: string): string {
+  if (value === '.' || value === '..') throw new TypeError(`${value} cannot be a segment of a path`);
+  return encodeURIComponent(value);
 }
 
 function queryText(query: QueryValues = {}): string {
