@@ -79,6 +79,24 @@ describe('a batch is sent', () => {
     await ingest.close();
   });
 
+  it('when its first event has waited long enough, though the clock was set back', async () => {
+    const timing = new ManualTiming();
+    const { ingest, received } = await batching(
+      (request, attempt) => {
+        if (attempt === 1) {
+          void ingest.add(event(2));
+          timing.advanceMs(-3_600_000);
+        }
+        return accepted(request);
+      },
+      { batchEventsMax: 2, lingerMs: 300, timing },
+    );
+    for (const index of [0, 1]) await ingest.add(event(index));
+    await vi.waitFor(() => expect(timing.slept).toEqual([300, 300]));
+    timing.advanceMs(300);
+    await vi.waitFor(() => expect(received.map(indexesOf)).toEqual([[0, 1], [2]]));
+  });
+
   it('when its bytes fill a request, and a huge event goes alone', async () => {
     const { ingest, received } = await batching(accepted, { batchBytesMax: 400, timing: new ManualTiming() });
     const huge = { ...event(2), raw_json: { index: 2, text: 'é'.repeat(500) } };

@@ -145,7 +145,8 @@ export class BatchingIngestClient {
 
   async #waitForCompany(oldest: Entry): Promise<void> {
     this.#hurry = new AbortController();
-    const leftMs = oldest.addedMs + this.#lingerMs - this.#timing.nowMs();
+    // The clock may have been set back meanwhile.
+    const leftMs = Math.min(oldest.addedMs - this.#timing.nowMs(), 0) + this.#lingerMs;
     if (leftMs <= 0 || this.#flushes > 0 || this.#buffer.hasFullBatch) return;
     await this.#timing.sleep(leftMs, this.#hurry.signal);
   }
