@@ -54,6 +54,7 @@ export const Project = Type.Object(
 export type Project = Static<typeof Project>;
 
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...pageFields }, closed);
+export type ProjectList = Static<typeof ProjectList>;
 
 export const CreateApiKeyBody = Type.Object(
   {

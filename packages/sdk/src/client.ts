@@ -1,13 +1,6 @@
-import type { Me, Project } from '@tollgate/contract';
+import type { Me, ProjectList } from '@tollgate/contract';
 import { ProjectClient } from './project-client.js';
 import { type ClientOptions, type PageOptions, path, Transport } from './transport.js';
-
-export interface ProjectPage {
-  readonly projects: readonly Project[];
-  readonly total_count: number;
-  readonly limit: number;
-  readonly offset: number;
-}
 
 /** One API key's view of a Tollgate service. Throws ApiError and ConnectionError. */
 export class TollgateClient {
@@ -23,7 +16,7 @@ export class TollgateClient {
   }
 
   /** The projects that the key can see. */
-  projects(page: PageOptions = {}): Promise<ProjectPage> {
+  projects(page: PageOptions = {}): Promise<ProjectList> {
     return this.#transport.request('GET', path`/v1/projects`, { query: { ...page } });
   }
 

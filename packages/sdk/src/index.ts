@@ -1,6 +1,6 @@
 export type * from '@tollgate/contract';
 export { BatchingIngestClient, type BatchingOptions, type BufferedEvent, type NewEvent } from './batching.js';
-export { type ProjectPage, TollgateClient } from './client.js';
+export { TollgateClient } from './client.js';
 export { systemTiming, type Timing } from './clock.js';
 export { ApiError, ConnectionError } from './errors.js';
 export type { ProjectClient } from './project-client.js';
