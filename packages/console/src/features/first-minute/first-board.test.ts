@@ -16,10 +16,9 @@ function used(metric: string, change: Partial<UsedMetric> = {}): UsedMetric {
 const dimension = (name: string, cardinality: number) => ({ name, cardinality, sample_values: [] });
 
 describe('firstCharts', () => {
-  it('draws quantities and counts of what has no price', () => {
+  it('draws quantities of what has no price', () => {
     expect(firstCharts([used('in'), used('out')])).toMatchObject([
       { title: 'Usage by metric', size: 'full', measures: ['quantity'], metrics: ['in', 'out'] },
-      { title: 'Charge items', measures: ['item_count'] },
     ]);
   });
 
@@ -28,18 +27,19 @@ describe('firstCharts', () => {
     expect(first).toMatchObject({ title: 'Cost', measures: ['amount'], metrics: ['in'] });
   });
 
-  it('tells apart by the dimension that most metrics have', () => {
-    const dimensions = [dimension('model', 1), dimension('tier', 1)];
-    const [, charges] = firstCharts([
-      used('in', { dimensions }),
-      used('out', { dimensions: [dimension('model', 1)] }),
+  it('tells cost apart by the dimension that most metrics have', () => {
+    const currencies = ['USD'];
+    const [cost] = firstCharts([
+      used('in', { currencies, dimensions: [dimension('tier', 1), dimension('model', 1)] }),
+      used('out', { currencies, dimensions: [dimension('model', 1)] }),
     ]);
-    expect(charges).toMatchObject({ title: 'Charge items by model', group_by: ['model'], limit: 8 });
+    expect(cost).toMatchObject({ title: 'Cost by model', group_by: ['model'], limit: 8 });
   });
 
   it('passes over dimensions of too many values', () => {
-    const [, charges] = firstCharts([used('in', { dimensions: [dimension('request_id', 5_000)] })]);
-    expect(charges).not.toHaveProperty('group_by');
+    const dimensions = [dimension('request_id', 5_000)];
+    const [cost] = firstCharts([used('in', { currencies: ['USD'], dimensions })]);
+    expect(cost).not.toHaveProperty('group_by');
   });
 
   it('mixes no units in one chart of quantities', () => {

@@ -8,7 +8,7 @@ const ANALYSIS_METRICS_MAX = 32;
 const GROUPS_MAX = 12;
 const GROUPS_SHOWN = 8;
 
-/** Charts that say most of what was received: what it cost, how much it was, and by what it can be told apart. */
+/** Charts that say most of what was received: what it cost, told apart by what tells most, and how much of what it was. */
 export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const priced = used.filter(({ currencies }) => currencies.length > 0);
   const dimension = bestDimension(used);
@@ -17,7 +17,7 @@ export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const amount: FirstChart = {
     title: `Cost${by}`,
     chart_type: 'bar',
-    size: 'full',
+    size: 'half',
     measures: ['amount'],
     metrics: namesOf(priced),
     ...group,
@@ -29,15 +29,7 @@ export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
     measures: ['quantity'],
     metrics: namesOf(ofOneUnit(used)),
   };
-  const charges: FirstChart = {
-    title: `Charge items${by}`,
-    chart_type: 'bar',
-    size: 'half',
-    measures: ['item_count'],
-    metrics: namesOf(used),
-    ...group,
-  };
-  return [...(priced.length > 0 ? [amount] : []), quantity, charges];
+  return priced.length > 0 ? [amount, quantity] : [quantity];
 }
 
 function namesOf(used: readonly UsedMetric[]): string[] {

@@ -75,18 +75,19 @@ function Command({
   return (
     <div className="flex flex-col gap-3">
       <KeyMaker made={key} onKey={setKey} />
-      <div className="relative rounded-lg border border-line bg-panel">
+      <div className="overflow-hidden rounded-lg border border-line bg-panel">
+        <div className="flex items-center justify-between border-b border-line py-1 pr-1.5 pl-3.5">
+          <span className="text-xs text-ink-faint">For a terminal</span>
+          <CopyButton look="quiet" size="small" text={command} />
+        </div>
         <section
           aria-label="Command"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what is scrolled must be reached by the keyboard
           tabIndex={0}
-          className="max-h-96 overflow-auto rounded-lg p-3.5 pt-12 sm:pt-3.5 sm:pr-24"
+          className="max-h-80 overflow-auto p-3.5 -outline-offset-2"
         >
           <pre className="font-mono text-xs leading-relaxed">{command}</pre>
         </section>
-        <div className="absolute top-2 right-2">
-          <CopyButton text={command} />
-        </div>
       </div>
     </div>
   );

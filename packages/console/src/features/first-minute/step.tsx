@@ -1,5 +1,5 @@
 import { Check } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { classes } from '../../ui/classes.js';
 
 export type StepState = 'waiting' | 'open' | 'done';
@@ -23,6 +23,14 @@ export function Step({
   readonly isLast?: boolean;
   readonly children?: ReactNode;
 }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const before = useRef(state);
+  useEffect(() => {
+    // The button that opened this step is gone, and the focus with it; who is elsewhere stays there.
+    const hasLostFocus = document.activeElement === document.body;
+    if (before.current === 'waiting' && state === 'open' && hasLostFocus) heading.current?.focus();
+    before.current = state;
+  }, [state]);
   return (
     <li className="flex gap-3.5 sm:gap-4">
       <div className="flex flex-col items-center">
@@ -41,8 +49,10 @@ export function Step({
       </div>
       <section aria-label={title} className={classes('min-w-0 grow', !isLast && 'pb-8')}>
         <h2
+          ref={heading}
+          tabIndex={-1}
           className={classes(
-            'text-[15px] leading-7 font-semibold',
+            'text-[15px] outline-none leading-7 font-semibold',
             state === 'waiting' && 'font-medium text-ink-faint',
           )}
         >

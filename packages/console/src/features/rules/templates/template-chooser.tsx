@@ -1,9 +1,8 @@
 import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
 import { type ReactNode, useState } from 'react';
-import { CodeEditor } from '../../../ui/code/code-editor.js';
 import { FailureNote, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
-import { readJsonObject } from '../trial/json-text.js';
+import { JsonText } from '../trial/json-input.js';
 import { useMatches, useTemplates } from './api.js';
 import { CreateForm } from './create-form.js';
 import { TemplateList } from './template-list.js';
@@ -46,17 +45,14 @@ export function TemplateChooser({
       <div className="flex min-w-0 flex-col gap-6">
         <section aria-label="Paste a sample event">
           <h2 className="mb-2 text-[13px] font-semibold">Paste a sample event</h2>
-          <CodeEditor
-            language="json"
+          <JsonText
             label="Sample event as JSON"
-            value={text}
+            text={text}
             onChange={paste}
             minHeight={PASTE_HEIGHT_PX}
             placeholder="What your provider answered, as JSON"
+            hint={<PasteState text={text} isTrying={isPending || settled !== text} fits={matches.length} />}
           />
-          <p role="status" className="mt-1.5 min-h-8 text-xs text-ink-faint">
-            <PasteState text={text} isTrying={isPending || settled !== text} fits={matches.length} />
-          </p>
           {error !== null && <FailureNote error={error} />}
         </section>
         <section aria-label="Templates">
@@ -99,7 +95,7 @@ function Chosen({
 }) {
   if (template === undefined) {
     return (
-      <div className="hidden min-h-64 items-center justify-center rounded-xl border border-dashed border-line-strong p-8 text-center text-[13px] text-ink-soft lg:flex">
+      <div className="hidden min-h-72 items-center self-start justify-center rounded-xl border border-dashed border-line-strong p-8 text-center text-[13px] text-ink-soft lg:flex">
         <p className="max-w-xs">
           Paste an event, and see here which template reads it and what it would charge.
         </p>
@@ -126,8 +122,6 @@ function PasteState({
   if (text.trim() === '') {
     return 'Every template is tried on it. It is sent to this service alone, and not stored.';
   }
-  const reading = readJsonObject(text);
-  if (!reading.isObject) return <span className="text-bad">{reading.message}</span>;
   if (isTrying) return 'Trying the templates…';
   if (fits === 0) {
     return (

@@ -45,7 +45,7 @@ export function TemplateList({
                   </span>
                 )}
               </span>
-              <span className="mt-0.5 line-clamp-2 block text-xs text-ink-soft">{description}</span>
+              <span className="mt-0.5 line-clamp-2 text-xs text-ink-soft">{description}</span>
             </button>
           </li>
         );

@@ -11,6 +11,7 @@ export function ChargeItems({
   readonly explanation: readonly UsageItemExplanation[];
 }) {
   const totals = totalsOf(items);
+  const isPriced = items.some(({ pricing_source }) => pricing_source !== 'unpriced');
   return (
     <section aria-label="Charge items" className="overflow-x-auto rounded-xl border border-line bg-panel">
       <table className="w-full text-[13px]">
@@ -20,14 +21,14 @@ export function ChargeItems({
               Charge item
             </th>
             <NumberHead title="Quantity" />
-            <NumberHead title="Unit price" />
-            <NumberHead title="Amount" />
+            {isPriced && <NumberHead title="Unit price" />}
+            {isPriced && <NumberHead title="Amount" />}
           </tr>
         </thead>
         <tbody>
           {items.map((item, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
-            <ChargeItemRow key={index} item={item} explanation={explanation[index]} />
+            <ChargeItemRow key={index} item={item} explanation={explanation[index]} isPriced={isPriced} />
           ))}
         </tbody>
         {totals.length > 0 && (
@@ -66,45 +67,55 @@ function NumberCell({ text, shown }: { readonly text: string | null; readonly sh
 function ChargeItemRow({
   item,
   explanation,
+  isPriced,
 }: {
   readonly item: UsageChargeItem;
   readonly explanation: UsageItemExplanation | undefined;
+  /** Whether any item of the event has a price. */
+  readonly isPriced: boolean;
 }) {
-  const { extractor_name, metric, unit, quantity, unit_price, amount, discount, currency } = item;
+  const { extractor_name, metric, unit, quantity, unit_price } = item;
   const name = extractor_name ?? metric;
   return (
     <tr className="border-t border-line">
       <th scope="row" className="min-w-44 px-3.5 py-2 text-left align-top font-normal">
         <span className="font-medium">{name}</span>
         {name !== metric && <code className="ml-2 font-mono text-xs text-ink-faint">{metric}</code>}
-        <span className="mt-0.5 block text-xs text-ink-soft">{originOf(item)}</span>
+        <span className="mt-0.5 block text-xs text-ink-soft">{originOf(item, isPriced)}</span>
         {explanation !== undefined && <Expressions of={explanation} />}
       </th>
       <NumberCell
         text={quantity}
         shown={unit === null || unit === '' ? decimal(quantity) : `${decimal(quantity)} ${unit}`}
       />
-      <NumberCell text={unit_price} shown={unit_price === null ? '—' : decimal(unit_price)} />
-      <td className="px-3.5 py-2 text-right align-top whitespace-nowrap" title={amount}>
-        {item.pricing_source === 'unpriced' ? (
-          <span className="text-ink-faint">no price</span>
-        ) : (
-          money(amount, currency)
-        )}
-        {discount !== '0' && (
-          <span className="block text-xs text-ink-soft" title={discount}>
-            after {decimal(discount)} off
-          </span>
-        )}
-      </td>
+      {isPriced && <NumberCell text={unit_price} shown={unit_price === null ? '—' : decimal(unit_price)} />}
+      {isPriced && <AmountCell item={item} />}
     </tr>
   );
 }
 
+function AmountCell({ item }: { readonly item: UsageChargeItem }) {
+  const { amount, discount, currency, pricing_source } = item;
+  return (
+    <td className="px-3.5 py-2 text-right align-top whitespace-nowrap" title={amount}>
+      {pricing_source === 'unpriced' ? (
+        <span className="text-ink-faint">no price</span>
+      ) : (
+        money(amount, currency)
+      )}
+      {discount !== '0' && (
+        <span className="block text-xs text-ink-soft" title={discount}>
+          after {decimal(discount)} off
+        </span>
+      )}
+    </td>
+  );
+}
+
 /** Who said how much it is, and who what that costs. */
-function originOf(item: UsageChargeItem): string {
+function originOf(item: UsageChargeItem, isPriced: boolean): string {
   const read = item.source === 'x_billing' ? 'sent as x-billing' : 'read by the extractor';
-  return `${read}, ${priceOriginOf(item)}`;
+  return isPriced ? `${read}, ${priceOriginOf(item)}` : read;
 }
 
 function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): string {

@@ -1,10 +1,9 @@
 import type { UsageEvent } from '@tollgate/contract';
 import { dateTime } from '../../../format.js';
-import { CodeEditor, type CodeFinding } from '../../../ui/code/code-editor.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import { FailureNote } from '../../../ui/states.js';
 import { useReadEvent } from './api.js';
-import { readJsonObject } from './json-text.js';
+import { JsonText } from './json-input.js';
 import type { EventDraft } from './trial-request.js';
 
 const RAW_HEIGHT_PX = 320;
@@ -61,53 +60,13 @@ export function EventEditor({
               label="x-billing as JSON"
               text={event.billing}
               minHeight={BILLING_HEIGHT_PX}
-              placeholder='{"pricing_hints": {…}}'
-              isOptional
+              placeholder='Optional: {"pricing_hints": {…}}'
               onChange={(billing) => onChange({ ...event, billing })}
             />
           </div>
         </div>
       </details>
     </section>
-  );
-}
-
-function JsonText({
-  label,
-  text,
-  minHeight,
-  placeholder,
-  isOptional = false,
-  onChange,
-}: {
-  readonly label: string;
-  readonly text: string;
-  readonly minHeight: number;
-  readonly placeholder: string;
-  readonly isOptional?: boolean;
-  readonly onChange: (text: string) => void;
-}) {
-  const reading = readJsonObject(text);
-  const problem = reading.isObject || text.trim() === '' ? undefined : reading;
-  const findings: CodeFinding[] =
-    problem === undefined
-      ? []
-      : [{ from: problem.offset, to: Math.min(problem.offset + 1, text.length), message: problem.message }];
-  return (
-    <div>
-      <CodeEditor
-        language="json"
-        label={label}
-        value={text}
-        onChange={onChange}
-        findings={findings}
-        minHeight={minHeight}
-        placeholder={isOptional ? `Optional: ${placeholder}` : placeholder}
-      />
-      <p role="status" className="mt-1.5 min-h-4 text-xs text-bad">
-        {problem?.message}
-      </p>
-    </div>
   );
 }
 

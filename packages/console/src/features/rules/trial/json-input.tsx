@@ -1,0 +1,55 @@
+import { type ReactNode, useMemo } from 'react';
+import { CodeEditor, type CodeFinding } from '../../../ui/code/code-editor.js';
+import { readJsonObject } from './json-text.js';
+
+/** A JSON object that is being written or pasted. A long one is scrolled, so that what stands below stays in sight. */
+export function JsonText({
+  label,
+  text,
+  minHeight,
+  placeholder,
+  hint,
+  onChange,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly minHeight: number;
+  readonly placeholder: string;
+  /** Below it, as long as nothing is wrong. */
+  readonly hint?: ReactNode;
+  readonly onChange: (text: string) => void;
+}) {
+  const { message, findings } = useMemo(() => problemOf(text), [text]);
+  return (
+    <div>
+      <div className="-m-1 max-h-[28rem] overflow-y-auto p-1">
+        <CodeEditor
+          language="json"
+          label={label}
+          value={text}
+          onChange={onChange}
+          findings={findings}
+          minHeight={minHeight}
+          placeholder={placeholder}
+        />
+      </div>
+      <p role="status" className="mt-1.5 min-h-4 text-xs text-ink-faint">
+        {message === undefined ? hint : <span className="text-bad">{message}</span>}
+      </p>
+    </div>
+  );
+}
+
+interface Problem {
+  readonly message: string | undefined;
+  readonly findings: readonly CodeFinding[];
+}
+
+const NO_PROBLEM: Problem = { message: undefined, findings: [] };
+
+function problemOf(text: string): Problem {
+  const reading = readJsonObject(text);
+  if (reading.isObject || text.trim() === '') return NO_PROBLEM;
+  const { message, offset: from } = reading;
+  return { message, findings: [{ from, to: Math.min(from + 1, text.length), message }] };
+}
