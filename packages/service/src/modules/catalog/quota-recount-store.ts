@@ -1,6 +1,6 @@
 import type { QuotaRecount } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import { type Postgres, recount, type Tx } from '../../platform/postgres/index.js';
 
 /**
  * What every quota should be: the events that rating has taken off the queue, and those that wait there, or cannot be read. A
@@ -24,8 +24,21 @@ const EXPECTED = sql`
   ) counted
   group by 1, 2`;
 
+/** What was accepted in each month, beside what it should be. */
+const COMPARED = sql`
+  select tenant_id, to_char(to_timestamp(month_start) at time zone 'UTC', 'YYYY-MM') as month,
+    coalesce(e.expected, 0) as expected, coalesce(q.used, 0) as found
+  from event_quotas q full join (${EXPECTED}) e using (tenant_id, month_start)`;
+
+interface Difference {
+  readonly tenant_id: string;
+  readonly month: string;
+  readonly expected: number;
+  readonly found: number;
+}
+
 /**
- * Recounts, in one statement and so on one snapshot, the events that were accepted. Exact beside any traffic; changes nothing.
+ * Recounts the events that were accepted.
  *
  * @param differencesMax how many differences are listed; all are counted
  */
@@ -33,37 +46,21 @@ export async function recountQuotas(
   { db }: Pick<Postgres, 'db'>,
   differencesMax: number,
 ): Promise<QuotaRecount> {
-  const { rows } = await sql<RecountRow>`
-    with compared as (
-        select tenant_id, month_start, coalesce(e.expected, 0) as expected, coalesce(q.used, 0) as found
-        from event_quotas q full join (${EXPECTED}) e using (tenant_id, month_start)
-      ),
-      differing as (select * from compared where expected <> found)
-    select (select count(*) from compared) as months, (select count(*) from differing) as count, d.*
-    from (select) one
-    left join (
-      select tenant_id, to_char(to_timestamp(month_start) at time zone 'UTC', 'YYYY-MM') as month, expected, found
-      from differing order by tenant_id, month_start limit ${differencesMax}
-    ) d on true
-  `.execute(db);
-  const [first] = rows;
+  const { total, differenceCount, differences } = await recount<Difference>(db, {
+    compared: COMPARED,
+    total: sql`select count(*) from compared`,
+    order: sql`tenant_id, month`,
+    differencesMax,
+  });
   return {
-    months: first?.months ?? 0,
-    difference_count: first?.count ?? 0,
-    differences: rows.flatMap(({ tenant_id, month, expected, found }) =>
-      tenant_id === null ? [] : [{ tenant_id, month, expected: String(expected), found: String(found) }],
-    ),
+    months: total,
+    difference_count: differenceCount,
+    differences: differences.map(({ expected, found, ...quota }) => ({
+      ...quota,
+      expected: String(expected),
+      found: String(found),
+    })),
   };
-}
-
-/** Without differences there is one row, which has none. */
-interface RecountRow {
-  readonly months: number;
-  readonly count: number;
-  readonly tenant_id: string | null;
-  readonly month: string;
-  readonly expected: number;
-  readonly found: number;
 }
 
 /** Sets every quota to what it should be, while nothing is accepted. Answers how many were not. */

@@ -1,6 +1,6 @@
 import { PAYMENT_PROVIDERS, type PurchaseDifference, type PurchaseRecount } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, recount } from '../../platform/postgres/index.js';
 
 /** Paid orders beside the grants of payments. Both know a payment by one source each, so that each has one of the other. */
 const COMPARED = sql`
@@ -22,8 +22,7 @@ const COMPARED = sql`
   ) g using (tenant_id, source)`;
 
 /**
- * Compares, in one statement and so on one snapshot, what was paid with what was granted for it. Exact beside any traffic; changes
- * nothing.
+ * Compares what was paid with what was granted for it.
  *
  * @param differencesMax how many differences are listed; all are counted
  */
@@ -31,31 +30,11 @@ export async function recountPurchases(
   { db }: Pick<Postgres, 'db'>,
   differencesMax: number,
 ): Promise<PurchaseRecount> {
-  const { rows } = await sql<RecountRow>`
-    with compared as materialized (${COMPARED}),
-      differing as (select * from compared where expected <> found)
-    select (select count(order_id) from compared) as orders, (select count(*) from differing) as count, d.*
-    from (select) one
-    left join (
-      select * from differing order by tenant_id, order_id, grant_id limit ${differencesMax}
-    ) d on true
-  `.execute(db);
-  const [first] = rows;
-  return {
-    orders: first?.orders ?? 0,
-    difference_count: first?.count ?? 0,
-    differences: rows.filter(isDifference).map(({ orders: _orders, count: _count, ...row }) => row),
-  };
-}
-
-interface Counts {
-  readonly orders: number;
-  readonly count: number;
-}
-
-/** Without differences there is one row, which has none. */
-type RecountRow = Counts & (PurchaseDifference | { readonly tenant_id: null });
-
-function isDifference(row: RecountRow): row is Counts & PurchaseDifference {
-  return row.tenant_id !== null;
+  const { total, differenceCount, differences } = await recount<PurchaseDifference>(db, {
+    compared: COMPARED,
+    total: sql`select count(order_id) from compared`,
+    order: sql`tenant_id, order_id, grant_id`,
+    differencesMax,
+  });
+  return { orders: total, difference_count: differenceCount, differences };
 }

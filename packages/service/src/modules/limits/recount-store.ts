@@ -1,6 +1,6 @@
 import type { ReservationDifference, ReservationRecount } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Postgres } from '../../platform/postgres/index.js';
+import { type Postgres, recount } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../ledger/index.js';
 
 /** What is reserved of each rule and subject, beside what active leases hold of it. */
@@ -27,8 +27,7 @@ const OF_WALLETS = sql`
   ) h using (tenant_id, project_id, account_id, currency)`;
 
 /**
- * Recounts, in one statement and so on one snapshot, what is reserved of limits and wallets: exactly that which active leases hold.
- * Exact beside any traffic; changes nothing.
+ * Recounts what is reserved of limits and wallets: exactly that which active leases hold.
  *
  * @param differencesMax how many differences are listed; all are counted
  */
@@ -36,41 +35,16 @@ export async function recountReservations(
   { db }: Pick<Postgres, 'db'>,
   differencesMax: number,
 ): Promise<ReservationRecount> {
-  const { rows } = await sql<RecountRow>`
-    with compared as (${OF_LIMITS} union all ${OF_WALLETS}),
-      differing as (select * from compared where expected <> found)
-    select (select count(*) from budget_leases where status = 'active') as leases,
-      (select count(*) from differing) as count, d.*
-    from (select) one
-    left join (
-      select * from differing order by project_id, subject_type, subject_id, limit_rule_no, account_id, currency
-      limit ${differencesMax}
-    ) d on true
-  `.execute(db);
-  const [first] = rows;
-  return {
-    leases: first?.leases ?? 0,
-    difference_count: first?.count ?? 0,
-    differences: rows.filter(isDifference).map(toDifference),
-  };
+  const { total, differenceCount, differences } = await recount<ReservationDifference>(db, {
+    compared: sql`${OF_LIMITS} union all ${OF_WALLETS}`,
+    total: sql`select count(*) from budget_leases where status = 'active'`,
+    order: sql`project_id, subject_type, subject_id, limit_rule_no, account_id, currency`,
+    differencesMax,
+  });
+  return { leases: total, difference_count: differenceCount, differences: differences.map(inPlainDigits) };
 }
 
-interface Counts {
-  readonly leases: number;
-  readonly count: number;
-}
-
-/** Without differences there is one row, which has none. */
-type RecountRow = Counts & (ReservationDifference | { readonly project_id: null });
-
-function isDifference(row: RecountRow): row is Counts & ReservationDifference {
-  return row.project_id !== null;
-}
-
-function toDifference({ leases: _leases, count: _count, ...row }: Counts & ReservationDifference) {
-  return {
-    ...row,
-    expected: amountText(amountFromText(row.expected)),
-    found: amountText(amountFromText(row.found)),
-  };
+function inPlainDigits(difference: ReservationDifference): ReservationDifference {
+  const plain = (text: string) => amountText(amountFromText(text));
+  return { ...difference, expected: plain(difference.expected), found: plain(difference.found) };
 }
