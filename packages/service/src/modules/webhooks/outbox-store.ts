@@ -1,8 +1,8 @@
 import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../platform/http/index.js';
-import type { Database, Tx } from '../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { WebhookOwner } from './endpoint-store.js';
 
 /** Something that happened, for whoever wants to hear of it. */
@@ -111,7 +111,7 @@ export interface StoredMessage {
 
 /** What was told of somebody, newest first, and how many messages there are; as long as messages are kept. */
 export async function listMessagesAbout(
-  db: Kysely<Database>,
+  db: Db,
   { tenantId, projectId }: WebhookOwner,
   about: string,
   { limit, offset }: Page,
