@@ -132,7 +132,7 @@ export function PageHeader({ title, actions }: { readonly title: ReactNode; read
       <h1
         ref={heading}
         tabIndex={-1}
-        className="mr-auto min-w-0 truncate text-lg font-semibold tracking-tight outline-none"
+        className="mr-auto min-w-0 truncate text-lg leading-8 font-semibold tracking-tight outline-none"
       >
         {title}
       </h1>

@@ -16,7 +16,7 @@ export function whatIsCounted(rule: RuleDraft): string {
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;
   const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${dimension_value}`;
-  const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}…` }[
+  const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type
   ];
   const isPlainQuantity = measure === 'quantity' && unit === '' && selector_type !== 'all';

@@ -39,7 +39,7 @@ describe('a rule as a sentence', () => {
       notify_at: 'x',
       period: 'lifetime',
     } as const;
-    expect(ruleSentence(rule)).toBe('… USD of … for good, told at … %, then blocks');
+    expect(ruleSentence(rule)).toBe('… USD of * for good, told at … %, then blocks');
   });
 });
 

@@ -73,7 +73,7 @@ function Amount({ name, value }: { readonly name: string; readonly value: string
 /** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */
 export function limitName(limit: RealtimeLimit): string {
   const { selector_type, selector_value, dimension_key, dimension_value, period } = limit;
-  const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}…` }[
+  const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type
   ];
   const where = dimension_key === undefined ? '' : ` where ${dimension_key} is ${dimension_value}`;
