@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('is enabled again after it was gone, and sends what was lost', async () => {
     status = 410;
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('disabled: answered 410').first().waitFor({ timeout: 20_000 });
+    await page.getByText('disabled: answered 410').first().waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true);
     status = 204;
     await page.getByRole('button', { name: 'Enable again' }).click();

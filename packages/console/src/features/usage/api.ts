@@ -1,47 +1,44 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { UsageEvent, UsageEventDetail, UsageEventList } from '@tollgate/contract';
-import { request, withQuery } from '../../api/client.js';
+import type { IngestStatus, ReprocessRequest, UsageEventDetail, UsageEventList } from '@tollgate/contract';
+import { request, requestRaw, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
-
-export interface EventFilters {
-  readonly status: '' | 'processed' | 'failed';
-  readonly metric: string;
-  readonly source: string;
-  readonly subject_type: string;
-  readonly subject_id: string;
-  readonly external_event_id: string;
-  /** Events that one movement of a wallet paid for. */
-  readonly ledger_transaction_id: string;
-}
-
-export const NO_FILTERS: EventFilters = {
-  status: '',
-  metric: '',
-  source: '',
-  subject_type: '',
-  subject_id: '',
-  external_event_id: '',
-  ledger_transaction_id: '',
-};
+import { parseExactly } from './exact-json.js';
+import { boundsOf, type Question } from './filters.js';
 
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
+const STATUS_MS = 5_000;
 
-/** Events by time, newest first, page after page. Live, the first page is read again and again. */
-export function useEvents(filters: EventFilters, isLive: boolean) {
+/** Events by time, newest first, page after page. */
+export function useEvents(question: Question) {
   const project = useProjectPath();
   return useInfiniteQuery({
-    queryKey: ['events', project, filters],
+    queryKey: ['events', project, question],
     queryFn: ({ pageParam, signal }) =>
       request<UsageEventList>(
         'GET',
-        withQuery(`${project}/usage/events`, { ...filters, limit: PAGE_SIZE, cursor: pageParam }),
+        withQuery(`${project}/usage/events`, { ...question, limit: PAGE_SIZE, cursor: pageParam }),
         { signal },
       ),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    refetchInterval: isLive ? LIVE_MS : false,
-    maxPages: isLive ? 1 : 0,
+    // Rows stay where they are while one reads; what is new is asked for apart.
+    refetchOnWindowFocus: false,
+    staleTime: 0,
+  });
+}
+
+/** The newest events, again and again. */
+export function useNewestEvents(question: Question, isLive: boolean) {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: ['events', project, question, 'newest'],
+    enabled: isLive,
+    queryFn: async ({ signal }) => {
+      const path = withQuery(`${project}/usage/events`, { ...question, limit: PAGE_SIZE });
+      return (await request<UsageEventList>('GET', path, { signal })).events;
+    },
+    refetchInterval: LIVE_MS,
   });
 }
 
@@ -49,17 +46,45 @@ export function useEvent(id: string) {
   const project = useProjectPath();
   return useQuery({
     queryKey: ['event', project, id],
-    queryFn: () => request<UsageEventDetail>('GET', `${project}/usage/events/${id}`),
+    queryFn: async () => {
+      const response = await requestRaw('GET', `${project}/usage/events/${encodeURIComponent(id)}`);
+      return parseExactly(await response.text()) as UsageEventDetail;
+    },
   });
 }
 
-/** Has a failed event rated again. */
+/** How much waits, and how much has failed. */
+export function useIngestStatus() {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: ['ingest-status', project],
+    queryFn: () => request<IngestStatus>('GET', `${project}/usage/ingest-status`),
+    refetchInterval: STATUS_MS,
+  });
+}
+
+/** Has failed events rated again: one, with what is shown read again; or many, after which the caller has it read again. */
 export function useReprocess() {
   const project = useProjectPath();
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: ({ raw_event_id }: UsageEvent) =>
-      request<{ count: number }>('POST', `${project}/usage/events/${raw_event_id}/reprocess`),
-    onSettled: () => client.invalidateQueries({ queryKey: ['events', project] }),
-  });
+  const onSettled = () =>
+    Promise.all(
+      ['events', 'event', 'ingest-status'].map((kind) =>
+        client.invalidateQueries({ queryKey: [kind, project] }),
+      ),
+    );
+  const askFor = (id: string) => request<void>('POST', `${project}/usage/events/${id}/reprocess`);
+  return {
+    one: useMutation({ mutationFn: askFor, onSettled }),
+    askFor,
+    askForRange: (body: ReprocessRequest) =>
+      request<void>('POST', `${project}/usage/events/reprocess`, { body }),
+    /** Has everything read again that may be another by now. */
+    readAgain: onSettled,
+  };
+}
+
+/** Where the browser downloads everything that fits. An export has two ends. */
+export function exportUrl(project: string, question: Question, format: 'csv' | 'ndjson'): string {
+  return `/api${withQuery(`${project}/usage/events/export`, { ...question, ...boundsOf(question), format })}`;
 }

@@ -1,69 +1,73 @@
-import { Radio } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { ListFilter } from 'lucide-react';
+import { useState } from 'react';
 import { Button } from '../../ui/button.js';
-import { Select, TextInput } from '../../ui/field.js';
-import { type EventFilters, NO_FILTERS } from './api.js';
+import { Select } from '../../ui/field.js';
+import { useMetrics } from '../boards/metrics.js';
+import { FilterInput } from './filter-input.js';
+import { type Filters, TEXT_FILTERS, type TextFilter } from './filters.js';
+import { TimeFilter } from './time-filter.js';
 
 const STATUSES = [
   { value: '', label: 'Every status' },
   { value: 'processed', label: 'Processed' },
   { value: 'failed', label: 'Failed' },
 ] as const;
-const TEXTS = [
-  ['metric', 'Metric'],
-  ['source', 'Source'],
-  ['subject_type', 'Subject type'],
-  ['subject_id', 'Subject id'],
-  ['external_event_id', 'External id'],
-  ['ledger_transaction_id', 'Ledger transaction'],
-] as const;
-/** Who types is let finish the word. */
-const TYPING_PAUSE_MS = 300;
+const FIRST: readonly TextFilter[] = ['subject_type', 'subject_id', 'metric', 'source'];
+const FURTHER: readonly TextFilter[] = [
+  'failure_code',
+  'extractor_rule_set_id',
+  'external_event_id',
+  'ledger_transaction_id',
+];
 
+/** Everything that the list can be narrowed by. Filters are undefined where they are to go. */
 export function EventFilterBar({
   filters,
   onChange,
-  isLive,
-  onLive,
 }: {
-  readonly filters: EventFilters;
-  readonly onChange: (filters: EventFilters) => void;
-  readonly isLive: boolean;
-  readonly onLive: (isLive: boolean) => void;
+  readonly filters: Filters;
+  readonly onChange: (change: Partial<Record<keyof Filters, string | number | undefined>>) => void;
 }) {
-  const [typed, setTyped] = useState(filters);
-  useEffect(() => {
-    if (typed === filters) return;
-    const timer = setTimeout(() => onChange(typed), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [typed, filters, onChange]);
+  const [wantsMore, setWantsMore] = useState(false);
+  const { data: metrics = [] } = useMetrics();
+  const isMore = wantsMore || FURTHER.some((name) => filters[name] !== undefined);
+  const inputs = (names: readonly TextFilter[]) =>
+    names.map((name) => (
+      <FilterInput
+        key={name}
+        label={TEXT_FILTERS[name]}
+        value={filters[name] ?? ''}
+        onChange={(text) => onChange({ [name]: text === '' ? undefined : text })}
+        {...(name === 'metric' ? { suggestions: metrics.map(({ metric }) => metric) } : {})}
+      />
+    ));
+  const isFiltered = Object.keys(filters).length > 0;
   return (
-    <search className="mb-4 flex flex-wrap items-center gap-2">
+    <search className="flex flex-wrap items-center gap-2">
+      <TimeFilter times={filters} onChange={({ last, from, to }) => onChange({ last, from, to })} />
       <Select
         aria-label="Status"
         options={STATUSES}
-        value={typed.status}
-        onChange={(status) => setTyped({ ...typed, status })}
+        value={filters.status ?? ''}
+        onChange={(status) => onChange({ status: status === '' ? undefined : status })}
+        className="w-full sm:w-auto"
       />
-      {TEXTS.map(([name, label]) => (
-        <TextInput
-          key={name}
-          aria-label={label}
-          placeholder={label}
-          className="w-32"
-          value={typed[name]}
-          onChange={(event) => setTyped({ ...typed, [name]: event.target.value.trim() })}
-        />
-      ))}
-      {Object.values(typed).some((value) => value !== '') && (
-        <Button look="quiet" onClick={() => setTyped(NO_FILTERS)}>
+      {inputs(FIRST)}
+      {isMore && inputs(FURTHER)}
+      {!isMore && (
+        <Button look="quiet" onClick={() => setWantsMore(true)}>
+          <ListFilter size={14} />
+          More filters
+        </Button>
+      )}
+      {isFiltered && (
+        <Button
+          look="quiet"
+          onClick={() => onChange(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])))}
+        >
           Clear
         </Button>
       )}
-      <Button className="ml-auto" aria-pressed={isLive} onClick={() => onLive(!isLive)}>
-        <Radio size={14} className={isLive ? 'animate-pulse text-good' : 'text-ink-faint'} />
-        {isLive ? 'Following' : 'Follow'}
-      </Button>
     </search>
   );
 }

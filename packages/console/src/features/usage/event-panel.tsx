@@ -1,109 +1,170 @@
 import type { UsageEvent, UsageEventDetail } from '@tollgate/contract';
-import { RotateCw } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { dateTime, decimal, money } from '../../format.js';
-import { Button } from '../../ui/button.js';
+import { ChevronDown, ChevronUp, RotateCw } from 'lucide-react';
+import { useEffect } from 'react';
+import { useMay } from '../../api/session.js';
+import { dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
+import { Button, IconButton } from '../../ui/button.js';
+import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog } from '../../ui/dialog.js';
+import { Fact, Facts } from '../../ui/facts.js';
+import { InlineLink } from '../../ui/inline-link.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useEvent, useReprocess } from './api.js';
-import { EventBadge } from './event-list.js';
+import { Explanation } from './event-explanation.js';
+import { EventBadge, subjectOf } from './event-table.js';
+
+interface PanelProps {
+  readonly eventId: string;
+  /** The rows before and after it in the list. */
+  readonly newerId: string | undefined;
+  readonly olderId: string | undefined;
+  readonly onChoose: (eventId: string) => void;
+  readonly onClose: () => void;
+}
 
 /** Everything about one event: what was sent, beside how each number came about. */
-export function EventPanel({ event, onClose }: { readonly event: UsageEvent; readonly onClose: () => void }) {
-  const detail = useEvent(event.raw_event_id);
+export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: PanelProps) {
+  const detail = useEvent(eventId);
+  useNeighbourKeys({ newerId, olderId, onChoose });
   return (
-    <Dialog title="Event" description={event.raw_event_id} isOpen isWide onClose={onClose}>
-      {event.failure !== null && <Failure event={event} />}
-      <div className="grid gap-6 lg:grid-cols-2">
-        <div className="flex min-w-0 flex-col gap-5">
-          <Facts event={event} />
-          {detail.data !== undefined && <Explanation detail={detail.data} />}
-        </div>
-        <section aria-label="As it was sent" className="min-w-0">
-          <h3 className="mb-2 text-[13px] font-semibold">As it was sent</h3>
-          {detail.isError && <FailureNote error={detail.error} />}
-          {detail.isPending && <Skeleton className="h-64" />}
-          {detail.data !== undefined && (
-            <pre className="max-h-[50vh] overflow-auto rounded-lg border border-line bg-page p-3 font-mono text-xs leading-relaxed">
-              {JSON.stringify(detail.data.raw_json, null, 2)}
-            </pre>
-          )}
-        </section>
+    <Dialog title="Event" description={eventId} isOpen isWide onClose={onClose}>
+      <div className="mb-4 flex flex-wrap items-center gap-2">
+        <IconButton
+          label="Newer event (k)"
+          disabled={newerId === undefined}
+          onClick={() => newerId !== undefined && onChoose(newerId)}
+        >
+          <ChevronUp size={16} />
+        </IconButton>
+        <IconButton
+          label="Older event (j)"
+          disabled={olderId === undefined}
+          onClick={() => olderId !== undefined && onChoose(olderId)}
+        >
+          <ChevronDown size={16} />
+        </IconButton>
+        <CopyButton size="small" className="ml-auto" text={window.location.href} label="Copy link" />
       </div>
+      {detail.isError && <FailureNote error={detail.error} onRetry={() => void detail.refetch()} />}
+      {detail.isPending && <Skeleton className="h-96" />}
+      {detail.data !== undefined && <Detail key={eventId} detail={detail.data} />}
     </Dialog>
   );
 }
 
+const NEWER_KEYS = ['k', 'ArrowLeft'];
+const OLDER_KEYS = ['j', 'ArrowRight'];
+
+/** The keyboard leads through the list while one event of it is open. */
+function useNeighbourKeys({ newerId, olderId, onChoose }: Omit<PanelProps, 'eventId' | 'onClose'>): void {
+  useEffect(() => {
+    const onKey = ({ key, metaKey, ctrlKey, altKey }: KeyboardEvent) => {
+      if (metaKey || ctrlKey || altKey) return;
+      const next = NEWER_KEYS.includes(key) ? newerId : OLDER_KEYS.includes(key) ? olderId : undefined;
+      if (next !== undefined) onChoose(next);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [newerId, olderId, onChoose]);
+}
+
+function Detail({ detail }: { readonly detail: UsageEventDetail }) {
+  const { raw_json, metadata, 'x-billing': billing } = detail;
+  return (
+    <>
+      {detail.failure !== null && <Failure event={detail} />}
+      <div className="grid gap-6 lg:grid-cols-2">
+        <div className="flex min-w-0 flex-col gap-5">
+          <EventFacts event={detail} />
+          <Explanation detail={detail} />
+        </div>
+        <div className="flex min-w-0 flex-col gap-5">
+          <Sent title="As it was sent" value={raw_json} />
+          {billing !== null && <Sent title="x-billing" value={billing} />}
+          {metadata !== null && <Sent title="Metadata" value={metadata} />}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Sent({ title, value }: { readonly title: string; readonly value: unknown }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <section aria-label={title}>
+      <div className="mb-2 flex items-center gap-2">
+        <h3 className="mr-auto text-[13px] font-semibold">{title}</h3>
+        <CopyButton size="small" text={text} />
+      </div>
+      <pre className="max-h-[50vh] overflow-auto rounded-lg border border-line bg-page p-3 font-mono text-xs leading-relaxed">
+        {text}
+      </pre>
+    </section>
+  );
+}
+
 function Failure({ event }: { readonly event: UsageEvent }) {
-  const reprocess = useReprocess();
+  const { one } = useReprocess();
+  const mayRate = useMay('usage:ingest');
   return (
     <div className="mb-5 flex flex-wrap items-center gap-3 rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
       <p className="min-w-0 grow">
         <strong className="font-semibold">{event.failure?.code}</strong> {event.failure?.message}
         {event.failure?.path != null && <code className="ml-1 font-mono text-xs">{event.failure.path}</code>}
       </p>
-      {reprocess.isSuccess ? (
-        <span>It will be rated again.</span>
-      ) : (
-        <Button isBusy={reprocess.isPending} onClick={() => reprocess.mutate(event)}>
+      {one.isSuccess && <span role="status">It will be rated again.</span>}
+      {mayRate && !one.isSuccess && (
+        <Button isBusy={one.isPending} onClick={() => one.mutate(event.raw_event_id)}>
           <RotateCw size={14} />
           Rate again
         </Button>
       )}
-      {reprocess.isError && <FailureNote error={reprocess.error} />}
+      {one.isError && <FailureNote error={one.error} />}
     </div>
   );
 }
 
-function Facts({ event }: { readonly event: UsageEvent }) {
-  const facts: readonly (readonly [string, ReactNode])[] = [
-    ['Status', <EventBadge key="status" event={event} />],
-    ['Occurred', `${dateTime(event.occurred_at, 'UTC')} UTC`],
-    ['Received', `${dateTime(event.received_at, 'UTC')} UTC`],
-    ['Source', event.source],
-    ['Subject', event.subject_id === null ? '—' : `${event.subject_type}/${event.subject_id}`],
-    ['Account', event.account_id ?? '—'],
-    ['Idempotency key', event.idempotency_key ?? '—'],
-    ...Object.entries(event.dimensions).map(([name, value]) => [name, value] as const),
-  ];
+function EventFacts({ event }: { readonly event: UsageEvent }) {
+  const { id } = useProject();
+  const limits = new URLSearchParams({ type: event.subject_type ?? '', id: event.subject_id ?? '' });
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1.5 text-[13px]">
-      {facts.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="text-ink-faint">{name}</dt>
-          <dd className="truncate">{value}</dd>
-        </div>
+    <Facts>
+      <Fact name="Status">
+        <EventBadge event={event} />
+      </Fact>
+      <Fact name="Occurred">{dateTime(event.occurred_at, 'UTC')} UTC</Fact>
+      <Fact name="Received">{dateTime(event.received_at, 'UTC')} UTC</Fact>
+      <Fact name="Rated">{dateTime(event.processed_at, 'UTC')} UTC</Fact>
+      <Fact name="Source">{event.source}</Fact>
+      <Fact name="Subject">
+        {event.subject_id === null ? (
+          '—'
+        ) : (
+          <>
+            {subjectOf(event)} · <InlineLink href={`/p/${id}/limits?${limits}`}>its limits</InlineLink>
+          </>
+        )}
+      </Fact>
+      <Fact name="Account">
+        {event.account_id === null ? (
+          'none: the subject has no route'
+        ) : (
+          <InlineLink href={`/p/${id}/money/${event.account_id}`}>{event.account_id}</InlineLink>
+        )}
+      </Fact>
+      {event.budget_lease_id !== null && (
+        <Fact name="Lease">
+          {event.budget_lease_id} {event.lease_status !== null && `(${event.lease_status})`}
+        </Fact>
+      )}
+      {event.external_event_id !== null && <Fact name="External id">{event.external_event_id}</Fact>}
+      {event.idempotency_key !== null && <Fact name="Idempotency key">{event.idempotency_key}</Fact>}
+      {Object.entries(event.dimensions).map(([name, value]) => (
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
       ))}
-    </dl>
-  );
-}
-
-function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
-  const { charge_items: items } = detail.explanation;
-  if (items.length === 0) return null;
-  return (
-    <section aria-label="How the numbers came about">
-      <h3 className="mb-2 text-[13px] font-semibold">How the numbers came about</h3>
-      <ul className="flex flex-col gap-2">
-        {items.map((item, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
-          <li key={index} className="tabular rounded-lg border border-line px-3 py-2 text-[13px]">
-            <div className="flex justify-between gap-4">
-              <span className="font-medium">{item.metric}</span>
-              <span title={item.amount.value}>{money(item.amount.value, item.amount.currency)}</span>
-            </div>
-            <p className="mt-0.5 text-xs text-ink-soft">
-              {decimal(item.quantity.value)}
-              {item.unit_price.value !== null && ` × ${decimal(item.unit_price.value)}`}
-            </p>
-            <p className="mt-1 font-mono text-xs break-all text-ink-faint">
-              {[item.quantity.path, item.unit_price.expression, item.amount.expression]
-                .filter(Boolean)
-                .join(' · ')}
-            </p>
-          </li>
-        ))}
-      </ul>
-    </section>
+    </Facts>
   );
 }

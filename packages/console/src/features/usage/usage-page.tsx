@@ -1,11 +1,118 @@
+import { Download, Radio } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { nowS } from '../../clock.js';
+import { count } from '../../format.js';
+import { useProjectPath } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
+import { Button } from '../../ui/button.js';
+import { Menu } from '../../ui/menu.js';
+import { exportUrl, useIngestStatus } from './api.js';
+import { EventFilterBar } from './event-filter-bar.js';
 import { EventList } from './event-list.js';
+import { Failures } from './failures.js';
+import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
 
+/** Every event of the project. The filters, and the event that is looked at, are in the address: a link shows the same. */
 export function UsagePage() {
+  const [parameters, setParameters] = useSearchParams();
+  const [wantsLive, setWantsLive] = useState(false);
+  const filters = filtersOf(parameters);
+  const asked = JSON.stringify(filters);
+  // What `last` is counted from stays while one reads: pages of another range would not follow each other.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same filters ask the same
+  const question = useMemo(() => questionOf(filters, nowS()), [asked]);
+  const change = (changes: Readonly<Record<string, string | number | undefined>>) =>
+    setParameters(
+      (current) => {
+        const next = new URLSearchParams(current);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === undefined) next.delete(name);
+          else next.set(name, String(value));
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  const isLive = wantsLive && isOpenEnded(filters);
   return (
     <>
-      <PageHeader title="Usage" />
-      <EventList />
+      <PageHeader
+        title="Usage"
+        actions={
+          <>
+            <ExportMenu question={question} />
+            <Button
+              aria-pressed={isLive}
+              disabled={!isOpenEnded(filters)}
+              title={isOpenEnded(filters) ? undefined : 'A range that has ended gets no new events.'}
+              onClick={() => setWantsLive(!wantsLive)}
+            >
+              <Radio size={14} className={isLive ? 'animate-pulse text-good' : 'text-ink-faint'} />
+              {isLive ? 'Following' : 'Follow'}
+            </Button>
+          </>
+        }
+      />
+      <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
+        <EventFilterBar filters={filters} onChange={change} />
+        {filters.status === 'failed' ? (
+          <Failures
+            filters={filters}
+            question={question}
+            onCode={(failure_code) => change({ failure_code })}
+          />
+        ) : (
+          <FailedNote onShow={() => change({ status: 'failed' })} />
+        )}
+        <EventList
+          key={asked}
+          question={question}
+          isFiltered={Object.keys(filters).length > 0}
+          isLive={isLive}
+          chosenId={parameters.get('event')}
+          onChoose={(event) => change({ event })}
+        />
+      </div>
     </>
+  );
+}
+
+function ExportMenu({ question }: { readonly question: Question }) {
+  const project = useProjectPath();
+  const download = (format: 'csv' | 'ndjson') => {
+    const link = document.createElement('a');
+    link.href = exportUrl(project, question, format);
+    link.download = `usage-events.${format}`;
+    link.click();
+  };
+  return (
+    <Menu
+      trigger={
+        <Button>
+          <Download size={14} />
+          Export
+        </Button>
+      }
+      items={[
+        { label: 'CSV, one line per charge item', onSelect: () => download('csv') },
+        { label: 'NDJSON, one line per event', onSelect: () => download('ndjson') },
+      ]}
+    />
+  );
+}
+
+/** That events of the project have failed, and what waits when that is long. */
+function FailedNote({ onShow }: { readonly onShow: () => void }) {
+  const { data } = useIngestStatus();
+  if (data === undefined || data.failed === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-bad-soft px-3.5 py-2 text-[13px] text-bad">
+      {count(data.failed)} {data.failed === 1 ? 'event has' : 'events have'} failed, and{' '}
+      {data.failed === 1 ? 'is' : 'are'} not charged.
+      <Button size="small" className="ml-auto" onClick={onShow}>
+        Show the reasons
+      </Button>
+    </p>
   );
 }

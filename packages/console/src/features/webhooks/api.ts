@@ -24,6 +24,8 @@ export function useEndpoints() {
     queryKey: ['webhooks', project],
     queryFn: async () =>
       (await request<WebhookEndpointPage>('GET', `${project}/webhook-endpoints?limit=100`)).webhook_endpoints,
+    // What answers badly is disabled by the service.
+    refetchInterval: LIVE_MS,
   });
 }
 
@@ -32,6 +34,7 @@ export function useEndpoint(id: string) {
   return useQuery({
     queryKey: ['webhooks', project, id],
     queryFn: () => request<WebhookEndpoint>('GET', `${project}/webhook-endpoints/${id}`),
+    refetchInterval: LIVE_MS,
   });
 }
 

@@ -31,10 +31,8 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
   const [parameters, setParameters] = useSearchParams();
   const status = WEBHOOK_DELIVERY_STATUSES.find((each) => each === parameters.get('status')) ?? '';
   const messageId = parameters.get('message');
-  const deliveries = useDeliveries(endpoint.id, status);
   const [isRedelivering, setRedelivering] = useState(false);
   const mayWrite = useMay('webhooks:write');
-  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries) ?? [];
   const put = (name: string, value: string) =>
     setParameters((current) => {
       const next = new URLSearchParams(current);
@@ -59,6 +57,36 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
           </Button>
         )}
       </div>
+      <DeliveryList
+        endpointId={endpoint.id}
+        status={status}
+        onChoose={(delivery) => put('message', delivery.message_id)}
+      />
+      {messageId !== null && (
+        <DeliveryDialog endpoint={endpoint} messageId={messageId} onClose={() => put('message', '')} />
+      )}
+      <RedeliverDialog
+        endpointId={endpoint.id}
+        isOpen={isRedelivering}
+        onClose={() => setRedelivering(false)}
+      />
+    </section>
+  );
+}
+
+function DeliveryList({
+  endpointId,
+  status,
+  onChoose,
+}: {
+  readonly endpointId: string;
+  readonly status: WebhookDeliveryStatus | '';
+  readonly onChoose: (delivery: WebhookDelivery) => void;
+}) {
+  const deliveries = useDeliveries(endpointId, status);
+  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  return (
+    <>
       {deliveries.isError && (
         <FailureNote error={deliveries.error} onRetry={() => void deliveries.refetch()} />
       )}
@@ -74,7 +102,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
       {rows.length > 0 && (
         <Table
           label="Deliveries"
-          columns={columnsOf((delivery) => put('message', delivery.message_id))}
+          columns={columnsOf(onChoose)}
           rows={rows}
           keyOf={({ message_id }) => message_id}
         />
@@ -88,15 +116,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
           Show older
         </Button>
       )}
-      {messageId !== null && (
-        <DeliveryDialog endpoint={endpoint} messageId={messageId} onClose={() => put('message', '')} />
-      )}
-      <RedeliverDialog
-        endpointId={endpoint.id}
-        isOpen={isRedelivering}
-        onClose={() => setRedelivering(false)}
-      />
-    </section>
+    </>
   );
 }
 

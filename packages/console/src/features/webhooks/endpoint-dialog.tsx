@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
-import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { type FieldErrors, fieldErrorsOf } from '../../ui/field-errors.js';
 import { ShownOnce } from '../../ui/shown-once.js';
 import { FailureNote } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
@@ -138,35 +138,8 @@ function EndpointForm({
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field
-        label="URL"
-        error={errors.at('url')}
-        hint="Messages are posted here. It must be reachable from the internet."
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            type="url"
-            required
-            autoFocus
-            maxLength={WEBHOOK_URL_CHARS_MAX}
-            placeholder="https://hooks.example.com/tollgate"
-            value={draft.url}
-            onChange={(event) => edit({ url: event.target.value })}
-          />
-        )}
-      </Field>
+      <AddressFields draft={draft} errors={errors} onEdit={edit} />
       <EventFields draft={draft} error={errors.at('event_types')} onEdit={edit} />
-      <Field label="Description" error={errors.at('description')} hint="Optional: who gets the messages.">
-        {(control) => (
-          <TextInput
-            {...control}
-            maxLength={WEBHOOK_DESCRIPTION_CHARS_MAX}
-            value={draft.description}
-            onChange={(event) => edit({ description: event.target.value })}
-          />
-        )}
-      </Field>
       {endpoint?.status === 'disabled' && (
         <p className="text-[13px] text-ink-soft">Saving enables the endpoint again.</p>
       )}
@@ -183,6 +156,49 @@ function EndpointForm({
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+function AddressFields({
+  draft,
+  errors,
+  onEdit,
+}: {
+  readonly draft: Draft;
+  readonly errors: FieldErrors;
+  readonly onEdit: (change: Partial<Draft>) => void;
+}) {
+  return (
+    <>
+      <Field
+        label="URL"
+        error={errors.at('url')}
+        hint="Messages are posted here. It must be reachable from the internet."
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            type="url"
+            required
+            autoFocus
+            maxLength={WEBHOOK_URL_CHARS_MAX}
+            placeholder="https://hooks.example.com/tollgate"
+            value={draft.url}
+            onChange={(event) => onEdit({ url: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Description" error={errors.at('description')} hint="Optional: who gets the messages.">
+        {(control) => (
+          <TextInput
+            {...control}
+            maxLength={WEBHOOK_DESCRIPTION_CHARS_MAX}
+            value={draft.description}
+            onChange={(event) => onEdit({ description: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
   );
 }
 

@@ -97,7 +97,7 @@ type Asked = 'edit' | 'rotate' | 'delete';
 function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
-  const { test, rotate, remove } = useEndpointChanges();
+  const { test, remove } = useEndpointChanges();
   const [asked, setAsked] = useState<Asked>();
   const mayWrite = useMay('webhooks:write');
   if (!mayWrite) return null;
@@ -128,36 +128,7 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         <Trash2 size={15} />
       </IconButton>
       <EndpointDialog endpoint={endpoint} isOpen={asked === 'edit'} onClose={close} />
-      <ConfirmDialog
-        title="Rotate the secret?"
-        action="Rotate secret"
-        change={rotate}
-        isOpen={asked === 'rotate' && rotate.data === undefined}
-        onClose={close}
-        onConfirm={() => rotate.mutate(endpoint.id)}
-      >
-        A new secret signs from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours the present one signs every
-        message, too, so that your server can change at any time in between.
-      </ConfirmDialog>
-      <Dialog
-        title="Copy the new secret now"
-        isOpen={rotate.data !== undefined}
-        isDirty
-        onClose={() => {
-          rotate.reset();
-          close();
-        }}
-      >
-        {rotate.data !== undefined && (
-          <SecretShown
-            secret={rotate.data.secret}
-            onClose={() => {
-              rotate.reset();
-              close();
-            }}
-          />
-        )}
-      </Dialog>
+      <RotateDialogs endpointId={endpoint.id} isOpen={asked === 'rotate'} onClose={close} />
       <ConfirmDialog
         title="Delete this endpoint?"
         action="Delete endpoint"
@@ -169,6 +140,41 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         {endpoint.url} gets no further message, and what was delivered to it is not listed any more. This
         cannot be taken back.
       </ConfirmDialog>
+    </>
+  );
+}
+
+/** Asks, and then shows the new secret. */
+function RotateDialogs({
+  endpointId,
+  isOpen,
+  onClose,
+}: {
+  readonly endpointId: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  const { rotate } = useEndpointChanges();
+  const close = () => {
+    rotate.reset();
+    onClose();
+  };
+  return (
+    <>
+      <ConfirmDialog
+        title="Rotate the secret?"
+        action="Rotate secret"
+        change={rotate}
+        isOpen={isOpen && rotate.data === undefined}
+        onClose={close}
+        onConfirm={() => rotate.mutate(endpointId)}
+      >
+        A new secret signs from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours the present one signs every
+        message, too, so that your server can change at any time in between.
+      </ConfirmDialog>
+      <Dialog title="Copy the new secret now" isOpen={rotate.data !== undefined} isDirty onClose={close}>
+        {rotate.data !== undefined && <SecretShown secret={rotate.data.secret} onClose={close} />}
+      </Dialog>
     </>
   );
 }

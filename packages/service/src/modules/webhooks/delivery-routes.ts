@@ -16,6 +16,11 @@ const DeliveryParams = Type.Object({ ...EndpointParams.properties, message_id: T
 
 /** What became of messages to one endpoint; messages that are asked for by hand. */
 export function registerDeliveryRoutes(app: App, deliveries: WebhookDeliveries): void {
+  registerReading(app, deliveries);
+  registerAsking(app, deliveries);
+}
+
+function registerReading(app: App, deliveries: WebhookDeliveries): void {
   app.route({
     method: 'GET',
     url: `${ENDPOINT_URL}/deliveries`,
@@ -56,7 +61,9 @@ export function registerDeliveryRoutes(app: App, deliveries: WebhookDeliveries):
       return { ...answerOf(delivery), payload };
     },
   });
+}
 
+function registerAsking(app: App, deliveries: WebhookDeliveries): void {
   app.route({
     method: 'POST',
     url: `${ENDPOINT_URL}/test`,

@@ -1,0 +1,137 @@
+import type { PostedChargeItem, UsageEventDetail, UsageItemExplanation } from '@tollgate/contract';
+import type { ReactNode } from 'react';
+import { decimal, money } from '../../format.js';
+import { useProject } from '../../project.js';
+import { InlineLink } from '../../ui/inline-link.js';
+
+const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_source'], string>> = {
+  hint: 'a price that was sent along',
+  extractor: 'the rule set that read it',
+  pricing_rule_set: 'a pricing rule set',
+  unpriced: 'nothing: it has no price',
+};
+
+/** Where each number of the event came from: what was read, what priced it, what was taken off, and who paid. */
+export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
+  const { id } = useProject();
+  const { extractor, charge_items: explained } = detail.explanation;
+  return (
+    <section aria-label="How the numbers came about">
+      <h3 className="mb-2 text-[13px] font-semibold">How the numbers came about</h3>
+      <p className="mb-2 text-[13px] text-ink-soft">
+        Read by{' '}
+        <InlineLink href={`/p/${id}/rules/extractor/${extractor.rule_set_id}`}>
+          {extractor.name ?? extractor.rule_set_id}
+        </InlineLink>
+        {extractor.version !== null && `, version ${extractor.version}`}.
+      </p>
+      <ul className="flex flex-col gap-2">
+        {explained.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
+          <Item key={index} item={item} posted={detail.charge_items[index]} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Item({
+  item,
+  posted,
+}: {
+  readonly item: UsageItemExplanation;
+  readonly posted: PostedChargeItem | undefined;
+}) {
+  const { quantity, unit_price, amount, discount } = item;
+  return (
+    <li className="tabular rounded-lg border border-line px-3 py-2.5 text-[13px]">
+      <div className="flex flex-wrap justify-between gap-x-4">
+        <span className="font-medium">{item.metric}</span>
+        <span title={amount.value} className="font-medium">
+          {money(amount.value, amount.currency)}
+        </span>
+      </div>
+      <dl className="mt-1.5 grid grid-cols-[4.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs">
+        <Step name="Quantity" value={quantity.value} code={quantityCode(quantity)}>
+          {decimal(quantity.value)} {posted?.unit}
+        </Step>
+        {unit_price.value !== null && (
+          <Step name="Price" value={unit_price.value} code={unit_price.expression}>
+            × {decimal(unit_price.value)}
+          </Step>
+        )}
+        {discount !== null && (
+          <Step name="Discount" value={discount.value} code={null}>
+            − {decimal(discount.value)}
+            {discount.percent !== null && ` (${discount.percent} %)`} of {decimal(amount.before_discount)}
+          </Step>
+        )}
+        <Step name="Amount" value={amount.value} code={amount.expression}>
+          {money(amount.value, amount.currency)}
+        </Step>
+        <PricedBy item={item} />
+        <PaidBy posted={posted} />
+      </dl>
+    </li>
+  );
+}
+
+function quantityCode({ path, less_paths, extractor_name }: UsageItemExplanation['quantity']): string | null {
+  if (path === null) return extractor_name;
+  return [path, ...less_paths].join(' − ');
+}
+
+function Step({
+  name,
+  value,
+  code,
+  children,
+}: {
+  readonly name: string;
+  readonly value?: string;
+  readonly code: string | null;
+  readonly children: ReactNode;
+}) {
+  return (
+    <>
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className="min-w-0 break-words text-ink-soft" title={value}>
+        {children}
+        {code !== null && <code className="mt-0.5 block font-mono break-all text-ink-faint">{code}</code>}
+      </dd>
+    </>
+  );
+}
+
+function PricedBy({ item: { priced_by: by } }: { readonly item: UsageItemExplanation }) {
+  const { id } = useProject();
+  const kind = by.pricing_source === 'pricing_rule_set' ? 'pricing' : 'extractor';
+  return (
+    <Step name="Priced by" code={by.match_expr}>
+      {by.rule_set_id === null ? (
+        PRICED_BY[by.pricing_source]
+      ) : (
+        <>
+          {by.rule_name !== null && `${by.rule_name}, `}
+          <InlineLink href={`/p/${id}/rules/${kind}/${by.rule_set_id}`}>
+            {PRICED_BY[by.pricing_source]}
+          </InlineLink>
+          {by.rule_set_version !== null && `, version ${by.rule_set_version}`}
+          {by.priority !== null && `, priority ${by.priority}`}
+        </>
+      )}
+      {by.hint !== null && `: ${by.hint.unit_price} for ${by.hint.pricing_unit}`}
+    </Step>
+  );
+}
+
+function PaidBy({ posted }: { readonly posted: PostedChargeItem | undefined }) {
+  const { id } = useProject();
+  const transaction = posted?.ledger_transaction_id ?? null;
+  if (transaction === null) return null;
+  return (
+    <Step name="Posted by" code={null}>
+      <InlineLink href={`/p/${id}/usage?ledger_transaction_id=${transaction}`}>{transaction}</InlineLink>
+    </Step>
+  );
+}

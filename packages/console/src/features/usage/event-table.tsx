@@ -1,0 +1,73 @@
+import type { UsageEvent } from '@tollgate/contract';
+import { exactSum } from '../../exact-sum.js';
+import { dateTime, money } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+
+/** Events by time; choosing one shows all of it. */
+export function EventTable({
+  rows,
+  onChoose,
+}: {
+  readonly rows: readonly UsageEvent[];
+  readonly onChoose: (event: UsageEvent) => void;
+}) {
+  const columns: readonly Column<UsageEvent>[] = [
+    {
+      title: 'Occurred (UTC)',
+      cell: (event) => (
+        <button type="button" className={ROW_TARGET} onClick={() => onChoose(event)}>
+          {dateTime(event.occurred_at, 'UTC')}
+        </button>
+      ),
+    },
+    { title: 'Subject', cell: (event) => <Soft>{subjectOf(event)}</Soft> },
+    { title: 'Source', cell: ({ source }) => <Soft>{source}</Soft> },
+    {
+      title: 'Items',
+      cell: (event) =>
+        event.failure === null ? (
+          <Soft>{event.charge_items.map(({ metric }) => metric).join(', ') || '—'}</Soft>
+        ) : (
+          <span title={event.failure.message} className="text-bad">
+            {event.failure.message}
+          </span>
+        ),
+    },
+    { title: 'Amount', isNumber: true, cell: amountsOf },
+    { title: 'Status', isTitleHidden: true, isNumber: true, cell: (event) => <EventBadge event={event} /> },
+  ];
+  return <Table label="Events" columns={columns} rows={rows} keyOf={({ raw_event_id }) => raw_event_id} />;
+}
+
+function Soft({ children }: { readonly children: string }) {
+  return (
+    <span title={children} className="text-ink-soft">
+      {children}
+    </span>
+  );
+}
+
+export function subjectOf({ subject_type, subject_id }: UsageEvent): string {
+  return subject_id === null ? '—' : `${subject_type}/${subject_id}`;
+}
+
+export function EventBadge({
+  event: { status, posting, failure },
+}: {
+  readonly event: Pick<UsageEvent, 'status' | 'posting' | 'failure'>;
+}) {
+  if (status === 'failed') return <Badge tone="bad">{failure?.code ?? 'failed'}</Badge>;
+  if (posting === 'posted') return <Badge tone="good">posted</Badge>;
+  return <Badge>{posting ?? status}</Badge>;
+}
+
+/** What the event came to, in each currency. */
+function amountsOf({ charge_items }: UsageEvent): string {
+  const currencies = new Set(charge_items.flatMap(({ currency }) => currency ?? []));
+  const sums = [...currencies].map((currency) => {
+    const items = charge_items.filter((item) => item.currency === currency);
+    return money(exactSum(items.map(({ amount }) => amount)), currency);
+  });
+  return sums.join(' + ') || '—';
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import { useMay } from '../../api/session.js';
+import { count } from '../../format.js';
+import { useProjectPath } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { classes } from '../../ui/classes.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { FAILED_EVENTS_MAX, failedEvents, groupFailures } from './failed-events.js';
+import type { Filters, Question } from './filters.js';
+import { ReprocessDialog } from './reprocess-dialog.js';
+
+/** Why events failed, counted by reason: choosing one narrows the list to it. All of them can be rated again. */
+export function Failures({
+  filters,
+  question,
+  onCode,
+}: {
+  readonly filters: Filters;
+  readonly question: Question;
+  readonly onCode: (code: string | undefined) => void;
+}) {
+  const project = useProjectPath();
+  const [isAsking, setAsking] = useState(false);
+  const mayRate = useMay('usage:ingest');
+  const { failure_code: chosen, ...others } = question;
+  const failed = useQuery({
+    queryKey: ['events', project, others, 'failed'],
+    queryFn: ({ signal }) => failedEvents(project, others, signal),
+    refetchOnWindowFocus: false,
+  });
+  const events = failed.data ?? [];
+  const fitting = events.filter(({ failure }) => chosen === undefined || failure?.code === chosen);
+  if (failed.isError) return <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (failed.isPending) return <Skeleton className="h-20" />;
+  if (events.length === 0) return null;
+  return (
+    <section aria-label="Failures by reason" className="rounded-xl border border-line bg-panel p-4 shadow-xs">
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <h2 className="mr-auto text-[13px] font-semibold">
+          {events.length === FAILED_EVENTS_MAX
+            ? `The newest ${count(events.length)} failures by reason`
+            : `${count(events.length)} failed, by reason`}
+        </h2>
+        {mayRate && (
+          <Button size="small" disabled={fitting.length === 0} onClick={() => setAsking(true)}>
+            <RotateCw size={13} />
+            Rate {count(fitting.length)} again …
+          </Button>
+        )}
+      </div>
+      <ul className="flex flex-col">
+        {groupFailures(events).map(({ code, count: times, message }) => (
+          <li key={code}>
+            <button
+              type="button"
+              aria-pressed={chosen === code}
+              onClick={() => onCode(chosen === code ? undefined : code)}
+              className={classes(
+                'tabular flex w-full items-baseline gap-3 rounded-md px-2 py-1 text-left text-[13px] hover:bg-sunken',
+                chosen === code && 'bg-accent-soft',
+              )}
+            >
+              <span className="w-12 shrink-0 text-right font-medium">{count(times)}</span>
+              <code className="shrink-0 font-mono text-xs">{code}</code>
+              <span className="min-w-0 truncate text-ink-soft">{message}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ReprocessDialog
+        filters={filters}
+        question={question}
+        events={fitting}
+        isOpen={isAsking}
+        onClose={() => setAsking(false)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,28 @@
+import { UNIX_SECONDS_MAX } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import { boundsOf, filtersOf, isOpenEnded, isRangeOfFailures, questionOf } from './filters.js';
+
+describe('the filters of an address', () => {
+  it.each([
+    ['', {}],
+    ['status=failed&metric=llm.calls', { status: 'failed', metric: 'llm.calls' }],
+    ['status=received&event=evt_1&unknown=1', {}],
+    ['from=5&to=10', { from: 5, to: 10 }],
+    ['from=-1&to=1e3&last=x', {}],
+    ['to=999999999999', { to: UNIX_SECONDS_MAX }],
+    ['subject_id=%3Cimg%3E&source=', { subject_id: '<img>' }],
+  ])('%s', (address, filters) => expect(filtersOf(new URLSearchParams(address))).toEqual(filters));
+});
+
+it('asks for the time that the filters mean now', () => {
+  expect(questionOf({ last: 60, source: 'x' }, 1_000)).toEqual({ from: 940, source: 'x' });
+  expect(questionOf({ last: 60 }, 10)).toEqual({ from: 0 });
+  expect(questionOf({ from: 1, to: 2 }, 1_000)).toEqual({ from: 1, to: 2 });
+  expect(boundsOf({})).toEqual({ from: 0, to: UNIX_SECONDS_MAX });
+});
+
+it('knows what can still grow, and what one request says wholly', () => {
+  expect([isOpenEnded({}), isOpenEnded({ from: 1 }), isOpenEnded({ to: 2 })]).toEqual([true, true, false]);
+  expect(isRangeOfFailures({ last: 60, failure_code: 'x', status: 'failed' })).toBe(true);
+  expect(isRangeOfFailures({ source: 'x' })).toBe(false);
+});

@@ -1,0 +1,65 @@
+import { UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
+
+/** What the list is narrowed by, and how each is called. */
+export const TEXT_FILTERS = {
+  subject_type: 'Subject type',
+  subject_id: 'Subject id',
+  metric: 'Metric',
+  source: 'Source',
+  failure_code: 'Failure code',
+  extractor_rule_set_id: 'Rule set',
+  external_event_id: 'External id',
+  ledger_transaction_id: 'Ledger transaction',
+} as const;
+export type TextFilter = keyof typeof TEXT_FILTERS;
+export const TEXT_FILTER_NAMES = Object.keys(TEXT_FILTERS) as readonly TextFilter[];
+
+/** Time follows the clock (`last`, seconds), is a range of its own, or everything. */
+export interface Filters extends Partial<Record<TextFilter, string>> {
+  readonly status?: 'processed' | 'failed';
+  readonly last?: number;
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** What is asked of the service: the filters, with the times that they mean now. */
+export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
+
+/** The filters that an address names; what is none, or no number, is left out. */
+export function filtersOf(parameters: URLSearchParams): Filters {
+  const status = parameters.get('status');
+  const texts = TEXT_FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const);
+  const times = (['last', 'from', 'to'] as const).map(
+    (name) => [name, secondsOf(parameters.get(name))] as const,
+  );
+  return Object.fromEntries([
+    ...(status === 'processed' || status === 'failed' ? [['status', status]] : []),
+    ...texts.filter(([, text]) => text !== ''),
+    ...times.filter(([, seconds]) => seconds !== undefined),
+  ]);
+}
+
+function secondsOf(text: string | null): number | undefined {
+  if (text === null || !/^\d{1,12}$/.test(text)) return undefined;
+  return Math.min(Number(text), UNIX_SECONDS_MAX);
+}
+
+/** @param nowS what `last` is counted from */
+export function questionOf({ last, ...filters }: Filters, nowS: number): Question {
+  return last === undefined ? filters : { ...filters, from: Math.max(nowS - last, 0) };
+}
+
+/** Whether new events can still fit: a range of the past is whole. */
+export function isOpenEnded({ to }: Filters): boolean {
+  return to === undefined;
+}
+
+/** Whether a request for a range and a code says all of it, so that one asks for every failed event at once. */
+export function isRangeOfFailures(filters: Filters): boolean {
+  return TEXT_FILTER_NAMES.every((name) => name === 'failure_code' || filters[name] === undefined);
+}
+
+/** The ends of a range, for what takes none that is open. */
+export function boundsOf({ from = 0, to = UNIX_SECONDS_MAX }: Question): { from: number; to: number } {
+  return { from, to };
+}

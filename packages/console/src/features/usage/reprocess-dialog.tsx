@@ -1,0 +1,146 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { UsageEvent } from '@tollgate/contract';
+import { useState } from 'react';
+import { count } from '../../format.js';
+import { useProjectPath } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { FailureNote } from '../../ui/states.js';
+import { useReprocess } from './api.js';
+import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
+import { boundsOf, type Filters, isRangeOfFailures, type Question } from './filters.js';
+
+const WATCH_MS = 1_000;
+
+interface ReprocessProps {
+  readonly filters: Filters;
+  readonly question: Question;
+  /** The failed events that fit. */
+  readonly events: readonly UsageEvent[];
+  readonly onClose: () => void;
+}
+
+/** Has all failed events that fit rated again, and shows how far that is. */
+export function ReprocessDialog({ isOpen, ...props }: ReprocessProps & { readonly isOpen: boolean }) {
+  // What was asked for stays as it was, while the list behind it changes.
+  const [asked, setAsked] = useState<readonly UsageEvent[]>();
+  const close = () => {
+    setAsked(undefined);
+    props.onClose();
+  };
+  return (
+    <Dialog title="Rate failed events again" isOpen={isOpen} onClose={close}>
+      {asked === undefined ? (
+        <Ask {...props} onClose={close} onAsked={setAsked} />
+      ) : (
+        <Watch question={props.question} asked={asked} onClose={close} />
+      )}
+    </Dialog>
+  );
+}
+
+function Ask({
+  filters,
+  question,
+  events,
+  onClose,
+  onAsked,
+}: ReprocessProps & { readonly onAsked: (events: readonly UsageEvent[]) => void }) {
+  const { askFor, askForRange } = useReprocess();
+  const [queued, setQueued] = useState(0);
+  const isAtOnce = isRangeOfFailures(filters);
+  const asking = useMutation({
+    mutationFn: async () => {
+      if (isAtOnce) {
+        const { failure_code: code } = question;
+        await askForRange({ ...boundsOf(question), ...(code === undefined ? {} : { code }) });
+        return;
+      }
+      for (const [index, event] of events.entries()) {
+        await askFor(event.raw_event_id);
+        setQueued(index + 1);
+      }
+    },
+    onSuccess: () => onAsked(events),
+  });
+  const isMore = events.length === FAILED_EVENTS_MAX;
+  const number = isAtOnce && isMore ? `more than ${count(events.length)}` : count(events.length);
+  return (
+    <>
+      <p className="text-[13px] text-ink-soft">
+        {number} failed {events.length === 1 ? 'event' : 'events'} that fit the filters will be rated by the
+        rules in force at the time of each. What fails again stays in this list, with its new reason. Publish
+        mended rules first, effective from before the events.
+      </p>
+      {!isAtOnce && isMore && (
+        <p className="mt-2 text-[13px] text-ink-soft">These are the newest; ask again for the others.</p>
+      )}
+      {asking.isPending && !isAtOnce && (
+        <p role="status" className="tabular mt-2 text-[13px]">
+          {count(queued)} of {count(events.length)} are queued.
+        </p>
+      )}
+      {asking.isError && (
+        <div className="mt-4">
+          <FailureNote error={asking.error} />
+        </div>
+      )}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" isBusy={asking.isPending} onClick={() => asking.mutate()}>
+          Rate {number} again
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
+/** Reads the failed events again until each was rated. Closing leaves the service at it. */
+function Watch({
+  question,
+  asked,
+  onClose,
+}: {
+  readonly question: Question;
+  readonly asked: readonly UsageEvent[];
+  readonly onClose: () => void;
+}) {
+  const project = useProjectPath();
+  const { readAgain } = useReprocess();
+  // Also those that fail for another reason now.
+  const { failure_code: _code, ...others } = question;
+  const progress = useQuery({
+    queryKey: ['reprocess-progress', project, others, asked.map(({ raw_event_id }) => raw_event_id)],
+    queryFn: async ({ signal }): Promise<Progress> =>
+      progressOf(asked, await failedEvents(project, others, signal)),
+    refetchInterval: ({ state }) => ((state.data?.rated ?? 0) < asked.length ? WATCH_MS : false),
+    gcTime: 0,
+  });
+  const { rated, failedAgain } = progress.data ?? { rated: 0, failedAgain: 0 };
+  const share = asked.length === 0 ? 1 : rated / asked.length;
+  const close = () => {
+    void readAgain();
+    onClose();
+  };
+  return (
+    <>
+      <p role="status" className="tabular text-[13px]">
+        {count(rated)} of {count(asked.length)} rated again
+        {failedAgain > 0 ? `, of which ${count(failedAgain)} failed again` : ''}.
+      </p>
+      <div aria-hidden="true" className="mt-3 flex h-1.5 overflow-hidden rounded-full bg-sunken">
+        <span className="bg-accent transition-[width]" style={{ width: `${share * 100}%` }} />
+      </div>
+      {progress.isError && (
+        <div className="mt-4">
+          <FailureNote error={progress.error} onRetry={() => void progress.refetch()} />
+        </div>
+      )}
+      <DialogActions>
+        <Button look="primary" onClick={close}>
+          {share === 1 ? 'Done' : 'Close, and let it go on'}
+        </Button>
+      </DialogActions>
+    </>
+  );
+}

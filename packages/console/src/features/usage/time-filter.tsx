@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { nowS } from '../../clock.js';
+import { Select, TextInput } from '../../ui/field.js';
+import type { Filters } from './filters.js';
+
+const CUSTOM = 'custom';
+const RANGES = [
+  { value: '', label: 'Any time' },
+  { value: '900', label: 'Last 15 minutes' },
+  { value: '3600', label: 'Last hour' },
+  { value: '86400', label: 'Last 24 hours' },
+  { value: '604800', label: 'Last 7 days' },
+  { value: '2592000', label: 'Last 30 days' },
+  { value: CUSTOM, label: 'From … to …' },
+] as const;
+type Times = Pick<Filters, 'last' | 'from' | 'to'>;
+const DAY_S = 86_400;
+
+/** Which part of time is shown. Days and hours are those of UTC, as in the list. */
+export function TimeFilter({
+  times: { last, from, to },
+  onChange,
+}: {
+  readonly times: Times;
+  readonly onChange: (times: Times) => void;
+}) {
+  const hasRange = from !== undefined || to !== undefined;
+  const value = hasRange ? CUSTOM : (RANGES.find((range) => range.value === String(last))?.value ?? '');
+  const choose = (chosen: string) => {
+    if (chosen === CUSTOM) onChange({ from: nowS() - (last ?? DAY_S), to: nowS() });
+    else onChange(chosen === '' ? {} : { last: Number(chosen) });
+  };
+  return (
+    <>
+      <Select
+        aria-label="Time"
+        options={RANGES}
+        value={value}
+        onChange={choose}
+        className="w-full sm:w-auto"
+      />
+      {hasRange && (
+        <>
+          <Moment
+            label="From (UTC)"
+            value={from}
+            onChange={(changed) => onChange({ ...pair(changed, to) })}
+          />
+          <Moment label="To (UTC)" value={to} onChange={(changed) => onChange({ ...pair(from, changed) })} />
+        </>
+      )}
+    </>
+  );
+}
+
+function pair(from: number | undefined, to: number | undefined): Times {
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+/** A moment of UTC. What is not a whole one yet is kept here until it is. */
+function Moment({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: number | undefined;
+  readonly onChange: (unixS: number | undefined) => void;
+}) {
+  const [typed, setTyped] = useState<string>();
+  const change = (text: string) => {
+    const ms = Date.parse(`${text}Z`);
+    setTyped(Number.isNaN(ms) ? text : undefined);
+    if (!Number.isNaN(ms)) onChange(Math.max(Math.floor(ms / 1_000), 0));
+  };
+  return (
+    <TextInput
+      type="datetime-local"
+      aria-label={label}
+      title={label}
+      className="w-full sm:w-auto"
+      value={typed ?? (value === undefined ? '' : new Date(value * 1_000).toISOString().slice(0, 16))}
+      onChange={(event) => change(event.target.value)}
+    />
+  );
+}

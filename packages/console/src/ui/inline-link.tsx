@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+/** A link among text, to where one reads on. */
+export function InlineLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  return (
+    <Link href={href} className="text-accent hover:underline">
+      {children}
+    </Link>
+  );
+}
