@@ -6,7 +6,6 @@ import {
   type UsageEvent,
   UsageEventsExportQuery,
 } from '@tollgate/contract';
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type App, invalidRequest, Slots } from '../../platform/http/index.js';
@@ -64,7 +63,7 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
     handler: async (request, reply) => {
       const { format = 'ndjson', ...filter } = request.query;
       if (filter.to <= filter.from) throw invalidRequest('to', 'must be after from');
-      const gone = leaving(reply, slots.take(request.principal));
+      const gone = slots.take(request.principal, reply);
       const scope = await history.scopeOf(request.project);
       const pages = eventPages(abortable(clickhouse, gone), scope, filter);
       // What fails up to here is told by an ordinary answer.
@@ -104,18 +103,6 @@ async function* textsOf(
     }
   }
   if (text !== '') yield text;
-}
-
-/** Aborts when the answer has ended in whatever way, and gives the slot back. */
-function leaving({ raw }: FastifyReply, release: () => void): AbortSignal {
-  const gone = new AbortController();
-  const leave = () => {
-    release();
-    gone.abort();
-  };
-  if (raw.destroyed) leave();
-  else raw.once('close', leave);
-  return gone.signal;
 }
 
 /** Queries end when nobody waits for their answers any more. */

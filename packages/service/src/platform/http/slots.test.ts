@@ -1,3 +1,5 @@
+import { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
 import { expect, it } from 'vitest';
 import { Slots } from './slots.js';
 import type { KeyPrincipal } from './types.js';
@@ -10,17 +12,30 @@ const key = (keyId: string): KeyPrincipal => ({
   permissions: [],
 });
 
+/** Of an answer that is not over until its response is destroyed. */
+function answer(): Pick<FastifyReply, 'raw'> {
+  return { raw: new ServerResponse({ method: 'GET' } as never) };
+}
+
 it('bounds what one key has, and what all have', () => {
   const slots = new Slots({ what: 'streams', perKeyMax: 2, totalMax: 3 });
-  const release = slots.take(key('a'));
-  slots.take(key('a'));
-  expect(() => slots.take(key('a'))).toThrow('A key may have 2 streams at once.');
-  slots.take({ kind: 'service' });
-  expect(() => slots.take(key('b'))).toThrow('The server has as many streams');
-  expect(slots.taken).toBe(3);
-  release();
-  release();
-  expect(slots.taken).toBe(2);
-  slots.take(key('a'));
-  expect(() => slots.take(key('a'))).toThrow('A key may have 2 streams at once.');
+  const first = answer();
+  const gone = slots.take(key('a'), first);
+  slots.take(key('a'), answer());
+  expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
+  slots.take({ kind: 'service' }, answer());
+  expect(() => slots.take(key('b'), answer())).toThrow('The server has as many streams');
+  expect([slots.taken, gone.aborted]).toEqual([3, false]);
+  first.raw.emit('close');
+  first.raw.emit('close');
+  expect([slots.taken, gone.aborted]).toEqual([2, true]);
+  slots.take(key('a'), answer());
+  expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
+});
+
+it('gives back at once what is taken for an answer that is over', () => {
+  const slots = new Slots({ what: 'streams', perKeyMax: 1, totalMax: 1 });
+  const over = answer();
+  over.raw.destroy();
+  expect([slots.take(key('a'), over).aborted, slots.taken]).toEqual([true, 0]);
 });

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { ApiError } from './errors.js';
 import type { Principal } from './types.js';
 
@@ -26,10 +27,23 @@ export class Slots {
   }
 
   /**
-   * Takes one; what is returned gives it back, once.
+   * Takes one until the answer has ended, in whatever way; the signal aborts then.
    * @throws ApiError 429 when the key has as many as it may have, 503 when the process has
    */
-  take(principal: Principal): () => void {
+  take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
+    const release = this.#take(principal);
+    const gone = new AbortController();
+    const leave = () => {
+      release();
+      gone.abort();
+    };
+    if (raw.destroyed) leave();
+    else raw.once('close', leave);
+    return gone.signal;
+  }
+
+  /** What is returned gives it back. */
+  #take(principal: Principal): () => void {
     const { what, perKeyMax, totalMax } = this.limits;
     const key = principal.kind === 'service' ? 'service' : principal.keyId;
     const ofKey = this.#byKey.get(key) ?? 0;
@@ -47,10 +61,7 @@ export class Slots {
     }
     this.#byKey.set(key, ofKey + 1);
     this.#total += 1;
-    let isTaken = true;
     return () => {
-      if (!isTaken) return;
-      isTaken = false;
       this.#total -= 1;
       const left = (this.#byKey.get(key) ?? 1) - 1;
       if (left === 0) this.#byKey.delete(key);

@@ -78,16 +78,9 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
       });
       // Who has left already would never be noticed to leave.
       if (reply.raw.destroyed) return reply.hijack();
-      const gone = new AbortController();
-      const release = slots.take(request.principal);
-      reply.raw.once('close', () => {
-        release();
-        gone.abort();
-      });
+      const gone = slots.take(request.principal, reply);
       const isAllowed = () => app.isStillAllowed(request);
-      await streams.open({ scope: request.project, queries, since }, gone.signal, () =>
-        connect(reply, isAllowed),
-      );
+      await streams.open({ scope: request.project, queries, since }, gone, () => connect(reply, isAllowed));
     },
   });
 }
