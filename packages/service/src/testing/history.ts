@@ -1,6 +1,16 @@
-import type { UsageHistory } from '../modules/storage/index.js';
+import type { HistoryScope, UsageHistory } from '../modules/storage/index.js';
 
 /** Everything is kept. */
 export const everythingKept: UsageHistory = {
   scopeOf: (project) => ({ ...project, retainedFrom: 0, rawOnly: [] }),
+};
+
+/** The project of test rows, of which everything is kept. */
+export const TEST_SCOPE: HistoryScope = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  storage: 'shared',
+  retainedFrom: 0,
+  rawOnly: [],
 };

@@ -2,6 +2,7 @@ import type { AnalysisQuery } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
+import { TEST_SCOPE } from '../../testing/history.js';
 import {
   createTestClickHouse,
   failedRow,
@@ -26,14 +27,7 @@ import { analyze, planQuery } from './service.js';
 import type { SourcePart } from './source.js';
 import { analysisRows } from './store.js';
 
-const SCOPE = {
-  tenantId: 'ten_1',
-  projectId: 'prj_1',
-  projectNo: 1,
-  storage: 'shared',
-  retainedFrom: 0,
-  rawOnly: DIMENSIONS,
-} as const;
+const SCOPE = { ...TEST_SCOPE, rawOnly: DIMENSIONS };
 /** Many queries, on machines that may be busy. */
 const TIMEOUT_MS = 180_000;
 const CLOCK = new ManualClock(1_760_000_000_000);

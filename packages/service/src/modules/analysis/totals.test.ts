@@ -3,19 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import { fromStored, parseDecimal, toText } from '../../kernel/decimal.js';
+import { TEST_SCOPE } from '../../testing/history.js';
 import { createTestClickHouse, insertUsageRows, type TestClickHouse } from '../../testing/index.js';
 import type { UsageEventRow } from '../usage/index.js';
 import { DAY_S, DIMENSIONS, eventArbitrary, ZONES } from './oracle.testing.js';
 import { analyze } from './service.js';
 
-const SCOPE = {
-  tenantId: 'ten_1',
-  projectId: 'prj_1',
-  projectNo: 1,
-  storage: 'shared',
-  retainedFrom: 0,
-  rawOnly: DIMENSIONS,
-} as const;
+const SCOPE = { ...TEST_SCOPE, rawOnly: DIMENSIONS };
 const CLOCK = new ManualClock(1_760_000_000_000);
 const METRICS = ['llm.tokens', 'llm.calls'];
 /** Many queries, on machines that may be busy. */

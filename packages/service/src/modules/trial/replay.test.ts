@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import { TEST_SCOPE } from '../../testing/history.js';
 import { compileExtractor, NO_PRICES } from '../rules/index.js';
 import { type ReplayBounds, replay } from './replay.js';
 
@@ -44,15 +45,7 @@ function replayed(
   });
   if (!compiled.ok) throw new Error('the extractor compiles');
   const rules = { extractor: compiled.extractor, prices: NO_PRICES };
-  const scope = {
-    tenantId: 'ten_1',
-    projectId: 'prj_1',
-    projectNo: 1,
-    storage: 'shared',
-    retainedFrom: 0,
-    rawOnly: [],
-  } as const;
-  return replay({ clickhouse, clock, bounds }, { scope, selection, rules }, signal, onTurn);
+  return replay({ clickhouse, clock, bounds }, { scope: TEST_SCOPE, selection, rules }, signal, onTurn);
 }
 
 const quantityOf = (result: Awaited<ReturnType<typeof replay>>) => result.totals[0]?.after.quantity;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TEST_SCOPE } from '../../testing/history.js';
 import {
   createTestClickHouse,
   failedRow,
@@ -11,14 +12,6 @@ import { countInputs, inputBytes, type ReplaySelection, readInputs } from './rep
 import type { UsageEventRow } from './row.js';
 
 const FROM = 1_750_000_000;
-const scope = {
-  tenantId: 'ten_1',
-  projectId: 'prj_1',
-  projectNo: 1,
-  storage: 'shared',
-  retainedFrom: 0,
-  rawOnly: [],
-} as const;
 const all: ReplaySelection = { extractorRuleSetId: 'ers_1', from: FROM, to: FROM + 100, share: 1 };
 const signal = new AbortController().signal;
 
@@ -57,7 +50,14 @@ async function readAll(selection: ReplaySelection, eventsMax: number, bytesMax =
   const pages: string[][] = [];
   let after: string | undefined;
   for (;;) {
-    const page = await readInputs(store.clickhouse, scope, selection, after, { eventsMax, bytesMax }, signal);
+    const page = await readInputs(
+      store.clickhouse,
+      TEST_SCOPE,
+      selection,
+      after,
+      { eventsMax, bytesMax },
+      signal,
+    );
     const last = page.at(-1);
     if (last === undefined) return pages;
     pages.push(page.map(({ id }) => id));
@@ -77,7 +77,7 @@ describe('stored events that are read again', () => {
   it('come as their last attempt left them, with all that was sent', async () => {
     const page = await readInputs(
       store.clickhouse,
-      scope,
+      TEST_SCOPE,
       all,
       undefined,
       { eventsMax: 100, bytesMax: 1_000_000 },
@@ -101,13 +101,13 @@ describe('stored events that are read again', () => {
   });
 
   it('are counted, up to a bound, and measured', async () => {
-    expect(await countInputs(store.clickhouse, scope, all, 1_000)).toBe(60);
-    expect(await countInputs(store.clickhouse, scope, all, 10)).toBeLessThanOrEqual(10);
-    const bytes = await inputBytes(store.clickhouse, scope, all);
+    expect(await countInputs(store.clickhouse, TEST_SCOPE, all, 1_000)).toBe(60);
+    expect(await countInputs(store.clickhouse, TEST_SCOPE, all, 10)).toBeLessThanOrEqual(10);
+    const bytes = await inputBytes(store.clickhouse, TEST_SCOPE, all);
     expect(bytes).toBeGreaterThan(60 * 512);
     const none = { ...all, from: FROM + 50 };
-    expect(await countInputs(store.clickhouse, scope, none, 10)).toBe(0);
-    expect(await inputBytes(store.clickhouse, scope, none)).toBe(0);
+    expect(await countInputs(store.clickhouse, TEST_SCOPE, none, 10)).toBe(0);
+    expect(await inputBytes(store.clickhouse, TEST_SCOPE, none)).toBe(0);
     expect(await readAll(none, 10)).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ describe('stored events that are read again', () => {
     expect(more).toEqual(expect.arrayContaining(some));
     expect(more.length).toBeGreaterThan(some.length);
     expect(more.length).toBeLessThan(60);
-    expect(await countInputs(store.clickhouse, scope, { ...all, share: 0.7 }, 100)).toBe(more.length);
+    expect(await countInputs(store.clickhouse, TEST_SCOPE, { ...all, share: 0.7 }, 100)).toBe(more.length);
     expect((await sampled(0.000_001)).length).toBe(0);
   });
 });
