@@ -1,4 +1,4 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, skipToken, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type {
   Backtest,
   BacktestPage,
@@ -9,6 +9,7 @@ import type {
   UsageEventDetail,
   UsageEventList,
 } from '@tollgate/contract';
+import { useCallback } from 'react';
 import { request, withQuery } from '../../../api/client.js';
 import { useMay } from '../../../api/session.js';
 import { useProjectPath } from '../../../project.js';
@@ -37,6 +38,25 @@ export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
     }),
     placeholderData: keepPreviousData,
   });
+}
+
+/** The event that the rules of a rule set are tried on. It outlives going to another page, and is forgotten with the session. */
+export function useKeptEvent(ruleSetId: string | undefined) {
+  const project = useProjectPath();
+  const client = useQueryClient();
+  const { data } = useQuery<EventDraft>({
+    queryKey: ['trial-event', project, ruleSetId],
+    queryFn: skipToken,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  const change = useCallback(
+    (next: EventDraft | ((current: EventDraft | undefined) => EventDraft)) => {
+      client.setQueryData(['trial-event', project, ruleSetId], next);
+    },
+    [client, project, ruleSetId],
+  );
+  return [data, change] as const;
 }
 
 const RECENT_LISTED = 100;

@@ -1,8 +1,8 @@
 import type { UsageChargeItem, UsageItemExplanation } from '@tollgate/contract';
-import { decimal, money } from '../../../format.js';
+import { decimal } from '../../../format.js';
 import { totalsOf } from './comparison.js';
 
-/** What an event is charged for: each number, and below it what gave it. */
+/** What an event is charged for: each number to its last digit, and below it what gave it. */
 export function ChargeItems({
   items,
   explanation,
@@ -25,12 +25,17 @@ export function ChargeItems({
             {isPriced && <NumberHead title="Amount" />}
           </tr>
         </thead>
-        <tbody>
-          {items.map((item, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
-            <ChargeItemRow key={index} item={item} explanation={explanation[index]} isPriced={isPriced} />
-          ))}
-        </tbody>
+        {items.map((item, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
+          <tbody key={index} className="border-t border-line">
+            <Numbers item={item} isPriced={isPriced} />
+            <tr>
+              <td colSpan={isPriced ? 4 : 2} className="px-3.5 pb-2">
+                <Origin item={item} explanation={explanation[index]} isPriced={isPriced} />
+              </td>
+            </tr>
+          </tbody>
+        ))}
         {totals.length > 0 && (
           <tfoot>
             {totals.map(({ currency, amount }) => (
@@ -38,7 +43,9 @@ export function ChargeItems({
                 <th scope="row" colSpan={3} className="px-3.5 py-2 text-left font-medium">
                   Total in {currency}
                 </th>
-                <NumberCell text={amount} shown={money(amount, currency)} />
+                <td className="px-3.5 py-2 text-right whitespace-nowrap">
+                  {amount} {currency}
+                </td>
               </tr>
             ))}
           </tfoot>
@@ -56,89 +63,95 @@ function NumberHead({ title }: { readonly title: string }) {
   );
 }
 
-function NumberCell({ text, shown }: { readonly text: string | null; readonly shown: string }) {
+const NUMBER = 'px-3.5 pt-2 text-right align-top whitespace-nowrap';
+
+function Numbers({
+  item,
+  isPriced,
+}: {
+  readonly item: UsageChargeItem;
+  /** Whether any item of the event has a price. */
+  readonly isPriced: boolean;
+}) {
+  const { extractor_name, metric, unit, quantity, unit_price, amount, currency } = item;
   return (
-    <td className="px-3.5 py-2 text-right align-top whitespace-nowrap" title={text ?? ''}>
-      {shown}
-    </td>
+    <tr>
+      <th scope="row" className="px-3.5 pt-2 text-left align-top font-medium">
+        {extractor_name ?? metric}
+      </th>
+      <td className={NUMBER} title={quantity}>
+        {decimal(quantity)} <span className="text-ink-faint">{unit}</span>
+      </td>
+      {isPriced && <td className={NUMBER}>{unit_price ?? '—'}</td>}
+      {isPriced && (
+        <td className={NUMBER}>
+          {item.pricing_source === 'unpriced' ? (
+            <span className="text-ink-faint">no price</span>
+          ) : (
+            `${amount} ${currency ?? ''}`
+          )}
+        </td>
+      )}
+    </tr>
   );
 }
 
-function ChargeItemRow({
+/** Multiplies quantity and unit price, which is what everybody expects: it needs no words. */
+const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
+
+/** Where the quantity was read, and who said what it costs, by which expressions. */
+function Origin({
   item,
   explanation,
   isPriced,
 }: {
   readonly item: UsageChargeItem;
   readonly explanation: UsageItemExplanation | undefined;
-  /** Whether any item of the event has a price. */
   readonly isPriced: boolean;
 }) {
-  const { extractor_name, metric, unit, quantity, unit_price } = item;
-  const name = extractor_name ?? metric;
+  const { path, less_paths: lessPaths } = explanation?.quantity ?? { path: null, less_paths: [] };
+  const amountExpression = explanation?.amount.expression;
+  const expressions = [
+    explanation?.priced_by.match_expr,
+    explanation?.unit_price.expression,
+    amountExpression === AMOUNT_EXPRESSION_DEFAULT ? null : amountExpression,
+  ].filter((expression) => expression != null);
   return (
-    <tr className="border-t border-line">
-      <th scope="row" className="min-w-44 px-3.5 py-2 text-left align-top font-normal">
-        <span className="font-medium">{name}</span>
-        {name !== metric && <code className="ml-2 font-mono text-xs text-ink-faint">{metric}</code>}
-        <span className="mt-0.5 block text-xs text-ink-soft">{originOf(item, isPriced)}</span>
-        {explanation !== undefined && <Expressions of={explanation} />}
-      </th>
-      <NumberCell
-        text={quantity}
-        shown={unit === null || unit === '' ? decimal(quantity) : `${decimal(quantity)} ${unit}`}
-      />
-      {isPriced && <NumberCell text={unit_price} shown={unit_price === null ? '—' : decimal(unit_price)} />}
-      {isPriced && <AmountCell item={item} />}
-    </tr>
+    <div className="flex flex-col gap-0.5 text-xs text-ink-soft">
+      <p className="break-words">
+        <Code>{item.metric}</Code>{' '}
+        {item.source === 'x_billing'
+          ? 'as sent in x-billing'
+          : path !== null && (
+              <>
+                from <Code>{[path, ...lessPaths].join(' − ')}</Code>
+              </>
+            )}
+      </p>
+      {isPriced && (
+        <p className="break-words">
+          {priceOriginOf(item)}
+          {expressions.map((expression) => (
+            <span key={expression}>
+              {' · '}
+              <Code>{expression}</Code>
+            </span>
+          ))}
+          {item.discount !== '0' && ` · after a discount of ${item.discount}`}
+        </p>
+      )}
+    </div>
   );
 }
 
-function AmountCell({ item }: { readonly item: UsageChargeItem }) {
-  const { amount, discount, currency, pricing_source } = item;
-  return (
-    <td className="px-3.5 py-2 text-right align-top whitespace-nowrap" title={amount}>
-      {pricing_source === 'unpriced' ? (
-        <span className="text-ink-faint">no price</span>
-      ) : (
-        money(amount, currency)
-      )}
-      {discount !== '0' && (
-        <span className="block text-xs text-ink-soft" title={discount}>
-          after {decimal(discount)} off
-        </span>
-      )}
-    </td>
-  );
-}
-
-/** Who said how much it is, and who what that costs. */
-function originOf(item: UsageChargeItem, isPriced: boolean): string {
-  const read = item.source === 'x_billing' ? 'sent as x-billing' : 'read by the extractor';
-  return isPriced ? `${read}, ${priceOriginOf(item)}` : read;
+function Code({ children }: { readonly children: string }) {
+  return <code className="font-mono break-words text-ink-faint">{children}</code>;
 }
 
 function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): string {
-  if (pricing_source === 'unpriced') return 'no rule has a price for it';
-  if (pricing_source === 'hint') return 'priced by the event';
-  if (pricing_source === 'extractor') return 'priced by the extractor';
+  if (pricing_source === 'unpriced') return 'No rule has a price for it';
+  if (pricing_source === 'hint') return 'Priced by the event';
+  if (pricing_source === 'extractor') return 'Priced by the extractor';
   const version = rule_set_version === null ? 'of these rules' : `of version ${rule_set_version}`;
-  return `priced by “${rule_name ?? ''}” ${version}`;
-}
-
-/** Where the numbers were read, and by which expressions they were computed. */
-function Expressions({ of }: { readonly of: UsageItemExplanation }) {
-  const { path, less_paths } = of.quantity;
-  const parts = [
-    path === null ? null : [path, ...less_paths.map((less) => `− ${less}`)].join(' '),
-    of.priced_by.match_expr === null ? null : `if ${of.priced_by.match_expr}`,
-    of.unit_price.expression,
-    of.amount.expression,
-  ].filter((part) => part !== null);
-  if (parts.length === 0) return null;
-  return (
-    <span className="mt-1 block max-w-md font-mono text-xs break-all text-ink-faint">
-      {parts.join(' · ')}
-    </span>
-  );
+  return `Priced by “${rule_name ?? ''}” ${version}`;
 }

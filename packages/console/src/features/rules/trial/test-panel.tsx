@@ -7,6 +7,7 @@ import { useTemplates } from '../templates/api.js';
 import {
   type Trial,
   useBoundPrices,
+  useKeptEvent,
   usePublishedVersion,
   useReadEvent,
   useRecentEvents,
@@ -49,8 +50,8 @@ export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
           <h3 className="mr-auto text-[13px] font-semibold">Result</h3>
           {prices.options.length > 1 && (
             <Select
-              aria-label="Priced by"
-              className="max-w-64 min-w-0"
+              aria-label="Prices of the trial"
+              className="max-w-80 min-w-0"
               options={prices.options}
               value={prices.value}
               onChange={prices.choose}
@@ -178,7 +179,7 @@ function usePrices(extractorRuleSetId: string | undefined) {
   const options = [
     ...sets.map(({ id, name, version, status }) => ({
       value: `${id} ${version}`,
-      label: `Priced by ${name === '' ? id : name}, version ${version}${status === 'draft' ? ' (draft)' : ''}`,
+      label: `${name === '' ? id : name}, version ${version}${status === 'draft' ? ' (draft)' : ''}`,
     })),
     { value: NO_PRICES, label: 'Without prices' },
   ];
@@ -190,7 +191,7 @@ function usePrices(extractorRuleSetId: string | undefined) {
 
 /** Begins with the newest event of the rule set or, where there is none, with a sample of its template. */
 function usePresetEvent(extractorId: string | undefined, draft: unknown) {
-  const [event, setEvent] = useState<EventDraft>();
+  const [event, setEvent] = useKeptEvent(extractorId);
   const recent = useRecentEvents(extractorId);
   const templates = useTemplates();
   const read = useReadEvent();
@@ -199,15 +200,16 @@ function usePresetEvent(extractorId: string | undefined, draft: unknown) {
   const sample = templates.data?.find(({ id }) => id === templateId)?.samples[0]?.raw_json;
   const hasNoEvents = recent.data !== undefined ? recent.data.length === 0 : recent.fetchStatus === 'idle';
   const { mutate } = read;
+  const hasEvent = event !== undefined;
   useEffect(() => {
-    if (newest !== undefined) {
+    if (newest !== undefined && !hasEvent) {
       mutate(newest, { onSuccess: (detail) => setEvent((current) => current ?? draftOf(detail)) });
     }
-  }, [newest, mutate]);
+  }, [newest, hasEvent, mutate, setEvent]);
   useEffect(() => {
     if (!hasNoEvents || sample === undefined) return;
     setEvent((current) => current ?? { ...EMPTY_EVENT, rawJson: JSON.stringify(sample, null, 2) });
-  }, [hasNoEvents, sample]);
+  }, [hasNoEvents, sample, setEvent]);
   return [event ?? EMPTY_EVENT, setEvent] as const;
 }
 

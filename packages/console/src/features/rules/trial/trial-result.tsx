@@ -54,17 +54,22 @@ export function TrialResult({
   );
 }
 
+/** More than these are shown to who asks. */
+const SILENT_SHOWN = 6;
+
 function SilentRules({ title, rules }: { readonly title: string; readonly rules: readonly SilentRule[] }) {
   return (
-    <section aria-label={title}>
-      <h3 className="mb-1.5 text-[13px] font-semibold">{title}</h3>
-      <ul className="flex flex-col gap-1 text-[13px]">
+    <details open={rules.length <= SILENT_SHOWN} className="text-[13px]">
+      <summary className="cursor-pointer font-semibold">
+        {title} <span className="tabular font-normal text-ink-soft">({rules.length})</span>
+      </summary>
+      <ul className="mt-1.5 flex flex-col gap-1">
         {rules.map(({ name, reason }) => (
           <li key={`${name} ${reason}`} className="break-words">
             <span className="font-medium">{name}</span> <span className="text-ink-soft">{reason}</span>
           </li>
         ))}
       </ul>
-    </section>
+    </details>
   );
 }
