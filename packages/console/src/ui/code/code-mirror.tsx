@@ -16,6 +16,7 @@ import { useEffect, useRef } from 'react';
 import { cel, celCompletions } from './cel.js';
 import type { CodeEditorProps, CodeFinding } from './code-editor.js';
 import { EDITOR_COLOURS, HIGHLIGHTING } from './look.js';
+import { typingOverSelection } from './typing.js';
 
 /** Marks a change that came from outside: it is no news to who made it. */
 const fromOutside = Annotation.define<true>();
@@ -118,6 +119,7 @@ const COMMON: Extension = [
   tooltips({ position: 'fixed' }),
   syntaxHighlighting(HIGHLIGHTING),
   EDITOR_COLOURS,
+  typingOverSelection,
   // Tab is bound to nothing: it leads on to what comes next on the page.
   keymap.of([...closeBracketsKeymap, ...completionKeymap, ...historyKeymap]),
 ];

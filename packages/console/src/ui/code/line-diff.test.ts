@@ -22,6 +22,10 @@ describe('diffLines', () => {
     expect(told('a\na\na', 'a')).toEqual([' a', '-a', '-a']);
   });
 
+  it('takes a comma at the end of a line for no difference', () => {
+    expect(told('{\n"a": 1\n}', '{\n"a": 1,\n"b": 2\n}')).toEqual([' {', ' "a": 1,', '+"b": 2', ' }']);
+  });
+
   it('gives back both texts, whatever they are', () => {
     const words = ['a', 'b', 'c'];
     for (let seed = 0; seed < 500; seed += 1) {

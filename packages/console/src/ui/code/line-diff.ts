@@ -8,8 +8,9 @@ export interface DiffLine {
 const CELLS_MAX = 4_000_000;
 
 /**
- * What makes `after` of `before`, line by line: a longest common subsequence, so that as little as can be is told as changed.
- * What was removed stands before what was added in its place.
+ * What makes `after` of `before`, two texts of JSON, line by line: a longest common subsequence, so that as little as can be is
+ * told as changed. A comma that ends a line says only that another one follows, and is no difference. What was removed stands
+ * before what was added in its place; what is the same stands as it does in `after`.
  */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n');
@@ -19,10 +20,20 @@ export function diffLines(before: string, after: string): DiffLine[] {
   const restNow = now.slice(start);
   const end = commonLength(restOld, restNow, (lines, index) => lines[lines.length - 1 - index]);
   return [
-    ...old.slice(0, start).map((text) => ({ kind: 'same', text }) as const),
+    ...now.slice(0, start).map(same),
     ...diffMiddle(restOld.slice(0, restOld.length - end), restNow.slice(0, restNow.length - end)),
-    ...old.slice(old.length - end).map((text) => ({ kind: 'same', text }) as const),
+    ...now.slice(now.length - end).map(same),
   ];
+}
+
+const same = (text: string): DiffLine => ({ kind: 'same', text });
+
+function isSame(a: string | undefined, b: string | undefined): boolean {
+  return a === b || withoutComma(a) === withoutComma(b);
+}
+
+function withoutComma(line = ''): string {
+  return line.endsWith(',') ? line.slice(0, -1) : line;
 }
 
 function commonLength(
@@ -32,7 +43,7 @@ function commonLength(
 ): number {
   const most = Math.min(a.length, b.length);
   let length = 0;
-  while (length < most && at(a, length) === at(b, length)) length += 1;
+  while (length < most && isSame(at(a, length), at(b, length))) length += 1;
   return length;
 }
 
@@ -46,8 +57,8 @@ function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] 
   let i = 0;
   let j = 0;
   while (i < old.length && j < now.length) {
-    if (old[i] === now[j]) {
-      lines.push({ kind: 'same', text: old[i] ?? '' });
+    if (isSame(old[i], now[j])) {
+      lines.push(same(now[j] ?? ''));
       i += 1;
       j += 1;
     } else if ((lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0)) {
@@ -65,10 +76,12 @@ function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] 
 function commonLengths(old: readonly string[], now: readonly string[]): Uint32Array {
   const width = now.length + 1;
   const lengths = new Uint32Array((old.length + 1) * width);
+  const oldTexts = old.map(withoutComma);
+  const nowTexts = now.map(withoutComma);
   for (let i = old.length - 1; i >= 0; i -= 1) {
     for (let j = now.length - 1; j >= 0; j -= 1) {
       lengths[i * width + j] =
-        old[i] === now[j]
+        oldTexts[i] === nowTexts[j]
           ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1
           : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0);
     }
