@@ -1,5 +1,5 @@
 import type { BacktestExample } from '@tollgate/contract';
-import { dateTime, decimal, money } from '../../../format.js';
+import { dateTime, decimalExact } from '../../../format.js';
 import { signed } from './comparison.js';
 
 type Side = BacktestExample['before'];
@@ -9,7 +9,7 @@ export function BacktestExamples({ examples }: { readonly examples: readonly Bac
   return (
     <section aria-label="Examples">
       <h4 className="mb-2 text-[13px] font-semibold">Events that change most</h4>
-      <ul className="flex flex-col gap-2">
+      <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-panel">
         {examples.map((example) => (
           <li key={`${example.raw_event_id} ${example.currency}`}>
             <Example example={example} />
@@ -23,14 +23,14 @@ export function BacktestExamples({ examples }: { readonly examples: readonly Bac
 function Example({ example }: { readonly example: BacktestExample }) {
   const { raw_event_id, occurred_at, currency, amount_difference, before, after } = example;
   return (
-    <details className="rounded-lg border border-line bg-panel px-3.5 py-2 text-[13px]">
+    <details className="px-3.5 py-2 text-[13px]">
       <summary className="cursor-pointer">
         <span className="inline-flex w-[calc(100%-1.5rem)] flex-wrap justify-between gap-x-4">
           <span>{dateTime(occurred_at, 'UTC')} UTC</span>
-          <span className="tabular font-medium" title={amount_difference}>
+          <span className="tabular font-medium">
             {currency === null
               ? 'differs, at the same amount'
-              : `${signed(decimal(amount_difference))} ${currency}`}
+              : `${signed(decimalExact(amount_difference))} ${currency}`}
           </span>
         </span>
       </summary>
@@ -63,10 +63,10 @@ function SideItems({ title, side }: { readonly title: string; readonly side: Sid
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
           <li key={index} className="tabular flex flex-wrap justify-between gap-x-4">
             <span className="min-w-0 break-words">
-              {item.metric} <span className="text-ink-faint">× {decimal(item.quantity)}</span>
+              {item.metric} <span className="text-ink-faint">× {decimalExact(item.quantity)}</span>
             </span>
-            <span title={item.amount}>
-              {item.currency === null ? 'no price' : money(item.amount, item.currency)}
+            <span>
+              {item.currency === null ? 'no price' : `${decimalExact(item.amount)} ${item.currency}`}
             </span>
           </li>
         ))}

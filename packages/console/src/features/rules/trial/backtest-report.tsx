@@ -1,5 +1,5 @@
 import type { Backtest, BacktestResult, BacktestTotal } from '@tollgate/contract';
-import { count, dateTime, decimal, money } from '../../../format.js';
+import { count, dateTime, decimalExact } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { type Column, Table } from '../../../ui/table.js';
@@ -145,7 +145,7 @@ function Totals({ totals }: { readonly totals: readonly BacktestTotal[] }) {
     {
       title: 'Quantity now',
       isNumber: true,
-      cell: ({ quantity, unit }) => <span title={quantity.before}>{money(quantity.before, unit)}</span>,
+      cell: ({ quantity, unit }) => `${decimalExact(quantity.before)} ${unit ?? ''}`,
     },
     { title: 'Difference', isNumber: true, cell: ({ quantity }) => <Difference of={quantity} /> },
     {
@@ -175,14 +175,14 @@ const rowChanges = ({ amount, quantity }: { readonly amount: Change; readonly qu
 
 function Amount({ text, currency }: { readonly text: string; readonly currency: string | null }) {
   if (currency === null) return <span className="text-ink-faint">no price</span>;
-  return <span title={text}>{money(text, currency)}</span>;
+  return (
+    <>
+      {decimalExact(text)} {currency}
+    </>
+  );
 }
 
 function Difference({ of }: { readonly of: Change }) {
   if (!isChanged(of)) return <span className="text-ink-faint">—</span>;
-  return (
-    <span className="font-medium" title={of.difference}>
-      {signed(decimal(of.difference))}
-    </span>
-  );
+  return <span className="font-medium">{signed(decimalExact(of.difference))}</span>;
 }

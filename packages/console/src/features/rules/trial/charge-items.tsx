@@ -1,5 +1,5 @@
 import type { UsageChargeItem, UsageItemExplanation } from '@tollgate/contract';
-import { decimal } from '../../../format.js';
+import { decimalExact } from '../../../format.js';
 import { totalsOf } from './comparison.js';
 
 /** What an event is charged for: each number to its last digit, and below it what gave it. */
@@ -44,7 +44,7 @@ export function ChargeItems({
                   Total in {currency}
                 </th>
                 <td className="px-3.5 py-2 text-right whitespace-nowrap">
-                  {amount} {currency}
+                  {decimalExact(amount)} {currency}
                 </td>
               </tr>
             ))}
@@ -76,19 +76,19 @@ function Numbers({
   const { extractor_name, metric, unit, quantity, unit_price, amount, currency } = item;
   return (
     <tr>
-      <th scope="row" className="px-3.5 pt-2 text-left align-top font-medium">
+      <th scope="row" className="px-3.5 min-w-36 pt-2 text-left align-top font-medium">
         {extractor_name ?? metric}
       </th>
-      <td className={NUMBER} title={quantity}>
-        {decimal(quantity)} <span className="text-ink-faint">{unit}</span>
+      <td className={NUMBER}>
+        {decimalExact(quantity)} <span className="text-ink-faint">{unit}</span>
       </td>
-      {isPriced && <td className={NUMBER}>{unit_price ?? '—'}</td>}
+      {isPriced && <td className={NUMBER}>{unit_price === null ? '—' : decimalExact(unit_price)}</td>}
       {isPriced && (
         <td className={NUMBER}>
           {item.pricing_source === 'unpriced' ? (
             <span className="text-ink-faint">no price</span>
           ) : (
-            `${amount} ${currency ?? ''}`
+            `${decimalExact(amount)} ${currency ?? ''}`
           )}
         </td>
       )}

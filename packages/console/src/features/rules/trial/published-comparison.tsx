@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { decimal, money } from '../../../format.js';
+import { decimalExact } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { FailureNote, Skeleton } from '../../../ui/states.js';
@@ -47,6 +47,9 @@ function Comparison({ draft, published, event }: ComparisonProps) {
   }
   const totals = compareItems(before.data.result.charge_items, after.data.result.charge_items);
   const failure = before.data.result.errors[0];
+  const isSame =
+    failure === undefined &&
+    totals.every(({ quantity, amount }) => !isChanged(quantity) && !isChanged(amount));
   const isOld = after.isPlaceholderData || before.isPlaceholderData;
   return (
     <section
@@ -56,6 +59,7 @@ function Comparison({ draft, published, event }: ComparisonProps) {
       {failure !== undefined && (
         <p className="mb-3 text-[13px] text-bad">As published, the event fails: {failure.message}</p>
       )}
+      {isSame && <p className="mb-3 text-[13px] text-ink-soft">Both come to the same.</p>}
       {totals.length > 0 && <ComparisonTable totals={totals} />}
     </section>
   );
@@ -100,20 +104,19 @@ function ComparisonRow({ total }: { readonly total: ComparedTotal }) {
       <th scope="row" className="px-3.5 py-1.5 text-left font-normal">
         {index === 0 ? metric : <span className="sr-only">{metric}</span>}
       </th>
-      <td className="px-3.5 py-1.5 text-right whitespace-nowrap text-ink-soft" title={of.before}>
-        {money(of.before, shownUnit)}
+      <td className="px-3.5 py-1.5 text-right whitespace-nowrap text-ink-soft">
+        {decimalExact(of.before)} {shownUnit}
       </td>
-      <td className="px-3.5 py-1.5 text-right whitespace-nowrap" title={of.after}>
-        {money(of.after, shownUnit)}
+      <td className="px-3.5 py-1.5 text-right whitespace-nowrap">
+        {decimalExact(of.after)} {shownUnit}
       </td>
       <td
         className={classes(
           'px-3.5 py-1.5 text-right whitespace-nowrap',
           isChanged(of) ? 'font-medium' : 'text-ink-faint',
         )}
-        title={of.difference}
       >
-        {isChanged(of) ? signed(decimal(of.difference)) : '—'}
+        {isChanged(of) ? signed(decimalExact(of.difference)) : '—'}
       </td>
     </tr>
   ));
