@@ -1,4 +1,3 @@
-export const SECONDS_PER_DAY = 86_400;
 const MS_PER_DAY = 86_400_000;
 
 /** Of the month, in UTC, that holds the day (days since 1970): YYYYMM, as partitions are named. */

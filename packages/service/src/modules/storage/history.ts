@@ -1,6 +1,6 @@
+import { DAY_S } from '../../kernel/timezone.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
-import { SECONDS_PER_DAY } from './days.js';
 import { rawOnlyDimensions } from './raw-only-store.js';
 import { retainedFromDayOf } from './retention-store.js';
 import type { StorageScope } from './tables.js';
@@ -51,7 +51,7 @@ type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
 async function readKept(db: Db, projectId: string): Promise<Kept> {
   const day = await retainedFromDayOf(db, projectId);
   const rawOnly = (await rawOnlyDimensions(db, [projectId])).get(projectId) ?? [];
-  return { retainedFrom: day * SECONDS_PER_DAY, rawOnly: rawOnly.map(({ name }) => name) };
+  return { retainedFrom: day * DAY_S, rawOnly: rawOnly.map(({ name }) => name) };
 }
 
 function scopeWith({ tenantId, projectId, projectNo, storage }: StorageScope, kept: Kept): HistoryScope {

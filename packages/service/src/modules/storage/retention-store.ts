@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { DAY_S } from '../../kernel/timezone.js';
 import type { Db } from '../../platform/postgres/index.js';
-import { SECONDS_PER_DAY } from './days.js';
 import type { StorageScope } from './tables.js';
 
 /** From where on a project's history is kept. */
@@ -81,7 +81,7 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
     delete from failed_events where ctid = any(array(
       select failed.ctid from usage_retention kept
       join failed_events failed on failed.project_id = kept.project_id
-        and failed.occurred_at < kept.retained_from_day::bigint * ${SECONDS_PER_DAY}::bigint
+        and failed.occurred_at < kept.retained_from_day::bigint * ${DAY_S}::bigint
       limit ${limit} for update of failed skip locked))
   `.execute(db);
   return Number(numAffectedRows ?? 0n);

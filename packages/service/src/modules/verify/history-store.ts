@@ -1,3 +1,4 @@
+import { DAY_S } from '../../kernel/timezone.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type EveryHistory, everyHistory, type OwnTables } from '../storage/index.js';
 import type { Measurement } from './compare.js';
@@ -22,9 +23,8 @@ export interface Found {
 
 type Reader = Pick<ClickHouse, 'query'>;
 
-const SECONDS_PER_DAY = 86_400;
 const DATE_TIME_MAX = 0xffff_ffff;
-const DAY_OF = (time: string) => `toUInt32(intDiv(toUnixTimestamp(${time}), ${SECONDS_PER_DAY}))`;
+const DAY_OF = (time: string) => `toUInt32(intDiv(toUnixTimestamp(${time}), ${DAY_S}))`;
 const WITHIN = (time: string) =>
   `toUnixTimestamp(${time}) >= {from:UInt32} AND toUnixTimestamp(${time}) < {to:UInt64}`;
 const KEYS = 'tenantId, projectId, day, metric, unit, currency';
@@ -109,5 +109,5 @@ async function readEvents(
 }
 
 function spanParams({ from, to }: DaySpan): Record<string, number> {
-  return { from: from * SECONDS_PER_DAY, to: Math.min(to * SECONDS_PER_DAY, DATE_TIME_MAX + 1) };
+  return { from: from * DAY_S, to: Math.min(to * DAY_S, DATE_TIME_MAX + 1) };
 }

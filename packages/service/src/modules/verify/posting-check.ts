@@ -1,4 +1,5 @@
 import type { PostingRecount } from '@tollgate/contract';
+import { DAY_S } from '../../kernel/timezone.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
@@ -27,7 +28,6 @@ const WINDOWS_MAX = 100_000;
 /** Routes that are read; with more of them no rule is known, and windows are only bounded. */
 const ROUTES_MAX = 100_000;
 const NOTHING = '0';
-const SECONDS_PER_DAY = 86_400;
 
 /**
  * Compares what was posted with the history: the usage entries of each wallet with the charge items that name them, and the newest
@@ -89,7 +89,7 @@ async function readMissing(
 async function completeFromS({ db }: Postgres): Promise<(projectId: string) => number> {
   const expired = await projectsWithExpiredUsage(db);
   const days = await retainedFromDays(db);
-  return (projectId) => (expired.has(projectId) ? (days.get(projectId) ?? 0) * SECONDS_PER_DAY : 0);
+  return (projectId) => (expired.has(projectId) ? (days.get(projectId) ?? 0) * DAY_S : 0);
 }
 
 interface Readings {

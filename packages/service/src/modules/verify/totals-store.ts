@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { DAY_S } from '../../kernel/timezone.js';
 import { type Db, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
@@ -32,8 +33,7 @@ interface EventTotals {
   readonly failed: number;
 }
 
-const SECONDS_PER_DAY = 86_400;
-const LAST_DAY = Math.floor(0xffff_ffff / SECONDS_PER_DAY);
+const LAST_DAY = Math.floor(0xffff_ffff / DAY_S);
 /** Rating is never held up for longer than this by a verification that cannot get its turn. */
 const LOCK_WAIT_MS = 5_000;
 
@@ -94,7 +94,7 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
     select project.tenant_id as "tenantId", project.id as "projectId", found.day, found.count
     from projects project
     cross join lateral (
-      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${SECONDS_PER_DAY}::bigint as day,
+      select ('x' || left(raw_event_id::text, 8))::bit(32)::bigint / ${DAY_S}::bigint as day,
         count(*) as count
       from usage_event_ids
       where project_no = project.no and raw_event_id >= ${from}::uuid ${upTo}
@@ -143,5 +143,5 @@ function within({ from, to }: DaySpan): RawBuilder<unknown> {
 
 /** The least id of an event of that day. */
 function firstIdOf(day: number): string {
-  return (day * SECONDS_PER_DAY).toString(16).padStart(8, '0').padEnd(32, '0');
+  return (day * DAY_S).toString(16).padStart(8, '0').padEnd(32, '0');
 }
