@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
-import { type LaunchedBrowser, launchBrowser } from './support/browser.js';
+import { hasBrowser, type LaunchedBrowser, launchBrowser, problemsOf } from './support/browser.js';
 import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -87,26 +87,15 @@ describe('a purchase by somebody who is signed in', () => {
   });
 });
 
-/** The packaged Chromium is built for this platform alone. */
-const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
-
 describe.runIf(hasBrowser)('the page of the sandbox in a browser', () => {
   let launched: LaunchedBrowser;
   let page: Page;
-  const problems: string[] = [];
+  let problems: string[];
 
   beforeAll(async () => {
     launched = await launchBrowser();
     page = await launched.browser.newPage();
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-    });
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('request', (request) => {
-      if (!request.url().startsWith(service.url) && !request.url().startsWith('data:')) {
-        problems.push(`asked for ${request.url()}`);
-      }
-    });
+    problems = problemsOf(page, service.url);
   });
   afterAll(() => launched?.close());
 

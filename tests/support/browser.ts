@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+/** The packaged Chromium is built for this platform alone. */
+export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
@@ -22,6 +25,20 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
     remove();
     throw error;
   }
+}
+
+/** What the page complains of, or asks for elsewhere, from now on; a test looks at the end that there was nothing. */
+export function problemsOf(page: Page, serviceUrl: string): string[] {
+  const problems: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+  });
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^(data|blob|about):/.test(url) && !url.startsWith(serviceUrl)) problems.push(`asked for ${url}`);
+  });
+  return problems;
 }
 
 /** The package unpacks to a fixed name below the temporary folder, where anybody may have put a program of that name. */

@@ -6,11 +6,10 @@ import type { Page } from 'playwright-core';
 import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/sample-traffic.js';
 import { type DemoTenant, ensureDemoTenant } from '../../packages/service/src/main/demo/tenant.js';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
-import { launchBrowser } from './browser.js';
+import { launchBrowser, problemsOf } from './browser.js';
 import { newService, type RunningService } from './service.js';
 
-/** The packaged Chromium is built for this platform alone. */
-export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
+export { hasBrowser } from './browser.js';
 
 /** The source and the customer of the sample events of `openConsole`. */
 export const SOURCE = 'console-test';
@@ -22,7 +21,7 @@ export interface OpenConsole {
   readonly tenant: DemoTenant;
   readonly client: TollgateClient;
   readonly page: Page;
-  /** What the page complained of, or asked for elsewhere; a test looks at the end that there was nothing. */
+  /** As of `problemsOf`. */
   readonly problems: string[];
   /** Signs in by the link that the demo prints. */
   signIn(): Promise<void>;
@@ -50,18 +49,8 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
     locale: 'en-GB',
     viewport: { width: 1_280, height: 900 },
   });
-  const problems: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-  });
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('request', (request) => {
-    if (!/^(data|blob|about):/.test(request.url()) && !request.url().startsWith(service.url)) {
-      problems.push(`asked for ${request.url()}`);
-    }
-  });
   return {
-    ...{ service, tenant, client, page, problems },
+    ...{ service, tenant, client, page, problems: problemsOf(page, service.url) },
     signIn: async () => {
       // From elsewhere: on the page itself another fragment loads nothing.
       await page.goto('about:blank');
