@@ -13,7 +13,7 @@ import {
 } from '../modules/pipeline/index.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { PostgresSegmentQueue, type SegmentRecord } from '../platform/queue/index.js';
-import { createProject, type TestProject } from './accepted.js';
+import { batchRecord, createProject, type TestEvent, type TestProject } from './accepted.js';
 import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
 import { waitFor } from './wait-for.js';
@@ -90,6 +90,21 @@ export class PipelineFixture {
 
   async rows(sql: string): Promise<unknown[]> {
     return (await this.postgres.pool.query(sql)).rows;
+  }
+
+  /** Has three workers at once rate events that come a few at a time, and each twice. */
+  async rateCompeting(events: readonly TestEvent[], atOnce: number): Promise<void> {
+    const workers = [1, 2, 3].map(() => this.worker({ batchEventsMax: 40, lingerMs: 1 }));
+    const stop = new AbortController();
+    const running = workers.map((worker) => worker.run(stop.signal));
+    for (let start = 0; start < events.length; start += atOnce) {
+      const some = events.slice(start, start + atOnce);
+      await this.accept(batchRecord(this.project, some), batchRecord(this.project, some.toReversed()));
+      for (const worker of workers) worker.notify();
+    }
+    await waitFor(async () => (await this.queue.backlog()).segments === 0);
+    stop.abort();
+    await Promise.all(running);
   }
 
   /** Cuts the connections that are at work, again and again, until `count` batches have failed; then waits for the rest. */

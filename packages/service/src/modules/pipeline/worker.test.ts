@@ -9,7 +9,6 @@ import {
   TEST_DAY,
   type TestEvent,
   testEvent,
-  waitFor,
 } from '../../testing/index.js';
 
 function manyEvents(count: number, prefix = 'k'): TestEvent[] {
@@ -236,20 +235,7 @@ describe('pipeline worker', () => {
 
   it('rates each event once when several workers and retries compete', async () => {
     const events = manyEvents(300);
-    const pipelines = [1, 2, 3].map(() => fixture.worker({ batchEventsMax: 40, lingerMs: 1 }));
-    const stop = new AbortController();
-    const running = pipelines.map((pipeline) => pipeline.run(stop.signal));
-    for (let start = 0; start < events.length; start += 20) {
-      const slice = events.slice(start, start + 20);
-      await fixture.accept(
-        batchRecord(fixture.project, slice),
-        batchRecord(fixture.project, slice.toReversed()),
-      );
-      for (const pipeline of pipelines) pipeline.notify();
-    }
-    await waitFor(async () => (await fixture.queue.backlog()).segments === 0);
-    stop.abort();
-    await Promise.all(running);
+    await fixture.rateCompeting(events, 20);
     expect(fixture.failures).toEqual([]);
     expect(await fixture.ingestTotals()).toMatchObject([
       { processed_count: 300, failed_count: 0, duplicate_count: 300 },

@@ -6,7 +6,6 @@ import {
   TEST_DAY,
   type TestEvent,
   testEvent,
-  waitFor,
 } from '../../../testing/index.js';
 import { PostingFixture } from './posting.testing.js';
 
@@ -99,21 +98,8 @@ describe('workers that post', () => {
   });
 
   it('work on the same subjects at once, and wait for each other in no circle', async () => {
-    const workers = [1, 2, 3].map(() => pipeline.worker({ batchEventsMax: 40, lingerMs: 1 }));
-    const stop = new AbortController();
-    const running = workers.map((worker) => worker.run(stop.signal));
     const events = Array.from({ length: 30 * SUBJECTS }, (_, index) => eventOf(index));
-    for (let start = 0; start < events.length; start += 25) {
-      const some = events.slice(start, start + 25);
-      await pipeline.accept(
-        batchRecord(pipeline.project, some),
-        batchRecord(pipeline.project, some.toReversed()),
-      );
-      for (const worker of workers) worker.notify();
-    }
-    await waitFor(async () => (await pipeline.queue.backlog()).segments === 0);
-    stop.abort();
-    await Promise.all(running);
+    await pipeline.rateCompeting(events, 25);
     expect(pipeline.failures).toEqual([]);
     await expectPosted(30);
   });
