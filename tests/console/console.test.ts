@@ -110,8 +110,9 @@ describe.runIf(hasBrowser)('the console', () => {
     await dialog.getByLabel('Amount').fill('12.5');
     await dialog.getByRole('button', { name: 'Add credit' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('cell', { name: '12.5 USD', exact: true }).waitFor();
-    await page.getByRole('cell', { name: 'Usage' }).first().getByRole('link').click();
+    const ledger = page.getByRole('region', { name: 'Ledger', exact: true });
+    await ledger.getByRole('cell', { name: '12.5 USD', exact: true }).waitFor();
+    await ledger.getByRole('link', { name: 'Usage' }).first().click();
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
     await page
       .getByRole('cell', { name: `customer/${CUSTOMER}` })

@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 import { classes } from './classes.js';
 
 const CONTROL =
-  'rounded-md border border-line-strong bg-panel px-2.5 text-[13px] text-ink shadow-xs placeholder:text-ink-faint aria-invalid:border-bad';
+  'rounded-md border border-line-strong bg-panel px-2.5 text-[13px] text-ink shadow-xs placeholder:text-ink-faint disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-faint aria-invalid:border-bad';
 
 export interface FieldProps {
   readonly label: string;

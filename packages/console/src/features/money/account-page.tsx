@@ -1,24 +1,31 @@
-import type { Wallet } from '@tollgate/contract';
+import type { Credit } from '@tollgate/contract';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { decimalShort } from '../../format.js';
+import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
-import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
-import { classes } from '../../ui/classes.js';
+import { Select } from '../../ui/field.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
-import { useAccount, useWalletChanges, useWallets } from './api.js';
+import { AdjustDialog } from './adjust-dialog.js';
+import { useAccount, useWallets } from './api.js';
 import { CreditDialog } from './credit-dialog.js';
-import { Ledger } from './ledger.js';
+import { Credits } from './credits.js';
+import { Ledger, type LedgerView, STATEMENT } from './ledger.js';
+import { WalletCard } from './wallet-card.js';
+import { WalletDialog } from './wallet-dialog.js';
+
+/** The currency in which something is given where there is no wallet yet. */
+const CURRENCY_DEFAULT = 'USD';
 
 /** The wallets of an account, and every movement of them, down to the events that it came from. */
 export function AccountPage({ accountId }: { readonly accountId: string }) {
   const { id } = useProject();
   const account = useAccount(accountId);
+  const [view, setView] = useState<LedgerView>(STATEMENT);
   const wallets = useWallets(accountId);
-  const [currency, setCurrency] = useState<string>();
-  const [isCrediting, setCrediting] = useState(false);
+  const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
   if (account.isError) {
     return (
       <div className="p-6">
@@ -26,6 +33,8 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
       </div>
     );
   }
+  const onUsage = (credit: Credit) =>
+    setView({ currency: credit.currency, kind: 'usage', ledger_account: 'wallet', since: credit });
   return (
     <>
       <PageHeader
@@ -37,78 +46,89 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
             {account.data?.name ?? ' '}
           </>
         }
-        actions={
-          <Button look="primary" onClick={() => setCrediting(true)}>
-            Add credit
-          </Button>
-        }
+        actions={<AccountActions accountId={accountId} currency={currencies[0] ?? CURRENCY_DEFAULT} />}
       />
-      <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
-        {wallets.isPending && <Skeleton className="h-28" />}
-        <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-          {wallets.data?.map((wallet) => (
-            <WalletCard key={wallet.currency} accountId={accountId} wallet={wallet} />
-          ))}
-        </ul>
-        <Ledger
-          accountId={accountId}
-          currencies={wallets.data?.map((wallet) => wallet.currency) ?? []}
-          currency={currency}
-          onCurrency={setCurrency}
-        />
+      <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
+        {account.data?.external_id != null && (
+          <p className="-mt-3 text-[13px] text-ink-soft">Your id: {account.data.external_id}</p>
+        )}
+        <Wallets accountId={accountId} />
+        {currencies.length > 0 && (
+          <CreditsOf accountId={accountId} currencies={currencies} onUsage={onUsage} />
+        )}
+        <Ledger accountId={accountId} currencies={currencies} view={view} onView={setView} />
       </div>
-      <CreditDialog
-        accountId={accountId}
-        currencies={wallets.data?.map((wallet) => wallet.currency) ?? []}
-        isOpen={isCrediting}
-        onClose={() => setCrediting(false)}
-      />
     </>
   );
 }
 
-function WalletCard({ accountId, wallet }: { readonly accountId: string; readonly wallet: Wallet }) {
-  const { setMode } = useWalletChanges(accountId);
-  const { currency, mode, balance, owed, reserved, available } = wallet;
-  const other = mode === 'prepaid' ? 'postpaid' : 'prepaid';
-  const facts = [
-    ['Reserved', reserved],
-    ['Available', available],
-    ['Owed', owed],
-  ] as const;
+function AccountActions({ accountId, currency }: { readonly accountId: string; readonly currency: string }) {
+  const [shown, setShown] = useState<'credit' | 'adjust' | 'wallet'>();
+  const close = () => setShown(undefined);
+  if (!useMay('wallets:write')) return null;
   return (
-    <li className="rounded-xl border border-line bg-panel p-4 shadow-xs">
-      <div className="flex items-center gap-2">
-        <span className="text-[13px] font-medium text-ink-soft">{currency}</span>
-        <Badge tone={mode === 'prepaid' ? 'accent' : 'neutral'}>{mode}</Badge>
-        <Button
-          look="quiet"
-          size="small"
-          className="ml-auto"
-          isBusy={setMode.isPending}
-          onClick={() => setMode.mutate({ currency, mode: other })}
-        >
-          Make {other}
-        </Button>
-      </div>
-      <p
-        title={balance}
-        className={classes(
-          'tabular mt-1 text-2xl font-semibold tracking-tight',
-          balance.startsWith('-') && 'text-bad',
-        )}
-      >
-        {decimalShort(balance)}
+    <>
+      <Button onClick={() => setShown('wallet')}>Open wallet</Button>
+      <Button onClick={() => setShown('adjust')}>Adjust</Button>
+      <Button look="primary" onClick={() => setShown('credit')}>
+        <Plus size={14} />
+        Add credit
+      </Button>
+      <WalletDialog accountId={accountId} isOpen={shown === 'wallet'} onClose={close} />
+      <AdjustDialog accountId={accountId} currency={currency} isOpen={shown === 'adjust'} onClose={close} />
+      <CreditDialog accountId={accountId} currency={currency} isOpen={shown === 'credit'} onClose={close} />
+    </>
+  );
+}
+
+function Wallets({ accountId }: { readonly accountId: string }) {
+  const wallets = useWallets(accountId);
+  if (wallets.isError) return <FailureNote error={wallets.error} onRetry={() => void wallets.refetch()} />;
+  if (wallets.data === undefined) return <Skeleton className="h-32" />;
+  if (wallets.data.length === 0) {
+    return (
+      <p className="text-[13px] text-ink-soft">
+        No wallet yet. The first usage, credit or adjustment in a currency opens one.
       </p>
-      <dl className="tabular mt-3 flex gap-6 text-xs">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt className="text-ink-faint">{name}</dt>
-            <dd title={value}>{decimalShort(value)}</dd>
-          </div>
-        ))}
-      </dl>
-      {setMode.isError && <FailureNote error={setMode.error} />}
-    </li>
+    );
+  }
+  return (
+    <ul aria-label="Wallets" className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+      {wallets.data.map((wallet) => (
+        <WalletCard key={wallet.currency} accountId={accountId} wallet={wallet} />
+      ))}
+    </ul>
+  );
+}
+
+function CreditsOf({
+  accountId,
+  currencies,
+  onUsage,
+}: {
+  readonly accountId: string;
+  readonly currencies: readonly string[];
+  readonly onUsage: (credit: Credit) => void;
+}) {
+  const [chosen, setChosen] = useState<string>();
+  const currency = chosen ?? currencies[0] ?? CURRENCY_DEFAULT;
+  return (
+    <section aria-label="Credits" className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2 className="mr-auto text-[15px] font-semibold">
+          Credits
+          <span className="ml-2 text-xs font-normal text-ink-faint">and what usage has left of them</span>
+        </h2>
+        {currencies.length > 1 && (
+          <Select
+            aria-label="Credits in"
+            options={currencies.map((each) => ({ value: each, label: each }))}
+            value={currency}
+            onChange={setChosen}
+          />
+        )}
+      </div>
+      <Credits key={currency} accountId={accountId} currency={currency} onUsage={onUsage} />
+    </section>
   );
 }

@@ -1,55 +1,114 @@
 import type { Account } from '@tollgate/contract';
-import { Wallet } from 'lucide-react';
-import { Link } from 'wouter';
+import { Plus, Wallet } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/shell.js';
 import { Button } from '../../ui/button.js';
+import { TextInput } from '../../ui/field.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { useSettled } from '../../ui/use-settled.js';
+import { AccountDialog } from './account-dialog.js';
 import { useAccounts } from './api.js';
 
+/** Who pays. */
 export function AccountsPage() {
+  const [externalId, setExternalId] = useState('');
+  const isPermitted = useMay('wallets:read');
+  return (
+    <>
+      <PageHeader title="Money" actions={<NewAccount />} />
+      {isPermitted ? (
+        <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
+          <search>
+            <TextInput
+              aria-label="Find by your id"
+              placeholder="Your id of an account, whole"
+              className="w-72 max-w-full"
+              value={externalId}
+              onChange={(event) => setExternalId(event.target.value)}
+            />
+          </search>
+          <AccountList typed={externalId} />
+        </div>
+      ) : (
+        <EmptyState icon={<Wallet size={20} />} title="Balances are for those who bill">
+          This key lacks the permission wallets:read.
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+function NewAccount() {
   const { id } = useProject();
-  const accounts = useAccounts('');
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  if (!useMay('wallets:write')) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        <Plus size={14} />
+        New account
+      </Button>
+      <AccountDialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        onCreated={(account) => navigate(`/p/${id}/money/${account.id}`)}
+      />
+    </>
+  );
+}
+
+function AccountList({ typed }: { readonly typed: string }) {
+  const { id } = useProject();
+  const externalId = useSettled(typed);
+  const accounts = useAccounts(externalId);
   const rows = accounts.data?.pages.flatMap((page) => page.accounts) ?? [];
-  const columns: readonly Column<Account>[] = [
+  if (accounts.isError) return <FailureNote error={accounts.error} onRetry={() => void accounts.refetch()} />;
+  if (accounts.isPending) return <Skeleton className="h-64" />;
+  if (rows.length === 0) {
+    return externalId === '' ? (
+      <EmptyState icon={<Wallet size={20} />} title="No accounts yet">
+        An account is opened with the first route of a subject, or by hand. Its wallets pay for usage.
+      </EmptyState>
+    ) : (
+      <EmptyState icon={<Wallet size={20} />} title="No such account">
+        No account of the project has this id of yours.
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <Table label="Accounts" columns={columnsFor(id)} rows={rows} keyOf={(account) => account.id} />
+      {accounts.hasNextPage && (
+        <Button
+          className="self-center"
+          isBusy={accounts.isFetchingNextPage}
+          onClick={() => void accounts.fetchNextPage()}
+        >
+          Show more
+        </Button>
+      )}
+    </>
+  );
+}
+
+function columnsFor(projectId: string): readonly Column<Account>[] {
+  return [
     {
       title: 'Account',
       cell: (account) => (
-        <Link href={`/p/${id}/money/${account.id}`} className={ROW_TARGET}>
+        <Link href={`/p/${projectId}/money/${account.id}`} className={ROW_TARGET}>
           {account.name}
         </Link>
       ),
     },
     { title: 'Your id', cell: ({ external_id }) => external_id ?? '—' },
+    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
     { title: 'Opened (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
   ];
-  return (
-    <>
-      <PageHeader title="Money" />
-      <div className="px-4 pb-10 sm:px-6">
-        {accounts.isError && <FailureNote error={accounts.error} onRetry={() => void accounts.refetch()} />}
-        {accounts.isPending && <Skeleton className="h-64" />}
-        {accounts.isSuccess && rows.length === 0 && (
-          <EmptyState icon={<Wallet size={20} />} title="No accounts yet">
-            An account is opened with the first route of a subject, or through the API. Its wallets pay for
-            usage.
-          </EmptyState>
-        )}
-        {rows.length > 0 && (
-          <Table label="Accounts" columns={columns} rows={rows} keyOf={(account) => account.id} />
-        )}
-        {accounts.hasNextPage && (
-          <Button
-            className="mt-4"
-            isBusy={accounts.isFetchingNextPage}
-            onClick={() => void accounts.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        )}
-      </div>
-    </>
-  );
 }

@@ -1,9 +1,21 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type {
   Account,
   AccountList,
+  Adjustment,
+  CreateAccountBody,
+  CreateAdjustmentBody,
   CreateCreditBody,
   Credit,
+  CreditList,
+  LedgerAccount,
+  LedgerKind,
   LedgerPage,
   Wallet,
   WalletList,
@@ -13,6 +25,8 @@ import { useProjectPath } from '../../project.js';
 
 const MONEY = 'money';
 const PAGE_SIZE = 50;
+const CREDITS_PAGE_SIZE = 100;
+const REFRESH_MS = 5_000;
 
 /** Accounts, oldest first; of an external id, only the one that has it. */
 export function useAccounts(externalId: string) {
@@ -44,20 +58,26 @@ export function useWallets(accountId: string) {
     queryKey: [MONEY, project, 'wallets', accountId],
     queryFn: async () =>
       (await request<WalletList>('GET', `${project}/accounts/${accountId}/wallets`)).wallets,
-    refetchInterval: 5_000,
+    refetchInterval: REFRESH_MS,
   });
 }
 
-export function useLedger(accountId: string, currency: string | undefined) {
+export interface LedgerFilter {
+  readonly currency: string;
+  readonly kind: LedgerKind | '';
+  /** Empty for all lines of every transaction. */
+  readonly ledger_account: LedgerAccount | '';
+}
+
+export function useLedger(accountId: string, filter: LedgerFilter) {
   const project = useProjectPath();
   return useInfiniteQuery({
-    queryKey: [MONEY, project, 'ledger', accountId, currency],
+    queryKey: [MONEY, project, 'ledger', accountId, filter],
     queryFn: ({ pageParam }) =>
       request<LedgerPage>(
         'GET',
         withQuery(`${project}/accounts/${accountId}/ledger`, {
-          currency,
-          ledger_account: 'wallet',
+          ...filter,
           limit: PAGE_SIZE,
           cursor: pageParam,
         }),
@@ -67,16 +87,56 @@ export function useLedger(accountId: string, currency: string | undefined) {
   });
 }
 
+/** The credits of a wallet, newest first, with what usage has left of each. */
+export function useCredits(accountId: string, currency: string, offset = 0) {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: [MONEY, project, 'credits', accountId, currency, offset],
+    queryFn: () =>
+      request<CreditList>(
+        'GET',
+        withQuery(`${project}/accounts/${accountId}/wallets/${currency}/credits`, {
+          offset,
+          limit: CREDITS_PAGE_SIZE,
+        }),
+      ),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function useCreateAccount() {
+  const project = useProjectPath();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: CreateAccountBody) => request<Account>('POST', `${project}/accounts`, { body }),
+    onSettled: () => client.invalidateQueries({ queryKey: [MONEY, project] }),
+  });
+}
+
+/** A change of a wallet that is done once for each key. */
+interface Once<Body> {
+  readonly currency: string;
+  readonly key: string;
+  readonly body: Body;
+}
+
 /** What is done to a wallet by hand; afterwards everything about money is read anew. */
 export function useWalletChanges(accountId: string) {
   const project = useProjectPath();
   const client = useQueryClient();
   const onSettled = () => client.invalidateQueries({ queryKey: [MONEY, project] });
-  const path = (currency: string) => `${project}/accounts/${accountId}/wallets/${currency}`;
+  const path = (currency: string) =>
+    `${project}/accounts/${accountId}/wallets/${encodeURIComponent(currency)}`;
+  const post = <Answer>(what: string, { currency, key, body }: Once<unknown>) =>
+    request<Answer>('POST', `${path(currency)}/${what}`, { body, headers: { 'idempotency-key': key } });
   return {
     credit: useMutation({
-      mutationFn: ({ currency, key, body }: { currency: string; key: string; body: CreateCreditBody }) =>
-        request<Credit>('POST', `${path(currency)}/credits`, { body, headers: { 'idempotency-key': key } }),
+      mutationFn: (once: Once<CreateCreditBody>) => post<Credit>('credits', once),
+      onSettled,
+    }),
+    adjust: useMutation({
+      mutationFn: (once: Once<CreateAdjustmentBody>) => post<Adjustment>('adjustments', once),
       onSettled,
     }),
     setMode: useMutation({

@@ -1,66 +1,64 @@
 import { type FormEvent, useState } from 'react';
 import { newIdempotencyKey } from '../../api/idempotency-key.js';
+import { instantOfText } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
+import { type FieldErrors, fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
+import { AmountFields, sumOf } from './amount-fields.js';
 import { useWalletChanges } from './api.js';
 
 interface CreditFormProps {
   readonly accountId: string;
-  readonly currencies: readonly string[];
+  readonly currency: string;
   readonly onClose: () => void;
 }
 
+const FIELDS = ['amount', 'currency', 'description', 'priority', 'expires_at'];
+
 /** Puts credit into a wallet; the wallet is opened, if need be. */
-export function CreditDialog({ isOpen, ...rest }: CreditFormProps & { readonly isOpen: boolean }) {
+export function CreditDialog({ isOpen, ...form }: CreditFormProps & { readonly isOpen: boolean }) {
   return (
-    <Dialog title="Add credit" isOpen={isOpen} onClose={rest.onClose}>
-      <CreditForm {...rest} />
+    <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose}>
+      <CreditForm {...form} />
     </Dialog>
   );
 }
 
-function CreditForm({ accountId, currencies, onClose }: CreditFormProps) {
+interface CreditDraft {
+  readonly description: string;
+  readonly priority: string;
+  /** Wall time of the browser's timezone. */
+  readonly expires: string;
+}
+
+function CreditForm({ accountId, currency, onClose }: CreditFormProps) {
   const { credit } = useWalletChanges(accountId);
-  const [amount, setAmount] = useState('');
-  const [currency, setCurrency] = useState(currencies[0] ?? 'USD');
-  const [description, setDescription] = useState('');
-  const [expires, setExpires] = useState('');
+  const [sum, setSum] = useState({ amount: '', currency });
+  const [draft, setDraft] = useState<CreditDraft>({ description: '', priority: '0', expires: '' });
   // One key for as long as the form is open: sent twice, the credit is given once.
-  const [key] = useState(() => newIdempotencyKey());
+  const [key, setKey] = useState(() => newIdempotencyKey());
+  const errors = fieldErrorsOf(credit.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = {
-      amount: amount.trim(),
-      ...(description.trim() === '' ? {} : { description: description.trim() }),
-      ...(expires === '' ? {} : { expires_at: Math.floor(new Date(expires).getTime() / 1_000) }),
-    };
-    credit.mutate({ currency: currency.trim().toUpperCase(), key, body }, { onSuccess: onClose });
+    const { amount, currency: into } = sumOf(sum);
+    credit.mutate({ currency: into, key, body: { amount, ...detailsOf(draft) } }, { onSuccess: onClose });
+  };
+  const edit = (change: () => void) => {
+    // Another request needs another key.
+    setKey(newIdempotencyKey());
+    change();
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <AmountFields amount={amount} currency={currency} onAmount={setAmount} onCurrency={setCurrency} />
-      <Field label="Description" hint="Optional; it appears in the ledger.">
-        {(control) => (
-          <TextInput
-            {...control}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Expires" hint="Optional; what is left then is taken back.">
-        {(control) => (
-          <TextInput
-            {...control}
-            type="datetime-local"
-            value={expires}
-            onChange={(event) => setExpires(event.target.value)}
-          />
-        )}
-      </Field>
-      {credit.isError && <FailureNote error={credit.error} />}
+      <AmountFields sum={sum} errors={errors} onEdit={(next) => edit(() => setSum(next))} />
+      <CreditFields
+        draft={draft}
+        errors={errors}
+        onEdit={(change) => edit(() => setDraft({ ...draft, ...change }))}
+      />
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" isBusy={credit.isPending}>
@@ -71,41 +69,63 @@ function CreditForm({ accountId, currencies, onClose }: CreditFormProps) {
   );
 }
 
-function AmountFields({
-  amount,
-  currency,
-  onAmount,
-  onCurrency,
+const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function detailsOf({ description, priority, expires }: CreditDraft) {
+  const expiresAt = instantOfText(expires, browserZone());
+  return {
+    ...(description.trim() === '' ? {} : { description: description.trim() }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(priority.trim() === '' ? {} : { priority: Number(priority) }),
+  };
+}
+
+function CreditFields({
+  draft,
+  errors,
+  onEdit,
 }: {
-  readonly amount: string;
-  readonly currency: string;
-  readonly onAmount: (amount: string) => void;
-  readonly onCurrency: (currency: string) => void;
+  readonly draft: CreditDraft;
+  readonly errors: FieldErrors;
+  readonly onEdit: (change: Partial<CreditDraft>) => void;
 }) {
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_7rem] gap-3">
-      <Field label="Amount">
+    <>
+      <Field label="Description" hint="Optional; it appears in the ledger." error={errors.at('description')}>
         {(control) => (
           <TextInput
             {...control}
-            required
-            autoFocus
-            inputMode="decimal"
-            value={amount}
-            onChange={(event) => onAmount(event.target.value)}
+            value={draft.description}
+            onChange={(event) => onEdit({ description: event.target.value })}
           />
         )}
       </Field>
-      <Field label="Currency">
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            value={currency}
-            onChange={(event) => onCurrency(event.target.value)}
-          />
-        )}
-      </Field>
-    </div>
+      <div className="grid grid-cols-[minmax(0,1fr)_7rem] items-start gap-3">
+        <Field
+          label="Expires"
+          hint={`Optional, in ${browserZone()}. What is left then is taken back.`}
+          error={errors.at('expires_at')}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              type="datetime-local"
+              value={draft.expires}
+              onChange={(event) => onEdit({ expires: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Priority" hint="Lowest is used up first." error={errors.at('priority')}>
+          {(control) => (
+            <TextInput
+              {...control}
+              type="number"
+              value={draft.priority}
+              onChange={(event) => onEdit({ priority: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </>
   );
 }

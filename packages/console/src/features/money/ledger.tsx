@@ -1,55 +1,122 @@
-import type { LedgerEntry } from '@tollgate/contract';
+import type { Credit, LedgerEntry, LedgerKind } from '@tollgate/contract';
 import { Link } from 'wouter';
-import { dateTime, money } from '../../format.js';
+import { dateTime, decimalExact, money } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
+import { Select } from '../../ui/field.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
-import { useLedger } from './api.js';
+import { type LedgerFilter, useLedger } from './api.js';
+import { KIND_LABELS, LINE_LABELS } from './ledger-labels.js';
 
-const KIND_LABELS: Readonly<Record<LedgerEntry['kind'], string>> = {
-  usage: 'Usage',
-  credit: 'Credit',
-  adjustment: 'Adjustment',
-  credit_expiry: 'Credit expired',
-  mode_change: 'Mode changed',
-};
+/** What of the ledger is shown. */
+export interface LedgerView extends LedgerFilter {
+  /** Only as long as this credit was there. */
+  readonly since?: Credit | undefined;
+}
 
-/** Every movement of an account's wallets, newest first. */
-export function Ledger({
-  accountId,
-  currencies,
-  currency,
-  onCurrency,
-}: {
+export const STATEMENT: LedgerView = { currency: '', kind: '', ledger_account: 'wallet' };
+
+interface LedgerProps {
   readonly accountId: string;
   readonly currencies: readonly string[];
-  readonly currency: string | undefined;
-  readonly onCurrency: (currency: string | undefined) => void;
-}) {
-  const { id } = useProject();
-  const ledger = useLedger(accountId, currency);
-  const entries = ledger.data?.pages.flatMap((page) => page.entries) ?? [];
+  readonly view: LedgerView;
+  readonly onView: (view: LedgerView) => void;
+}
+
+/** Every movement of an account's wallets, newest first, down to the events that it came from. */
+export function Ledger(props: LedgerProps) {
+  const { since } = props.view;
   return (
     <section aria-label="Ledger" className="flex flex-col gap-3">
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[15px] font-semibold">Ledger</h2>
-        <CurrencyFilter currencies={currencies} chosen={currency} onChoose={onCurrency} />
+        <LedgerFilters {...props} />
       </div>
-      {ledger.isError && <FailureNote error={ledger.error} onRetry={() => void ledger.refetch()} />}
-      {ledger.isPending && <Skeleton className="h-64" />}
-      {ledger.isSuccess && entries.length === 0 && (
-        <EmptyState title="Nothing has moved yet">Usage, credits and adjustments appear here.</EmptyState>
+      {since !== undefined && (
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-accent-soft px-3.5 py-2 text-[13px]">
+          <span className="grow">
+            Usage in {since.currency} since “{since.description ?? since.source}” was given,{' '}
+            {dateTime(since.created_at, 'UTC')} UTC. Credits are used up by priority, then by their end, then
+            by age; which usage took which is not kept.
+          </span>
+          <Button size="small" onClick={() => props.onView(STATEMENT)}>
+            Show everything
+          </Button>
+        </p>
       )}
-      {entries.length > 0 && (
-        <Table
-          label="Ledger entries"
-          columns={columnsFor(id)}
-          rows={entries}
-          keyOf={({ transaction_id, currency: entryCurrency }) => `${transaction_id} ${entryCurrency}`}
+      <Entries {...props} />
+    </section>
+  );
+}
+
+const KIND_OPTIONS = [
+  { value: '', label: 'Every kind' } as const,
+  ...(Object.keys(KIND_LABELS) as LedgerKind[]).map((value) => ({ value, label: KIND_LABELS[value] })),
+];
+const LINE_OPTIONS = [
+  { value: 'wallet', label: 'Wallet statement' },
+  { value: '', label: 'All lines, double entry' },
+  { value: 'receivable', label: 'What is owed' },
+] as const;
+
+function LedgerFilters({ currencies, view, onView }: LedgerProps) {
+  const edit = (change: Partial<LedgerFilter>) => onView({ ...view, since: undefined, ...change });
+  const currencyOptions = [
+    { value: '', label: 'Every currency' },
+    ...currencies.map((currency) => ({ value: currency, label: currency })),
+  ];
+  return (
+    <>
+      {currencies.length > 1 && (
+        <Select
+          aria-label="Currency"
+          options={currencyOptions}
+          value={view.currency}
+          onChange={(currency) => edit({ currency })}
         />
       )}
-      {ledger.hasNextPage && (
+      <Select
+        aria-label="Kind"
+        options={KIND_OPTIONS}
+        value={view.kind}
+        onChange={(kind) => edit({ kind })}
+      />
+      <Select
+        aria-label="Lines"
+        options={LINE_OPTIONS}
+        value={LINE_OPTIONS.find(({ value }) => value === view.ledger_account)?.value ?? ''}
+        onChange={(ledger_account) => edit({ ledger_account })}
+      />
+    </>
+  );
+}
+
+function Entries({ accountId, view }: LedgerProps) {
+  const { id } = useProject();
+  const { since, ...filter } = view;
+  const ledger = useLedger(accountId, filter);
+  if (ledger.isError) return <FailureNote error={ledger.error} onRetry={() => void ledger.refetch()} />;
+  if (ledger.isPending) return <Skeleton className="h-64" />;
+  const read = ledger.data.pages.flatMap((page) => page.entries);
+  const entries = since === undefined ? read : read.filter((entry) => wasThere(since, entry));
+  // Newest first: once an entry is older than the credit, so are all that follow.
+  const isAllRead = since !== undefined && (read.at(-1)?.created_at ?? 0) < since.created_at;
+  return (
+    <>
+      {entries.length === 0 ? (
+        <EmptyState title={filter.kind === '' ? 'Nothing has moved yet' : 'Nothing of this kind'}>
+          Usage, credits and adjustments appear here.
+        </EmptyState>
+      ) : (
+        <Table
+          label="Ledger entries"
+          columns={columnsFor(id, filter.ledger_account !== 'wallet')}
+          rows={entries}
+          keyOf={(entry) => `${entry.transaction_id} ${entry.ledger_account} ${entry.currency}`}
+        />
+      )}
+      {ledger.hasNextPage && !isAllRead && (
         <Button
           className="self-center"
           isBusy={ledger.isFetchingNextPage}
@@ -58,34 +125,25 @@ export function Ledger({
           Show older
         </Button>
       )}
-    </section>
+    </>
   );
 }
 
-function CurrencyFilter({
-  currencies,
-  chosen,
-  onChoose,
-}: {
-  readonly currencies: readonly string[];
-  readonly chosen: string | undefined;
-  readonly onChoose: (currency: string | undefined) => void;
-}) {
-  if (currencies.length < 2) return null;
-  return currencies.map((currency) => (
-    <Button
-      key={currency}
-      look={currency === chosen ? 'plain' : 'quiet'}
-      aria-pressed={currency === chosen}
-      onClick={() => onChoose(currency === chosen ? undefined : currency)}
-    >
-      {currency}
-    </Button>
-  ));
+function wasThere({ created_at, expired_at }: Credit, entry: LedgerEntry): boolean {
+  return entry.created_at >= created_at && (expired_at === null || entry.created_at <= expired_at);
 }
 
 /** What an entry shows; one of usage leads to the events that it came from. */
-function columnsFor(projectId: string): readonly Column<LedgerEntry>[] {
+function columnsFor(projectId: string, hasLines: boolean): readonly Column<LedgerEntry>[] {
+  const lines: readonly Column<LedgerEntry>[] = [
+    { title: 'Line', cell: ({ ledger_account }) => LINE_LABELS[ledger_account] },
+    {
+      title: 'Transaction',
+      cell: ({ transaction_id }) => (
+        <code className="font-mono text-xs text-ink-faint">{transaction_id}</code>
+      ),
+    },
+  ];
   return [
     { title: 'When (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     {
@@ -99,11 +157,12 @@ function columnsFor(projectId: string): readonly Column<LedgerEntry>[] {
           KIND_LABELS[kind]
         ),
     },
+    ...(hasLines ? lines : []),
     { title: 'Description', cell: ({ description }) => description ?? '' },
     {
       title: 'Amount',
       isNumber: true,
-      cell: (entry) => <span title={entry.amount}>{money(entry.amount, entry.currency)}</span>,
+      cell: (entry) => <span title={decimalExact(entry.amount)}>{money(entry.amount, entry.currency)}</span>,
     },
   ];
 }

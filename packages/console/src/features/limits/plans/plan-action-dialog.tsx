@@ -77,7 +77,7 @@ function Consequences({
         <p>
           {routes === 0
             ? 'No route is bound to the plan yet: it can be bound from then on.'
-            : `${bound} of the plan: it counts for their subjects at once. A limit that changes counts from the next window on.`}
+            : `${bound} ${routes === 1 ? 'has' : 'have'} the plan: it counts for their subjects at once. Another limit counts from the next window on.`}
         </p>
         {plan.draft !== null && (
           <PlanDiffView label="What changes" diff={diffOf(plan.published ?? undefined, plan.draft)} />
@@ -90,7 +90,7 @@ function Consequences({
       <p>
         {routes === 0
           ? 'No route is bound to the plan, so no subject loses a limit. '
-          : `${bound} stay bound, and their subjects keep their limits as they are. `}
+          : `${bound} ${routes === 1 ? 'stays' : 'stay'} bound, and their subjects keep their limits as they are. `}
         The plan can no longer be bound, changed or published until it is restored.
       </p>
     );

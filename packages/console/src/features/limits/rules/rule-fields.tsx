@@ -91,7 +91,11 @@ function Selected(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   return (
     <Group>
-      <Field label="Of" error={errorOf('selector_type')}>
+      <Field
+        label="Of"
+        error={errorOf('selector_type')}
+        className={rule.selector_type === 'all' ? 'sm:col-span-2' : ''}
+      >
         {(control) => (
           <Select
             {...control}
@@ -102,9 +106,7 @@ function Selected(props: RuleFieldsProps) {
           />
         )}
       </Field>
-      {rule.selector_type === 'all' ? (
-        <span className="max-sm:hidden" />
-      ) : (
+      {rule.selector_type !== 'all' && (
         <Text
           {...props}
           field="selector_value"

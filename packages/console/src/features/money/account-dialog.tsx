@@ -1,0 +1,74 @@
+import type { Account } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { FailureNote } from '../../ui/states.js';
+import { useCreateAccount } from './api.js';
+
+interface AccountFormProps {
+  readonly onClose: () => void;
+  readonly onCreated: (account: Account) => void;
+}
+
+/** Makes an account. */
+export function AccountDialog({ isOpen, ...form }: AccountFormProps & { readonly isOpen: boolean }) {
+  return (
+    <Dialog
+      title="New account"
+      description="Who pays. Routes lead the usage of subjects to it."
+      isOpen={isOpen}
+      onClose={form.onClose}
+    >
+      <AccountForm {...form} />
+    </Dialog>
+  );
+}
+
+function AccountForm({ onClose, onCreated }: AccountFormProps) {
+  const create = useCreateAccount();
+  const [name, setName] = useState('');
+  const [externalId, setExternalId] = useState('');
+  const errors = fieldErrorsOf(create.error, ['name', 'external_id']);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const body = { name: name.trim(), ...(externalId === '' ? {} : { external_id: externalId }) };
+    create.mutate(body, { onSuccess: onCreated });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <Field label="Name" error={errors.at('name')}>
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            autoFocus
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field
+        label="Your id"
+        hint="Optional; your own id of it, unique in the project, by which it is found again. It stays."
+        error={errors.at('external_id')}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            value={externalId}
+            onChange={(event) => setExternalId(event.target.value)}
+          />
+        )}
+      </Field>
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={create.isPending}>
+          Create account
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,98 @@
+import type { Credit } from '@tollgate/contract';
+import { useState } from 'react';
+import { nowS } from '../../clock.js';
+import { dateTime, decimalExact, money } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Moment } from '../../ui/moment.js';
+import { Pager } from '../../ui/pager.js';
+import { FailureNote, Skeleton } from '../../ui/states.js';
+import { type Column, Table } from '../../ui/table.js';
+import { useCredits } from './api.js';
+import { type CreditState, creditState } from './expiring.js';
+
+const TONES: Readonly<Record<CreditState, 'good' | 'warn' | 'neutral'>> = {
+  live: 'good',
+  expiring: 'warn',
+  expired: 'neutral',
+  used: 'neutral',
+};
+
+/** What was put into a wallet by hand, and what usage has left of it. */
+export function Credits({
+  accountId,
+  currency,
+  onUsage,
+}: {
+  readonly accountId: string;
+  readonly currency: string;
+  /** Asks for the usage that a credit may have paid. */
+  readonly onUsage: (credit: Credit) => void;
+}) {
+  const [offset, setOffset] = useState(0);
+  const credits = useCredits(accountId, currency, offset);
+  if (credits.isError) return <FailureNote error={credits.error} onRetry={() => void credits.refetch()} />;
+  if (credits.data === undefined) return <Skeleton className="h-24" />;
+  if (credits.data.total_count === 0) {
+    return <p className="text-[13px] text-ink-soft">No credit was given in {currency}.</p>;
+  }
+  return (
+    <>
+      <Table
+        label={`Credits in ${currency}`}
+        columns={columnsFor(onUsage)}
+        rows={credits.data.credits}
+        keyOf={({ id }) => id}
+      />
+      <Pager page={credits.data} onOffset={setOffset} />
+    </>
+  );
+}
+
+function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[] {
+  return [
+    { title: 'Given (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'What for', cell: ({ description, source }) => description ?? source },
+    {
+      title: 'Amount',
+      isNumber: true,
+      cell: ({ amount, currency }) => <span title={decimalExact(amount)}>{money(amount, currency)}</span>,
+    },
+    {
+      title: 'Left',
+      isNumber: true,
+      cell: ({ remaining, currency }) => (
+        <span title={decimalExact(remaining)}>{money(remaining, currency)}</span>
+      ),
+    },
+    { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
+    {
+      title: 'Ends',
+      cell: ({ expires_at }) => (expires_at === null ? 'never' : <Moment at={expires_at} timezone="UTC" />),
+    },
+    {
+      title: 'State',
+      isTitleHidden: true,
+      cell: (credit) => {
+        const state = creditState(credit, nowS());
+        return <Badge tone={TONES[state]}>{state}</Badge>;
+      },
+    },
+    {
+      title: 'Used by',
+      isTitleHidden: true,
+      isNumber: true,
+      cell: (credit) =>
+        credit.amount === credit.remaining ? null : (
+          <Button
+            look="quiet"
+            size="small"
+            aria-label={`Usage since ${credit.description ?? credit.source}`}
+            onClick={() => onUsage(credit)}
+          >
+            Usage since
+          </Button>
+        ),
+    },
+  ];
+}

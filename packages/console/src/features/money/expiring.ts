@@ -1,0 +1,30 @@
+import type { Credit } from '@tollgate/contract';
+import { exactSum } from '../../exact-sum.js';
+
+const DAY_S = 86_400;
+/** How long before its end a credit is told of. */
+const TOLD_BEFORE_S = 14 * DAY_S;
+
+export type CreditState = 'live' | 'expiring' | 'expired' | 'used';
+
+export function creditState(
+  { remaining, expires_at, expired_at }: Pick<Credit, 'remaining' | 'expires_at' | 'expired_at'>,
+  nowS: number,
+): CreditState {
+  if (expired_at !== null) return 'expired';
+  if (remaining === '0') return 'used';
+  return expires_at !== null && expires_at - nowS <= TOLD_BEFORE_S ? 'expiring' : 'live';
+}
+
+/** What of the credits is taken back soon, and when that begins; undefined when nothing is. */
+export function expiringSoon(
+  credits: readonly Credit[],
+  nowS: number,
+): { readonly amount: string; readonly firstAt: number } | undefined {
+  const soon = credits.filter((credit) => creditState(credit, nowS) === 'expiring');
+  if (soon.length === 0) return undefined;
+  return {
+    amount: exactSum(soon.map(({ remaining }) => remaining)),
+    firstAt: Math.min(...soon.flatMap(({ expires_at }) => expires_at ?? [])),
+  };
+}
