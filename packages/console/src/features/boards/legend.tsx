@@ -61,7 +61,7 @@ export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: Le
       </ul>
       {total !== undefined && (
         <p className="mt-1 flex items-center border-t border-line pt-1 font-medium">
-          Total
+          <span>Total</span>
           <Value hover={hover} sum={total.exact} unit={series[0]?.unit ?? ''} at={total.at} />
         </p>
       )}
