@@ -56,7 +56,9 @@ export function TemplateChooser({
           {error !== null && <FailureNote error={error} />}
         </section>
         <section aria-label="Templates">
-          <h2 className="mb-2 text-[13px] font-semibold">Or choose a template</h2>
+          <h2 className="mb-2 text-[13px] font-semibold">
+            {matches.length > 0 ? 'Templates that read it' : 'Or choose a template'}
+          </h2>
           {templates.data === undefined ? (
             <Skeleton className="h-96" />
           ) : (

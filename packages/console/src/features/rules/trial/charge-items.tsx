@@ -76,7 +76,7 @@ function Numbers({
   const { extractor_name, metric, unit, quantity, unit_price, amount, currency } = item;
   return (
     <tr>
-      <th scope="row" className="px-3.5 min-w-36 pt-2 text-left align-top font-medium">
+      <th scope="row" className="px-3.5 min-w-24 pt-2 text-left align-top font-medium">
         {extractor_name ?? metric}
       </th>
       <td className={NUMBER}>
@@ -118,7 +118,7 @@ function Origin({
   ].filter((expression) => expression != null);
   return (
     <div className="flex flex-col gap-0.5 text-xs text-ink-soft">
-      <p className="break-words">
+      <p className="wrap-anywhere">
         <Code>{item.metric}</Code>{' '}
         {item.source === 'x_billing'
           ? 'as sent in x-billing'
@@ -129,7 +129,7 @@ function Origin({
             )}
       </p>
       {isPriced && (
-        <p className="break-words">
+        <p className="wrap-anywhere">
           {priceOriginOf(item)}
           {expressions.map((expression) => (
             <span key={expression}>
@@ -145,7 +145,7 @@ function Origin({
 }
 
 function Code({ children }: { readonly children: string }) {
-  return <code className="font-mono break-words text-ink-faint">{children}</code>;
+  return <code className="font-mono wrap-anywhere text-ink-faint">{children}</code>;
 }
 
 function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): string {
