@@ -50,7 +50,7 @@ try {
   const startMs = performance.now();
   await page.goto(`${address()}/p/${project.id}/boards/${board}?last=${(options.buckets - 1) * MINUTE_S}`);
   await page.locator('canvas').waitFor();
-  await page.getByText('Live', { exact: true }).waitFor();
+  await page.getByRole('status').filter({ hasText: /^Live/ }).waitFor();
   console.log(
     `${options.series} × ${options.buckets} points: drawn and live after ${ms(performance.now() - startMs)}`,
   );
