@@ -17,10 +17,13 @@ export interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
 }
 
-/** Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is. */
+/**
+ * Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is: the titles that are only heard have to be
+ * placed in it, or they would widen the page.
+ */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
-    <section aria-label={label} className="overflow-x-auto rounded-xl border border-line bg-panel shadow-xs">
+    <section aria-label={label} className="relative overflow-x-auto rounded-xl border border-line bg-panel shadow-xs">
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>

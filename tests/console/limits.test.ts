@@ -1,0 +1,212 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/sample-traffic.js';
+import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+
+const SUBJECT = 'c-42';
+const TITLE = 'Team <b onclick=alert(1)>';
+
+describe.runIf(hasBrowser)('limits in the console', () => {
+  let opened: OpenConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    opened = await openConsole({ events: 1 });
+    ({ page } = opened);
+    await opened.signIn();
+  });
+  afterAll(() => opened?.close());
+
+  const dialog = () => page.getByRole('dialog');
+  const tab = async (name: string) => {
+    await opened.goTo('Limits');
+    await page.getByRole('navigation', { name: 'Limits' }).getByRole('link', { name }).click();
+  };
+  const rule = (name: string) => page.getByRole('listitem', { name, exact: true });
+
+  it('tells what is wrong with a plan at its field, and saves it as a draft', async () => {
+    await tab('Plans');
+    await page.getByRole('button', { name: 'New plan' }).click();
+    await page.getByLabel('Title').fill(TITLE);
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('team_b_onclick_alert_1');
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    await rule('Rule 1').getByLabel('Name').fill('spend');
+    await rule('spend').getByLabel('Limit', { exact: true }).fill('a lot');
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await rule('spend').getByText('expected a decimal of at most 20 integer').waitFor();
+    expect(opened.problems.splice(0)).toEqual([expect.stringContaining('400')]);
+    await rule('spend').getByLabel('Limit', { exact: true }).fill('1,000');
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByRole('heading', { name: TITLE }).waitFor();
+    await page
+      .getByRole('list', { name: 'Rules of the draft' })
+      .getByText('1,000 USD of all usage per calendar month, told at 50 and 80 %, then blocks')
+      .waitFor();
+  });
+
+  it('publishes it, and says what changes', async () => {
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await dialog().getByText('No route is bound to the plan yet').waitFor();
+    await dialog().getByRole('list', { name: 'What changes' }).getByText('added').waitFor();
+    await dialog().getByRole('button', { name: 'Publish' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'In force' }).getByText('revision 1').waitFor();
+  });
+
+  it('does not lose what was changed to a stray click', async () => {
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await rule('spend').getByRole('button', { expanded: false }).click();
+    await rule('spend').getByLabel('Limit', { exact: true }).fill('2500');
+    await opened.goTo('Boards');
+    await dialog().getByRole('button', { name: 'Stay' }).click();
+    expect(await rule('spend').getByLabel('Limit', { exact: true }).inputValue()).toBe('2500');
+  });
+
+  it('duplicates, moves and removes rules by the keyboard, and publishes the next revision', async () => {
+    const names = () => page.getByRole('region', { name: 'Rules' }).locator('ol > li').evaluateAll(labelsOf);
+    const press = async (name: string) => {
+      await page.getByRole('button', { name, exact: true }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await press('Duplicate spend');
+    expect(await names()).toEqual(['spend', 'spend_2']);
+    await press('Move spend_2 up');
+    expect(await names()).toEqual(['spend_2', 'spend']);
+    await rule('spend_2').getByLabel('Counts').selectOption('quantity');
+    await rule('spend_2').getByLabel('Of', { exact: true }).selectOption('metric');
+    await rule('spend_2').getByLabel('Metric', { exact: true }).fill('llm.output_tokens');
+    await rule('spend_2').getByLabel('Period', { exact: true }).selectOption('duration');
+    await rule('spend_2').getByLabel('When reached').selectOption('notify');
+    await page.getByText('2,500 llm.output_tokens per 7 days').waitFor();
+    await press('Duplicate spend');
+    await press('Remove spend_3');
+    expect(await names()).toEqual(['spend_2', 'spend']);
+    await page.getByRole('button', { name: 'Save draft' }).click();
+    await page.getByRole('list', { name: 'Changes of the draft' }).getByText('added').waitFor();
+    await page.getByRole('button', { name: 'Publish' }).click();
+    await dialog().getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('region', { name: 'In force' }).getByText('revision 2').waitFor();
+  });
+
+  it('compares revisions', async () => {
+    await page.getByRole('button', { name: 'Changes of revision 2' }).click();
+    const changes = page.getByRole('list', { name: 'Changes', exact: true });
+    await changes.getByText('1,000', { exact: true }).waitFor();
+    await changes.getByText('The limit counts from the next window on.').waitFor();
+    await changes.getByText('2,500 llm.output_tokens per 7 days').waitFor();
+  });
+
+  it('archives a plan, finds it there, and restores it', async () => {
+    await page.getByRole('button', { name: 'More about this plan' }).click();
+    await page.getByRole('menuitem', { name: 'Archive' }).click();
+    await dialog().getByText('so no subject loses a limit').waitFor();
+    await dialog().getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Restore' }).waitFor();
+    await tab('Plans');
+    await page.getByRole('link', { name: 'Starter' }).waitFor();
+    await page.getByLabel('Search plans').fill('onclick');
+    await page.getByText('No such plans').waitFor();
+    await page.getByLabel('Which plans').selectOption('archived');
+    await page.getByRole('link', { name: TITLE }).click();
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await dialog().getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  });
+
+  it('routes a subject, and gives its route a limit of its own', async () => {
+    await tab('Routes');
+    await page.getByRole('button', { name: 'New route' }).click();
+    await dialog().getByLabel('Type of subject').fill('customer');
+    await dialog().getByLabel('Id of the subject').fill(SUBJECT);
+    await dialog().getByLabel('Plan').selectOption({ label: TITLE });
+    await dialog().getByLabel('Timezone').selectOption('Europe/Berlin');
+    await dialog().getByRole('button', { name: 'Create route' }).click();
+    await page.getByRole('heading', { name: `customer/${SUBJECT}` }).waitFor();
+    await page.getByRole('button', { name: 'Add limit' }).click();
+    await dialog().getByLabel('Name').fill('burst');
+    await dialog().getByLabel('Period', { exact: true }).selectOption('lifetime');
+    await dialog().getByLabel('Limit', { exact: true }).fill('0.000001');
+    await dialog().getByLabel('When reached').selectOption('notify');
+    await dialog().getByRole('button', { name: 'Add limit' }).click();
+    await page
+      .getByText('0.000001 USD of all usage for good, told at 50 and 80 %, then only tells')
+      .waitFor();
+  });
+
+  it('says which route a subject has, and why', async () => {
+    await tab('Routes');
+    const who = page.getByRole('region', { name: 'Who is this?' });
+    await who.getByLabel('Subject type').fill('customer');
+    await who.getByLabel('Subject id').fill(SUBJECT);
+    await who.getByRole('button', { name: 'Find its route' }).click();
+    await who.getByText('It wins over that of every customer.').waitFor();
+    await who.getByLabel('Subject id').fill('somebody');
+    await who.getByRole('button', { name: 'Find its route' }).click();
+    await who.getByText('so that of every customer applies').waitFor();
+    await page.getByLabel('Filter by id').fill('nobody');
+    await page.getByText('No such routes').waitFor();
+  });
+
+  it('tells of a limit that usage crosses', async () => {
+    await opened.goTo('Limits');
+    await page.getByLabel('Subject type').fill('customer');
+    await page.getByLabel('Subject id').fill(SUBJECT);
+    await page.getByRole('button', { name: 'Show limits' }).click();
+    await page.getByText('No limit, and no share of one, was reached.').waitFor();
+    const call = { ...sampleCall(0, seededRandom(1)), customer: SUBJECT };
+    await opened.client.project(opened.tenant.projectId).batchIngest({
+      source: 'limits',
+      events: [
+        {
+          extractor_rule_set_id: opened.tenant.ruleSetId,
+          occurred_at: Math.floor(Date.now() / 1_000),
+          idempotency_key: 'limits-1',
+          raw_json: call,
+        },
+      ],
+    });
+    const burst = page
+      .getByRole('list', { name: 'Limits' })
+      .getByRole('listitem')
+      .filter({ hasText: 'for good' });
+    await burst.getByText('exceeded').waitFor();
+    const crossings = page.getByRole('table').filter({ hasText: 'Told as' });
+    await crossings.getByText('100 %').waitFor();
+    await crossings.getByText('usage_limit.exceeded').waitFor();
+    expect(await crossings.getByRole('row').count()).toBe(4);
+  });
+
+  it('opens a lease, shows what it holds, and closes it', async () => {
+    await page.getByRole('button', { name: 'Open lease' }).click();
+    await dialog().getByLabel('Amount').fill('5');
+    await dialog().getByRole('button', { name: 'Open lease' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('list', { name: 'Limits' }).getByText('5 reserved').waitFor();
+    await page.getByRole('link', { name: /^bl_/ }).click();
+    await page.getByRole('button', { name: 'Close lease' }).click();
+    await dialog().getByText('What it still holds, 5 USD').waitFor();
+    await dialog().getByRole('button', { name: 'Close lease' }).click();
+    await page.getByText('closed', { exact: true }).waitFor();
+    await page.getByRole('link', { name: `customer/${SUBJECT}` }).click();
+    await page.getByText('Nothing is reserved right now.').waitFor();
+  });
+
+  it('fits a narrow screen', async () => {
+    await page.setViewportSize({ width: 360, height: 780 });
+    const limits = `${opened.service.url}/p/${opened.tenant.projectId}/limits`;
+    for (const path of ['', `?type=customer&id=${SUBJECT}`, '/routes', '/plans', '/plans/new']) {
+      await page.goto(limits + path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360);
+    }
+  });
+
+  it('breaks no content policy and logs no error', () => {
+    expect(opened.problems).toEqual([]);
+  });
+});
+
+function labelsOf(items: { getAttribute(name: string): string | null }[]): (string | null)[] {
+  return items.map((item) => item.getAttribute('aria-label'));
+}
