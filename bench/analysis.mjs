@@ -88,6 +88,7 @@ const clickhouse = await openEmbeddedClickHouse({ dataDir });
 try {
   await applyClickHouseMigrations(clickhouse);
   await fill();
+  await mergeEndedMonths();
   await report();
 } finally {
   await clickhouse.close();
@@ -147,6 +148,19 @@ async function fill() {
       `SELECT sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND table = '${table}'`,
     );
     console.log(`  ${table}: ${rows} rows, ${Math.round(bytes / 1_048_576)} MiB`);
+  }
+}
+
+/** What ClickHouse does by itself when nothing was added to a month for a day. The last month stays as the inserts left it. */
+async function mergeEndedMonths() {
+  const current = new Date(TO_S * 1_000).toISOString().slice(0, 7).replace('-', '');
+  const parts = await clickhouse.query(
+    `SELECT table, partition, count() AS parts FROM system.parts WHERE active AND table IN ('usage_events', 'usage_rollup')
+     GROUP BY table, partition ORDER BY table, partition`,
+  );
+  for (const { table, partition, parts: count } of parts) {
+    if (partition !== current) await clickhouse.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL`);
+    else console.log(`  ${table}, current month: ${count} parts`);
   }
 }
 

@@ -64,6 +64,8 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   index_granularity = 2048,
   -- More parts wait for a merge, and each row is rewritten less often.
   merge_selector_base = 10,
+  -- A month to which nothing was added for a day becomes one part: a chart over it opens one file, not ten.
+  min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1,
   -- Expired rows are deleted while merges go on, also where few of these may run at once.
   number_of_free_entries_in_pool_to_execute_mutation = 1,
   -- A batch of some 20 MB is one file, and not a hundred, until it is merged into something larger.
@@ -97,6 +99,7 @@ PARTITION BY toYYYYMM(bucket)
 ORDER BY (tenant_id, project_id, resolution, metric, bucket, unit, currency, subject_type, dimensions_hash)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   min_rows_to_fsync_after_merge = 1, merge_selector_base = 10,
+  min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1,
   number_of_free_entries_in_pool_to_execute_mutation = 1;
 
 -- Items are summed per minute; arrayJoin then repeats each sum, not each item, for all resolutions.
