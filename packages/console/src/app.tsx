@@ -7,6 +7,7 @@ import { BoardsPage } from './features/boards/boards-page.js';
 import { LimitsPages } from './features/limits/limits-pages.js';
 import { AccountPage } from './features/money/account-page.js';
 import { AccountsPage } from './features/money/accounts-page.js';
+import { projectOfPurchase } from './features/settings/purchase.js';
 import { SettingsPages } from './features/settings/settings-pages.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { UsagePage } from './features/usage/usage-page.js';
@@ -110,6 +111,7 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   );
 }
 
+/** Where one begins: at the project that one came from to pay a plan, or at the first. */
 function FirstProject() {
   const projects = useProjects();
   if (projects.isError)
@@ -122,6 +124,11 @@ function FirstProject() {
         <FirstProjectPage />
       </Suspense>
     );
+  }
+  const outcome = new URLSearchParams(window.location.search).get('checkout');
+  if (outcome !== null) {
+    const buyer = projects.data.find(({ id }) => id === projectOfPurchase()) ?? first;
+    return <Redirect to={`/p/${buyer.id}/settings/plan?checkout=${encodeURIComponent(outcome)}`} replace />;
   }
   return <Redirect to={`/p/${first.id}/boards`} replace />;
 }

@@ -1,12 +1,33 @@
-import { useQuery } from '@tanstack/react-query';
-import type { Project, Tenant } from '@tollgate/contract';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { CreateProjectBody, Project, Tenant } from '@tollgate/contract';
 import { request } from './client.js';
+import { everyPage } from './every-page.js';
+
+interface Projects {
+  readonly projects: Project[];
+  readonly total_count: number;
+}
+interface Tenants {
+  readonly tenants: Tenant[];
+  readonly total_count: number;
+}
 
 /** Every project that is visible: they are few, and the switcher shows them all. */
 export function useProjects() {
   return useQuery({
     queryKey: ['projects'],
-    queryFn: async () => (await request<{ projects: Project[] }>('GET', '/v1/projects?limit=100')).projects,
+    queryFn: () => everyPage('/v1/projects', ({ projects }: Projects) => projects),
+  });
+}
+
+/** Makes a project of a tenant. */
+export function useCreateProject(tenantId: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: CreateProjectBody) =>
+      request<Project>('POST', `/admin/v1/tenants/${tenantId}/projects`, { body }),
+    // It can be gone to when it is in the list.
+    onSuccess: () => client.invalidateQueries({ queryKey: ['projects'] }),
   });
 }
 
@@ -15,6 +36,6 @@ export function useTenants(isEnabled: boolean) {
   return useQuery({
     queryKey: ['tenants'],
     enabled: isEnabled,
-    queryFn: async () => (await request<{ tenants: Tenant[] }>('GET', '/admin/v1/tenants?limit=100')).tenants,
+    queryFn: () => everyPage('/admin/v1/tenants', ({ tenants }: Tenants) => tenants),
   });
 }

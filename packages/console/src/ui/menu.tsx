@@ -1,5 +1,5 @@
 import { DropdownMenu as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { classes } from './classes.js';
 
 export interface MenuItem {
@@ -8,6 +8,8 @@ export interface MenuItem {
   readonly isDangerous?: boolean;
   readonly isChosen?: boolean;
   readonly isDisabled?: boolean;
+  /** Items that follow each other in the same group stand under its name. */
+  readonly group?: string | undefined;
   readonly onSelect: () => void;
 }
 
@@ -28,23 +30,34 @@ export function Menu({
           sideOffset={4}
           className="z-50 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-panel p-1 shadow-lg"
         >
-          {items.map(({ label, icon, isDangerous, isChosen, isDisabled = false, onSelect }) => (
-            <Radix.Item
-              key={label}
-              disabled={isDisabled}
-              onSelect={onSelect}
-              className={classes(
-                'flex cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-[13px] outline-none data-disabled:cursor-default data-disabled:opacity-50 data-highlighted:bg-sunken',
-                isDangerous === true && 'text-bad',
-                isChosen === true && 'font-semibold',
+          {items.map((item, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: what is in a menu does not move while it is open
+            <Fragment key={index}>
+              {item.group !== undefined && item.group !== items[index - 1]?.group && (
+                <Radix.Label className="px-2.5 pt-2 pb-1 text-xs text-ink-faint">{item.group}</Radix.Label>
               )}
-            >
-              {icon}
-              {label}
-            </Radix.Item>
+              <Item {...item} />
+            </Fragment>
           ))}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  );
+}
+
+function Item({ label, icon, isDangerous, isChosen, isDisabled = false, onSelect }: MenuItem) {
+  return (
+    <Radix.Item
+      disabled={isDisabled}
+      onSelect={onSelect}
+      className={classes(
+        'flex cursor-pointer items-center gap-2 rounded-md px-2.5 py-1.5 text-[13px] outline-none data-disabled:cursor-default data-disabled:opacity-50 data-highlighted:bg-sunken',
+        isDangerous === true && 'text-bad',
+        isChosen === true && 'font-semibold',
+      )}
+    >
+      {icon}
+      {label}
+    </Radix.Item>
   );
 }

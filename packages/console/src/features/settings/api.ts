@@ -1,28 +1,46 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type {
   ApiKey,
   ApiKeyList,
+  AuditEntry,
   AuditLog,
+  AuditLogQuery,
   CatalogPlan,
   CreateApiKeyBody,
   CreatedApiKey,
   Entitlement,
+  PaymentOrder,
 } from '@tollgate/contract';
 import { request, withQuery } from '../../api/client.js';
+import { everyPage } from '../../api/every-page.js';
+import { useMay, useMe } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { purchase } from './purchase.js';
 
-const PAGE_SIZE = 50;
+const AUDIT_PAGE_SIZE = 50;
+/** How far back the change before another one is looked for. */
+const HISTORY_ENTRIES = 100;
 
-function useTenantPath(): string {
+export function useTenantPath(): string {
   return `/admin/v1/tenants/${useProject().tenant_id}`;
+}
+
+/** Whether the session administers the whole tenant, and not one project of it. */
+export function useIsAdmin(): boolean {
+  const me = useMe();
+  const mayAdminister = useMay('tenant:admin');
+  return me.kind === 'service' || (mayAdminister && me.project_id === null);
 }
 
 export function useApiKeys() {
   const tenant = useTenantPath();
   return useQuery({
     queryKey: ['keys', tenant],
-    queryFn: async () => (await request<ApiKeyList>('GET', `${tenant}/api-keys?limit=100`)).api_keys,
+    queryFn: () =>
+      everyPage(
+        `${tenant}/api-keys`,
+        ({ api_keys }: ApiKeyList & { readonly total_count: number }) => api_keys,
+      ),
   });
 }
 
@@ -42,26 +60,43 @@ export function useApiKeyChanges() {
   };
 }
 
-/** What was changed, newest first. */
-export function useAuditLog() {
+export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
+
+/** One page of what was changed, newest first. */
+export function useAuditLog(filter: AuditFilter, offset: number) {
   const tenant = useTenantPath();
-  return useInfiniteQuery({
-    queryKey: ['audit', tenant],
-    queryFn: ({ pageParam }) =>
-      request<AuditLog>('GET', withQuery(`${tenant}/audit-log`, { limit: PAGE_SIZE, offset: pageParam })),
-    initialPageParam: 0,
-    getNextPageParam: ({ offset, limit, total_count }) =>
-      offset + limit < total_count ? offset + limit : undefined,
+  return useQuery({
+    queryKey: ['audit', tenant, filter, offset],
+    queryFn: () =>
+      request<AuditLog>(
+        'GET',
+        withQuery(`${tenant}/audit-log`, { ...filter, limit: AUDIT_PAGE_SIZE, offset }),
+      ),
+    // Rows stay until those of the next page are there.
+    placeholderData: (previous) => previous,
   });
 }
 
-export function useEntitlement() {
+/** What was done to the same thing, newest first. */
+export function useHistoryOf({ resource_type, resource_id }: AuditEntry) {
   const tenant = useTenantPath();
   return useQuery({
+    queryKey: ['audit', tenant, 'of', resource_type, resource_id],
+    queryFn: async () => {
+      const query = { resource_type, resource_id, limit: HISTORY_ENTRIES };
+      return (await request<AuditLog>('GET', withQuery(`${tenant}/audit-log`, query))).entries;
+    },
+  });
+}
+
+/** What the tenant may do now. Any key of the tenant may ask for its own. */
+export function useEntitlement(options: { readonly refetchInterval?: number | false } = {}) {
+  const tenant = useTenantPath();
+  const isAdmin = useIsAdmin();
+  return useQuery({
     queryKey: ['entitlement', tenant],
-    queryFn: () => request<Entitlement>('GET', `${tenant}/entitlement`),
-    // A payment is told by the provider, some time after the page came back.
-    refetchInterval: 5_000,
+    queryFn: () => request<Entitlement>('GET', isAdmin ? `${tenant}/entitlement` : '/v1/entitlement'),
+    ...options,
   });
 }
 
@@ -75,8 +110,23 @@ export function useCatalog() {
 /** Leads to the payment page of a plan. */
 export function usePurchase() {
   const tenant = useTenantPath();
+  const { id: projectId } = useProject();
+  const isService = useMe().kind === 'service';
   return useMutation({
-    mutationFn: (planId: string) => purchase(tenant, planId),
+    mutationFn: (planId: string) => purchase({ tenantPath: tenant, projectId, planId, isService }),
     onSuccess: ({ session_url }) => window.location.assign(session_url),
+  });
+}
+
+/** The last order of the tenant: that which a buyer comes back from. Undefined where there is none. */
+export function useLastOrder(options: { readonly refetchInterval: number | false }) {
+  const tenant = useTenantPath();
+  return useQuery({
+    queryKey: ['order', tenant],
+    queryFn: async () =>
+      (await request<{ orders: PaymentOrder[] }>('GET', `${tenant}/payments/orders?limit=1`)).orders[0] ??
+      null,
+    staleTime: 0,
+    ...options,
   });
 }

@@ -1,45 +1,171 @@
 import type { AuditEntry } from '@tollgate/contract';
+import { ScrollText } from 'lucide-react';
+import { useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useProjects } from '../../api/projects.js';
 import { dateTime } from '../../format.js';
+import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
-import { type Column, Table } from '../../ui/table.js';
-import { useAuditLog } from './api.js';
+import { Select } from '../../ui/field.js';
+import { FilterInput } from '../../ui/filter-input.js';
+import { Pager } from '../../ui/pager.js';
+import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
+import { AuditEntryDialog } from './audit-entry-dialog.js';
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
-  { title: 'When (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
-  { title: 'Who', cell: ({ actor }) => <code className="font-mono text-xs">{actor}</code> },
-  { title: 'What', cell: ({ action }) => action },
-  { title: 'Of', cell: ({ resource_id }) => <code className="font-mono text-xs">{resource_id}</code> },
-  {
-    title: 'Change',
-    cell: ({ change }) => {
-      const text = change === null ? '' : JSON.stringify(change);
-      return (
-        <code title={text} className="font-mono text-xs text-ink-soft">
-          {text}
-        </code>
-      );
-    },
-  },
-];
+const TEXTS = { action: 'Action', resource_id: 'Id of what was changed' } as const;
+const NAMES = ['actor', 'project_id', 'action', 'resource_id'] as const;
 
+/** Who changed what, and when. The filters and the page are in the address. */
 export function AuditPage() {
-  const log = useAuditLog();
-  if (log.isError) return <FailureNote error={log.error} onRetry={() => void log.refetch()} />;
-  if (log.data === undefined) return <Skeleton className="h-96" />;
-  const entries = log.data.pages.flatMap((page) => page.entries);
+  const [parameters, setParameters] = useSearchParams();
+  const filter: AuditFilter = Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const value = parameters.get(name) ?? '';
+      return value === '' ? [] : [[name, value]];
+    }),
+  );
+  const offset = Math.max(Number.parseInt(parameters.get('offset') ?? '0', 10) || 0, 0);
+  const log = useAuditLog(filter, offset);
+  const actorName = useActorNames();
+  const [chosen, setChosen] = useState<AuditEntry>();
+  const put = (changes: Readonly<Record<string, string>>) =>
+    setParameters(
+      (current) => {
+        const next = new URLSearchParams(current);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === '') next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  const entries = log.data?.entries ?? [];
   return (
     <div className="flex flex-col gap-4">
-      <Table label="Audit log" columns={COLUMNS} rows={entries} keyOf={({ id }) => id} />
-      {log.hasNextPage && (
-        <Button
-          className="self-center"
-          isBusy={log.isFetchingNextPage}
-          onClick={() => void log.fetchNextPage()}
-        >
-          Show older
-        </Button>
+      <Filters filter={filter} onChange={(change) => put({ ...change, offset: '' })} />
+      {log.isError && <FailureNote error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isPending && <Skeleton className="h-96" />}
+      {log.isSuccess && entries.length === 0 && (
+        <EmptyState icon={<ScrollText size={20} />} title="Nothing was changed">
+          No change fits these filters.
+        </EmptyState>
+      )}
+      {entries.length > 0 && (
+        <Table
+          label="Audit log"
+          columns={columnsOf(actorName, setChosen)}
+          rows={entries}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {log.data !== undefined && (
+        <Pager page={log.data} onOffset={(next) => put({ offset: next === 0 ? '' : String(next) })} />
+      )}
+      {chosen !== undefined && (
+        <AuditEntryDialog
+          entry={chosen}
+          actor={actorName(chosen.actor)}
+          onFilter={() => {
+            put({ resource_id: chosen.resource_id, actor: '', action: '', project_id: '', offset: '' });
+            setChosen(undefined);
+          }}
+          onClose={() => setChosen(undefined)}
+        />
       )}
     </div>
   );
+}
+
+/** What a person calls who did it: the name of the key, while it is there. */
+function useActorNames(): (actor: string) => string {
+  const { data: keys = [] } = useApiKeys();
+  return (actor) =>
+    actor === 'service' ? 'Service key' : (keys.find(({ id }) => id === actor)?.name ?? actor);
+}
+
+function Filters({
+  filter,
+  onChange,
+}: {
+  readonly filter: AuditFilter;
+  readonly onChange: (change: Readonly<Record<string, string>>) => void;
+}) {
+  const { tenant_id } = useProject();
+  const { data: keys = [] } = useApiKeys();
+  const { data: projects = [] } = useProjects();
+  const own = projects.filter((project) => project.tenant_id === tenant_id);
+  const actors = [
+    { value: '', label: 'Everybody' },
+    { value: 'service', label: 'Service key' },
+    ...keys.map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  const { actor = '', project_id: projectId = '' } = filter;
+  const isGone = !actors.some(({ value }) => value === actor);
+  return (
+    <search className="flex flex-wrap items-center gap-2">
+      <Select
+        aria-label="Who"
+        className="w-full sm:w-auto"
+        options={isGone ? [...actors, { value: actor, label: actor }] : actors}
+        value={actor}
+        onChange={(chosen) => onChange({ actor: chosen })}
+      />
+      <Select
+        aria-label="Project"
+        className="w-full sm:w-auto"
+        options={[
+          { value: '', label: 'Every project' },
+          ...own.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={projectId}
+        onChange={(chosen) => onChange({ project_id: chosen })}
+      />
+      {(['action', 'resource_id'] as const).map((name) => (
+        <FilterInput
+          key={name}
+          label={TEXTS[name]}
+          value={filter[name] ?? ''}
+          onChange={(text) => onChange({ [name]: text })}
+        />
+      ))}
+      {Object.keys(filter).length > 0 && (
+        <Button look="quiet" onClick={() => onChange(Object.fromEntries(NAMES.map((name) => [name, ''])))}>
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function columnsOf(
+  actorName: (actor: string) => string,
+  onChoose: (entry: AuditEntry) => void,
+): readonly Column<AuditEntry>[] {
+  return [
+    {
+      title: 'When (UTC)',
+      cell: (entry) => (
+        <button type="button" className={ROW_TARGET} onClick={() => onChoose(entry)}>
+          {dateTime(entry.created_at, 'UTC')}
+        </button>
+      ),
+    },
+    { title: 'Who', cell: ({ actor }) => <span title={actor}>{actorName(actor)}</span> },
+    { title: 'What', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+    {
+      title: 'Of',
+      cell: ({ resource_id }) => <code className="font-mono text-xs text-ink-soft">{resource_id}</code>,
+    },
+    {
+      title: 'Change',
+      cell: ({ change }) => (
+        <code className="font-mono text-xs text-ink-soft">
+          {change === null ? '' : JSON.stringify(change)}
+        </code>
+      ),
+    },
+  ];
 }

@@ -1,19 +1,31 @@
-import { type CreatedApiKey, PERMISSIONS, type Permission } from '@tollgate/contract';
+import type { CreatedApiKey, Permission } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
+import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Choices } from '../../ui/choices.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { ShownOnce } from '../../ui/shown-once.js';
 import { FailureNote } from '../../ui/states.js';
 import { useApiKeyChanges } from './api.js';
+import { PermissionFields } from './permission-fields.js';
 
 const SCOPES = [
   { value: 'project', label: 'This project' },
   { value: 'tenant', label: 'Every project' },
 ] as const;
 type Scope = (typeof SCOPES)[number]['value'];
+const DAY_S = 86_400;
+/** By days. */
+const LIFETIMES = [
+  { value: '', label: 'Never' },
+  { value: '7', label: 'In 7 days' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+] as const;
+type Lifetime = (typeof LIFETIMES)[number]['value'];
 
 /** Makes a key, and shows it the only time that it can be seen. */
 export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
@@ -26,6 +38,7 @@ export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; reado
     <Dialog
       title={created === undefined ? 'New API key' : 'Copy the key now'}
       isOpen={isOpen}
+      isDirty
       onClose={close}
     >
       {created === undefined ? (
@@ -48,21 +61,23 @@ function KeyForm({
   const { create } = useApiKeyChanges();
   const [name, setName] = useState('');
   const [scope, setScope] = useState<Scope>('project');
-  const [permissions, setPermissions] = useState<readonly Permission[]>(['usage:ingest']);
-  const names =
-    scope === 'tenant' ? PERMISSIONS : PERMISSIONS.filter((permission) => permission !== 'tenant:admin');
+  const [lifetime, setLifetime] = useState<Lifetime>('');
+  const [chosen, setChosen] = useState<readonly Permission[]>(['usage:ingest']);
+  const permissions = chosen.filter((each) => scope === 'tenant' || each !== 'tenant:admin');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const body = {
       name: name.trim(),
-      permissions: names.filter((permission) => permissions.includes(permission)),
+      permissions,
       ...(scope === 'project' ? { project_id: projectId } : {}),
+      ...(lifetime === '' ? {} : { expires_at: nowS() + Number(lifetime) * DAY_S }),
     };
     create.mutate(body, { onSuccess: onCreated });
   };
+  const errors = fieldErrorsOf(create.error, ['name']);
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Name" hint="What will use it.">
+      <Field label="Name" error={errors.at('name')} hint="What will use it.">
         {(control) => (
           <TextInput
             {...control}
@@ -74,19 +89,26 @@ function KeyForm({
           />
         )}
       </Field>
-      <Field label="Reaches">
-        {(control) => (
-          <Select {...control} className="w-full" options={SCOPES} value={scope} onChange={setScope} />
-        )}
-      </Field>
-      <Choices
-        label="May"
-        names={names}
-        chosen={permissions}
-        max={names.length}
-        onChange={(chosen) => setPermissions(PERMISSIONS.filter((permission) => chosen.includes(permission)))}
-      />
-      {create.isError && <FailureNote error={create.error} />}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Reaches">
+          {(control) => (
+            <Select {...control} className="w-full" options={SCOPES} value={scope} onChange={setScope} />
+          )}
+        </Field>
+        <Field label="Expires">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              options={LIFETIMES}
+              value={lifetime}
+              onChange={setLifetime}
+            />
+          )}
+        </Field>
+      </div>
+      <PermissionFields chosen={permissions} isWholeTenant={scope === 'tenant'} onChange={setChosen} />
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" look="primary" isBusy={create.isPending} disabled={permissions.length === 0}>

@@ -1,6 +1,9 @@
 import type { ApiKey } from '@tollgate/contract';
 import { KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { useProjects } from '../../api/projects.js';
+import { useMe } from '../../api/session.js';
+import { nowS } from '../../clock.js';
 import { dateTime } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button, IconButton } from '../../ui/button.js';
@@ -12,12 +15,28 @@ import { KeyDialog } from './key-dialog.js';
 
 export function KeysPage() {
   const keys = useApiKeys();
+  const { data: projects = [] } = useProjects();
   const { revoke } = useApiKeyChanges();
+  const { key_id: ownId } = useMe();
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey>();
   const columns: readonly Column<ApiKey>[] = [
-    { title: 'Key', cell: ({ name }) => <span className="font-medium">{name}</span> },
+    {
+      title: 'Key',
+      cell: ({ id, name }) => (
+        <span className="font-medium">
+          {name} {id === ownId && <Badge tone="accent">yours</Badge>}
+        </span>
+      ),
+    },
     { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
+    {
+      title: 'Reaches',
+      cell: ({ project_id }) =>
+        project_id === null
+          ? 'every project'
+          : (projects.find(({ id }) => id === project_id)?.name ?? project_id),
+    },
     {
       title: 'May',
       cell: ({ permissions }) => (
@@ -28,10 +47,8 @@ export function KeysPage() {
         </span>
       ),
     },
-    {
-      title: 'Expires (UTC)',
-      cell: ({ expires_at }) => (expires_at === null ? 'never' : dateTime(expires_at, 'UTC')),
-    },
+    { title: 'Made (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'Expires (UTC)', cell: (key) => <Expiry apiKey={key} /> },
     {
       title: 'Revoke',
       isTitleHidden: true,
@@ -75,8 +92,16 @@ export function KeysPage() {
         onClose={() => setRevoking(undefined)}
         onConfirm={() => revoking && revoke.mutate(revoking, { onSuccess: () => setRevoking(undefined) })}
       >
-        Whatever uses it is refused from the next second on. This cannot be taken back.
+        Whatever uses it is refused from the next second on
+        {revoking?.id === ownId ? ', and so are you: you are signed in with it' : ''}. This cannot be taken
+        back.
       </ConfirmDialog>
     </div>
   );
+}
+
+function Expiry({ apiKey: { expires_at: at } }: { readonly apiKey: ApiKey }) {
+  if (at === null) return <>never</>;
+  if (at <= nowS()) return <Badge tone="bad">expired</Badge>;
+  return <>{dateTime(at, 'UTC')}</>;
 }

@@ -1,33 +1,53 @@
 import { type CatalogPlan, type Entitlement, UNLIMITED, UNSOLD_PLAN_ID } from '@tollgate/contract';
+import { useSearchParams } from 'wouter';
 import { count, dateTime, price } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
-import { useCatalog, useEntitlement, usePurchase } from './api.js';
+import { useCatalog, useEntitlement, useIsAdmin, usePurchase } from './api.js';
+import { PurchaseOutcome } from './purchase-outcome.js';
 
 /** What the tenant may use, how much of it is used, and what else can be bought. */
 export function PlanPage() {
   const entitlement = useEntitlement();
-  const catalog = useCatalog();
+  const [parameters, setParameters] = useSearchParams();
+  const isAdmin = useIsAdmin();
+  const outcome = parameters.get('checkout');
   if (entitlement.isError)
     return <FailureNote error={entitlement.error} onRetry={() => void entitlement.refetch()} />;
   if (entitlement.data === undefined) return <Skeleton className="h-64" />;
+  return (
+    <div className="flex flex-col gap-6">
+      {isAdmin && (outcome === 'success' || outcome === 'cancel') && (
+        <PurchaseOutcome outcome={outcome} onDismiss={() => setParameters({}, { replace: true })} />
+      )}
+      <Current entitlement={entitlement.data} />
+      <Plans currentId={entitlement.data.plan_id} isAdmin={isAdmin} />
+    </div>
+  );
+}
+
+function Plans({ currentId, isAdmin }: { readonly currentId: string; readonly isAdmin: boolean }) {
+  const catalog = useCatalog();
   const plans =
     catalog.data?.filter(({ id, amount_minor }) => amount_minor > 0 && id !== UNSOLD_PLAN_ID) ?? [];
   return (
-    <div className="flex flex-col gap-8">
-      <Current entitlement={entitlement.data} />
-      <section aria-label="Plans">
-        <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
-        {catalog.isError && <FailureNote error={catalog.error} onRetry={() => void catalog.refetch()} />}
-        <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
-          {plans.map((plan) => (
-            <Offer key={plan.id} plan={plan} isCurrent={plan.id === entitlement.data.plan_id} />
-          ))}
-        </ul>
-      </section>
-    </div>
+    <section aria-label="Plans">
+      <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
+      {catalog.isError && <FailureNote error={catalog.error} onRetry={() => void catalog.refetch()} />}
+      {catalog.isPending && <Skeleton className="h-64" />}
+      <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
+        {plans.map((plan) => (
+          <Offer key={plan.id} plan={plan} isCurrent={plan.id === currentId} isAdmin={isAdmin} />
+        ))}
+      </ul>
+      {!isAdmin && (
+        <p className="mt-3 text-[13px] text-ink-soft">
+          A plan is bought by who signs in with a key that has the permission tenant:admin.
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -58,6 +78,9 @@ function Current({ entitlement }: { readonly entitlement: Entitlement }) {
   );
 }
 
+/** From here on a limit is close. */
+const NEARLY = 0.8;
+
 function Meter({
   name,
   used,
@@ -78,14 +101,25 @@ function Meter({
           of {limit === UNLIMITED ? 'any number' : count(limit)}
         </span>
         <span aria-hidden="true" className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken">
-          <span className={share >= 1 ? 'bg-bad' : 'bg-accent'} style={{ width: `${share * 100}%` }} />
+          <span
+            className={share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent'}
+            style={{ width: `${share * 100}%` }}
+          />
         </span>
       </dd>
     </div>
   );
 }
 
-function Offer({ plan, isCurrent }: { readonly plan: CatalogPlan; readonly isCurrent: boolean }) {
+function Offer({
+  plan,
+  isCurrent,
+  isAdmin,
+}: {
+  readonly plan: CatalogPlan;
+  readonly isCurrent: boolean;
+  readonly isAdmin: boolean;
+}) {
   const purchase = usePurchase();
   const facts = [
     limitText(plan.monthly_event_limit, 'events a month'),
@@ -115,6 +149,7 @@ function Offer({ plan, isCurrent }: { readonly plan: CatalogPlan; readonly isCur
         look={isCurrent ? 'plain' : 'primary'}
         className="mt-auto"
         isBusy={purchase.isPending}
+        disabled={!isAdmin}
         onClick={() => purchase.mutate(plan.id)}
       >
         {isCurrent ? 'Buy another month' : `Buy ${plan.display_name}`}

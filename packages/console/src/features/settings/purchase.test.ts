@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { purchase } from './purchase.js';
+import { projectOfPurchase, purchase } from './purchase.js';
 
 const TENANT = '/admin/v1/tenants/ten_1';
+
+const buy = (planId: string) =>
+  purchase({ tenantPath: TENANT, projectId: 'prj_1', planId, isService: false });
 
 /** What became of the order of each key; the first request with a key makes it. */
 let statuses: Map<string, string>;
@@ -29,20 +32,35 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 it('leads to the same page until it is paid or has expired, and to another one after that', async () => {
-  const first = await purchase(TENANT, 'growth');
+  const first = await buy('growth');
   expect(first.order_id).toMatch(/^[0-9a-f]{32}$/);
-  expect(await purchase(TENANT, 'growth')).toEqual(first);
+  expect(await buy('growth')).toEqual(first);
   statuses.set(first.order_id, 'paid');
-  const second = await purchase(TENANT, 'growth');
+  const second = await buy('growth');
   expect(second).not.toEqual(first);
-  expect(await purchase(TENANT, 'growth')).toEqual(second);
+  expect(await buy('growth')).toEqual(second);
   statuses.set(second.order_id, 'expired');
-  const third = await purchase(TENANT, 'growth');
+  const third = await buy('growth');
   expect([...statuses.keys()]).toEqual([first, second, third].map(({ order_id }) => order_id));
 });
 
 it('has a page for each plan', async () => {
-  const [growth, scale] = [await purchase(TENANT, 'growth'), await purchase(TENANT, 'scale')];
+  const [growth, scale] = [await buy('growth'), await buy('scale')];
   expect(growth).not.toEqual(scale);
-  expect(await purchase(TENANT, 'growth')).toEqual(growth);
+  expect(await buy('growth')).toEqual(growth);
+});
+
+it('remembers where the buyer was', async () => {
+  expect(projectOfPurchase()).toBeNull();
+  await buy('growth');
+  expect(projectOfPurchase()).toBe('prj_1');
+});
+
+it('is made for a tenant by the service key, which has none', async () => {
+  const asked = vi.fn(async (_url: string, { method }: RequestInit) =>
+    Response.json(method === 'GET' ? { status: 'pending' } : { order_id: 'ord_1' }),
+  );
+  vi.stubGlobal('fetch', asked);
+  await purchase({ tenantPath: TENANT, projectId: 'prj_1', planId: 'growth', isService: true });
+  expect(asked.mock.calls[0]?.[0]).toBe(`/api${TENANT}/payments/provider/checkout-sessions`);
 });

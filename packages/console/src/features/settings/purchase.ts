@@ -3,31 +3,45 @@ import { ApiFailure, request } from '../../api/client.js';
 import { newIdempotencyKey } from '../../api/idempotency-key.js';
 
 const KEY_STORAGE = 'tollgate.checkout-key.';
+const PROJECT_STORAGE = 'tollgate.checkout-project';
+
+export interface Purchase {
+  /** Path of the tenant that buys, which is that of the session unless the service key buys for it. */
+  readonly tenantPath: string;
+  /** Where the buyer was, and is led back to. */
+  readonly projectId: string;
+  readonly planId: string;
+  readonly isService: boolean;
+}
 
 /**
  * The page on which a plan is paid. The key of the purchase is kept for this tab, so that a second click leads to the same page; a
  * purchase that is over, because it has expired or was paid, is followed by another one.
- *
- * @param tenantPath path of the tenant that buys, which is that of the session
  */
-export async function purchase(tenantPath: string, planId: string): Promise<CheckoutSession> {
+export async function purchase(wanted: Purchase): Promise<CheckoutSession> {
+  sessionStorage.setItem(PROJECT_STORAGE, wanted.projectId);
   try {
-    const session = await begin(planId);
-    const orderPath = `${tenantPath}/payments/orders/${session.order_id}`;
+    const session = await begin(wanted);
+    const orderPath = `${wanted.tenantPath}/payments/orders/${session.order_id}`;
     const { status } = await request<PaymentOrder>('GET', orderPath);
     if (status !== 'paid') return session;
   } catch (error) {
     if (!(error instanceof ApiFailure && error.code === 'payment_checkout_expired')) throw error;
   }
-  sessionStorage.removeItem(KEY_STORAGE + planId);
-  return begin(planId);
+  sessionStorage.removeItem(KEY_STORAGE + wanted.planId);
+  return begin(wanted);
 }
 
-function begin(planId: string): Promise<CheckoutSession> {
+function begin({ tenantPath, planId, isService }: Purchase): Promise<CheckoutSession> {
   const key = sessionStorage.getItem(KEY_STORAGE + planId) ?? newIdempotencyKey();
   sessionStorage.setItem(KEY_STORAGE + planId, key);
-  return request('POST', '/payments/provider/checkout-sessions', {
+  return request('POST', `${isService ? tenantPath : ''}/payments/provider/checkout-sessions`, {
     body: { plan_id: planId },
     headers: { 'idempotency-key': key },
   });
+}
+
+/** The project from which this tab went to pay; null where it did not. */
+export function projectOfPurchase(): string | null {
+  return sessionStorage.getItem(PROJECT_STORAGE);
 }

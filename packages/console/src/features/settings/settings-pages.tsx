@@ -1,34 +1,56 @@
 import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
-import { useMe } from '../../api/session.js';
 import { useProject } from '../../project.js';
+import { NotFoundPage } from '../../shell/not-found-page.js';
 import { PageHeader } from '../../shell/shell.js';
 import { EmptyState } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
+import { useIsAdmin } from './api.js';
 import { AuditPage } from './audit-page.js';
 import { KeysPage } from './keys-page.js';
 import { PlanPage } from './plan-page.js';
+import { ProjectsPage } from './projects-page.js';
 
 /** What concerns the whole tenant. */
 export function SettingsPages() {
-  const me = useMe();
-  const isAdmin =
-    me.kind === 'service' || (me.permissions.includes('tenant:admin') && me.project_id === null);
   return (
-    <WithTabs>
-      {isAdmin ? (
-        <Switch>
-          <Route path="/p/:projectId/settings/keys" component={KeysPage} />
-          <Route path="/p/:projectId/settings/audit" component={AuditPage} />
-          <Route component={PlanPage} />
-        </Switch>
-      ) : (
-        <EmptyState title="For administrators">
-          Keys, the audit log and the plan are shown to who signs in with a key that may administer the
-          tenant.
-        </EmptyState>
-      )}
-    </WithTabs>
+    <Switch>
+      <Route path="/p/:projectId/settings">
+        <WithTabs>
+          <ProjectsPage />
+        </WithTabs>
+      </Route>
+      <Route path="/p/:projectId/settings/keys">
+        <WithTabs>
+          <ForAdmins>
+            <KeysPage />
+          </ForAdmins>
+        </WithTabs>
+      </Route>
+      <Route path="/p/:projectId/settings/audit">
+        <WithTabs>
+          <ForAdmins>
+            <AuditPage />
+          </ForAdmins>
+        </WithTabs>
+      </Route>
+      <Route path="/p/:projectId/settings/plan">
+        <WithTabs>
+          <PlanPage />
+        </WithTabs>
+      </Route>
+      <Route component={NotFoundPage} />
+    </Switch>
+  );
+}
+
+function ForAdmins({ children }: { readonly children: ReactNode }) {
+  const isAdmin = useIsAdmin();
+  if (isAdmin) return children;
+  return (
+    <EmptyState title="For administrators">
+      This is shown to who signs in with a key that has the permission tenant:admin.
+    </EmptyState>
   );
 }
 
@@ -41,9 +63,10 @@ function WithTabs({ children }: { readonly children: ReactNode }) {
       <Tabs
         label="Settings"
         tabs={[
-          { label: 'Plan and usage', href: base },
+          { label: 'Projects', href: base },
           { label: 'API keys', href: `${base}/keys` },
           { label: 'Audit log', href: `${base}/audit` },
+          { label: 'Plan and usage', href: `${base}/plan` },
         ]}
       />
       <div className="px-4 pb-10 sm:px-6">{children}</div>

@@ -2,8 +2,8 @@ import { ListFilter } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
+import { FilterInput } from '../../ui/filter-input.js';
 import { useMetrics } from '../boards/metrics.js';
-import { FilterInput } from './filter-input.js';
 import { type Filters, TEXT_FILTERS, type TextFilter } from './filters.js';
 import { TimeFilter } from './time-filter.js';
 

@@ -98,6 +98,7 @@ export function returnPage(outcome: 'success' | 'cancel'): Page {
   return page(
     title,
     `<h1${outcome === 'success' ? ' class="good"' : ''}>${title}</h1><p>${text}</p>
+<a class="button primary" href="../../?checkout=${outcome}">Go to the console</a>
 <p>This page stands in for your own: set <code>TOLLGATE_CHECKOUT_SUCCESS_URL</code> and <code>TOLLGATE_CHECKOUT_CANCEL_URL</code>.</p>`,
   );
 }

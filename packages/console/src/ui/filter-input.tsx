@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { TextInput } from '../../ui/field.js';
+import { TextInput } from './field.js';
 
 /** Who types is let finish the word. */
 const TYPING_PAUSE_MS = 300;

@@ -1,0 +1,56 @@
+import type { Permission } from '@tollgate/contract';
+import { Check } from 'lucide-react';
+import { classes } from '../../ui/classes.js';
+import { PERMISSION_GROUPS, toggled, verbOf } from './permission-groups.js';
+
+/** What a key may do, by what it concerns. */
+export function PermissionFields({
+  chosen,
+  isWholeTenant,
+  onChange,
+}: {
+  readonly chosen: readonly Permission[];
+  /** Whether the key reaches every project; only such a key may administer the tenant. */
+  readonly isWholeTenant: boolean;
+  readonly onChange: (chosen: Permission[]) => void;
+}) {
+  const groups = PERMISSION_GROUPS.filter(
+    ({ permissions }) => isWholeTenant || !permissions.includes('tenant:admin'),
+  );
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-[13px] font-medium">May</legend>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-1.5">
+        {groups.map(({ label, permissions }) => (
+          <div key={label} className="contents">
+            <dt className="text-[13px] text-ink-soft">{label}</dt>
+            <dd className="flex flex-wrap gap-1.5">
+              {permissions.map((permission) => {
+                const isChosen = chosen.includes(permission);
+                return (
+                  <button
+                    key={permission}
+                    type="button"
+                    aria-label={permission}
+                    aria-pressed={isChosen}
+                    onClick={() => onChange(toggled(chosen, permission))}
+                    className={classes(
+                      'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs',
+                      isChosen
+                        ? 'border-accent bg-accent-soft font-medium text-accent'
+                        : 'border-line-strong hover:bg-sunken',
+                    )}
+                  >
+                    {isChosen && <Check size={12} />}
+                    {verbOf(permission)}
+                  </button>
+                );
+              })}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p className="mt-2 text-xs text-ink-faint">Writing includes reading; admin includes everything.</p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,33 @@
+import type { Permission } from '@tollgate/contract';
+
+/** Permissions that concern one thing. */
+export interface PermissionGroup {
+  readonly label: string;
+  readonly permissions: readonly Permission[];
+}
+
+export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
+  { label: 'Usage', permissions: ['usage:ingest', 'usage:read'] },
+  { label: 'Rules and prices', permissions: ['rules:read', 'rules:write'] },
+  { label: 'Analysis and boards', permissions: ['analytics:read', 'analytics:write'] },
+  { label: 'Limits', permissions: ['usage_control:read', 'usage_control:write'] },
+  { label: 'Accounts and wallets', permissions: ['wallets:read', 'wallets:write'] },
+  { label: 'Webhooks', permissions: ['webhooks:read', 'webhooks:write'] },
+  { label: 'Billing', permissions: ['billing:read'] },
+  { label: 'The whole tenant', permissions: ['tenant:admin'] },
+];
+
+/** The part after the colon: what may be done. */
+export function verbOf(permission: Permission): string {
+  return permission.slice(permission.indexOf(':') + 1);
+}
+
+/**
+ * Turns one permission on or off. What another one of the same group includes goes: writing includes reading.
+ */
+export function toggled(chosen: readonly Permission[], permission: Permission): Permission[] {
+  if (chosen.includes(permission)) return chosen.filter((each) => each !== permission);
+  const [noun, verb] = permission.split(':');
+  const other = verb === 'write' ? `${noun}:read` : verb === 'read' ? `${noun}:write` : undefined;
+  return [...chosen.filter((each) => each !== other), permission];
+}

@@ -1,0 +1,79 @@
+import type { ProjectKind } from '@tollgate/contract';
+import { type FormEvent, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useCreateProject } from '../../api/projects.js';
+import { useProject } from '../../project.js';
+import { Button } from '../../ui/button.js';
+import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { FailureNote } from '../../ui/states.js';
+
+const KINDS = [
+  { value: 'development', label: 'Development' },
+  { value: 'release', label: 'Release' },
+] as const;
+const MEANINGS: Readonly<Record<ProjectKind, string>> = {
+  development: 'To try things out. It works as a release project does.',
+  release: 'For production. Where the plan says so, its usage is kept by itself, apart from other projects.',
+};
+
+/** Makes a project of the tenant, and leads to it. */
+export function ProjectDialog({
+  isOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}) {
+  const [isDirty, setDirty] = useState(false);
+  const close = () => {
+    setDirty(false);
+    onClose();
+  };
+  return (
+    <Dialog title="New project" isOpen={isOpen} isDirty={isDirty} onClose={close}>
+      <ProjectForm onEdit={() => setDirty(true)} onClose={close} />
+    </Dialog>
+  );
+}
+
+function ProjectForm({ onEdit, onClose }: { readonly onEdit: () => void; readonly onClose: () => void }) {
+  const create = useCreateProject(useProject().tenant_id);
+  const [, navigate] = useLocation();
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<ProjectKind>('development');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name: name.trim(), kind }, { onSuccess: ({ id }) => navigate(`/p/${id}/boards`) });
+  };
+  const errors = fieldErrorsOf(create.error, ['name', 'kind']);
+  return (
+    <form onSubmit={submit} onInput={onEdit} className="flex flex-col gap-4">
+      <Field label="Name" error={errors.at('name')} hint="It cannot be changed later.">
+        {(control) => (
+          <TextInput
+            {...control}
+            required
+            autoFocus
+            maxLength={80}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Kind" error={errors.at('kind')} hint={MEANINGS[kind]}>
+        {(control) => (
+          <Select {...control} className="w-full" options={KINDS} value={kind} onChange={setKind} />
+        )}
+      </Field>
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" look="primary" isBusy={create.isPending}>
+          Create project
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
