@@ -23,7 +23,10 @@ export interface TableProps<Row> {
  */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
-    <section aria-label={label} className="relative overflow-x-auto rounded-xl border border-line bg-panel shadow-xs">
+    <section
+      aria-label={label}
+      className="relative overflow-x-auto rounded-xl border border-line bg-panel shadow-xs"
+    >
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>

@@ -1,0 +1,130 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sampleCall, seededRandom } from '../../packages/service/src/main/demo/sample-traffic.js';
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
+import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+
+const SUBJECT = 'm-1';
+const NAME = '"><script>alert(1)</script>';
+const DAY_MS = 86_400_000;
+
+describe.runIf(hasBrowser)('money in the console', () => {
+  let opened: OpenConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    opened = await openConsole({ events: 1 });
+    ({ page } = opened);
+    await opened.signIn();
+  });
+  afterAll(() => opened?.close());
+
+  const dialog = () => page.getByRole('dialog');
+  const wallet = () => page.getByRole('list', { name: 'Wallets' }).getByRole('listitem');
+  const ledger = () => page.getByRole('region', { name: 'Ledger', exact: true });
+  const accountId = () => page.url().split('/').at(-1) as string;
+
+  it('makes an account, and finds it again by the id of the customer', async () => {
+    await opened.goTo('Money');
+    await page.getByRole('button', { name: 'New account' }).click();
+    await dialog().getByLabel('Name').fill(NAME);
+    await dialog().getByLabel('Your id').fill('crm-42');
+    await dialog().getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { name: NAME }).waitFor();
+    await opened.goTo('Money');
+    await page.getByLabel('Find by your id').fill('crm-4');
+    await page.getByText('No such account').waitFor();
+    await page.getByLabel('Find by your id').fill('crm-42');
+    await page.getByRole('link', { name: NAME }).click();
+    await page.getByText('Your id: crm-42').waitFor();
+  });
+
+  it('opens a prepaid wallet', async () => {
+    await page.getByRole('button', { name: 'Open wallet' }).click();
+    await dialog().getByLabel('Currency').fill('usd');
+    await dialog().getByRole('button', { name: 'Open wallet' }).click();
+    await wallet().getByText('prepaid', { exact: true }).waitFor();
+  });
+
+  it('gives a credit that ends, and tells that it does', async () => {
+    await page.getByRole('button', { name: 'Add credit' }).click();
+    await dialog().getByLabel('Amount').fill('100.000000000000000001');
+    await dialog().getByLabel('Description').fill('Welcome');
+    await dialog().getByLabel('Priority').fill('-1');
+    const inTenDays = new Date(Date.now() + 10 * DAY_MS).toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length);
+    await dialog().getByLabel('Expires').fill(inTenDays);
+    await dialog().getByRole('button', { name: 'Add credit' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await wallet().getByText('of credit ends soon').waitFor();
+    await wallet().getByTitle('100.000000000000000001').first().waitFor();
+    const credits = page.getByRole('region', { name: 'Credits in USD' });
+    await credits.getByRole('cell', { name: 'expiring' }).waitFor();
+    await credits.getByRole('cell', { name: '-1', exact: true }).waitFor();
+  });
+
+  it('takes out by hand what is there, and refuses more', async () => {
+    await page.getByRole('button', { name: 'Adjust' }).click();
+    await dialog().getByLabel('Amount').fill('-1,000');
+    await dialog().getByLabel('Reason').fill('Charged outside');
+    await dialog().getByRole('button', { name: 'Adjust' }).click();
+    await dialog().getByRole('alert').waitFor();
+    expect(opened.problems.splice(0)).toEqual([expect.stringContaining('409')]);
+    await dialog().getByLabel('Amount').fill('-25.5');
+    await dialog().getByRole('button', { name: 'Adjust' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await wallet().getByTitle('74.500000000000000001').first().waitFor();
+    await ledger().getByRole('cell', { name: 'Charged outside' }).waitFor();
+    await ledger().getByRole('cell', { name: '-25.5 USD' }).waitFor();
+  });
+
+  it('leads from the ledger to the events that were paid', async () => {
+    const project = opened.client.project(opened.tenant.projectId);
+    await project.subjectRoutes.create({
+      ...{ subject_type: 'customer', subject_id: SUBJECT },
+      account_id: accountId(),
+    });
+    const occurred_at = Math.floor(Date.now() / 1_000);
+    const raw_json = { ...sampleCall(0, seededRandom(1)), customer: SUBJECT };
+    const event = {
+      ...{ extractor_rule_set_id: opened.tenant.ruleSetId, idempotency_key: 'money-1' },
+      ...{ occurred_at, raw_json },
+    };
+    await project.batchIngest({ source: 'money', events: [event] });
+    await waitFor(async () => (await project.usage.events({ subject_id: SUBJECT })).events.length === 1, {
+      timeoutMs: 30_000,
+      what: 'the event',
+    });
+    await page.reload();
+    await ledger().getByLabel('Kind').selectOption('usage');
+    await ledger().getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('cell', { name: `customer/${SUBJECT}` }).waitFor();
+    await page.goBack();
+  });
+
+  it('leads from a credit to the usage since, and to all lines of it', async () => {
+    await page.getByRole('button', { name: 'Usage since Welcome' }).click();
+    await ledger().getByText('since “Welcome” was given').waitFor();
+    await ledger().getByRole('link', { name: 'Usage' }).waitFor();
+    expect(await ledger().getByRole('cell', { name: 'Charged outside' }).count()).toBe(0);
+    await ledger().getByRole('button', { name: 'Show everything' }).click();
+    await ledger().getByLabel('Lines').selectOption('');
+    await ledger().getByRole('cell', { name: 'Adjustments' }).waitFor();
+  });
+
+  it('changes the mode of a wallet, and says what that means', async () => {
+    await wallet().getByRole('button', { name: 'Make postpaid' }).click();
+    await dialog().getByText('it may fall below zero').waitFor();
+    await dialog().getByRole('button', { name: 'Make postpaid' }).click();
+    await wallet().getByText('postpaid', { exact: true }).waitFor();
+  });
+
+  it('fits a narrow screen', async () => {
+    await page.setViewportSize({ width: 360, height: 780 });
+    await page.waitForLoadState('networkidle');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+  });
+
+  it('breaks no content policy and logs no error', () => {
+    expect(opened.problems).toEqual([]);
+  });
+});
