@@ -187,6 +187,7 @@ describe('every method, against the service', () => {
     await routes.updateLimit(route.id, limit.id, { limit_amount: '7.5', effective: 'now' });
     expect((await routes.limits(route.id)).limits).toMatchObject([{ limit_amount: '7.5' }]);
     const { limits } = await realtimeLimits.snapshot(CUSTOMER);
+    expect(await realtimeLimits.crossings(CUSTOMER)).toMatchObject({ crossings: [], total_count: 0 });
     expect(limits.map(({ limit_amount }) => limit_amount).sort()).toEqual(['100', '7.5']);
     const check = (amount: string) => realtimeLimits.check({ ...CUSTOMER, amount, currency: 'USD' });
     expect([(await check('7.5')).allowed, (await check('7.51')).allowed]).toEqual([true, false]);
