@@ -2,6 +2,7 @@ import type { RulesTestResult } from '@tollgate/contract';
 import { classes } from '../../../ui/classes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
 import { ChargeItems } from './charge-items.js';
+import { totalsOf } from './comparison.js';
 import type { SilentRule } from './silent-rules.js';
 
 /** What rules made of an event. Dimmed while a newer answer is on its way. */
@@ -22,6 +23,9 @@ export function TrialResult({
       className={classes('flex flex-col gap-5 transition-opacity duration-150', isOld && 'opacity-50')}
       aria-busy={isOld}
     >
+      <p role="status" className="sr-only">
+        {isOld ? '' : summaryOf(result)}
+      </p>
       {errors.map(({ code, message, path }) => (
         <div key={`${code} ${path}`} className="rounded-lg bg-bad-soft px-3.5 py-2.5 text-[13px] text-bad">
           <p>
@@ -52,6 +56,15 @@ export function TrialResult({
       {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
     </div>
   );
+}
+
+/** The answer in a sentence, for those who hear that it has come. */
+function summaryOf({ charge_items, errors }: RulesTestResult): string {
+  const [failure] = errors;
+  if (failure !== undefined) return `The event fails: ${failure.message}`;
+  const totals = totalsOf(charge_items).map(({ amount, currency }) => `${amount} ${currency}`);
+  const items = `${charge_items.length} charge item${charge_items.length === 1 ? '' : 's'}`;
+  return [items, ...totals].join(', ');
 }
 
 /** More than these are shown to who asks. */
