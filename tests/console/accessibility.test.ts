@@ -1,0 +1,137 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+
+const WIDE = { width: 1_280, height: 900 };
+const NARROW = { width: 360, height: 780 };
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
+/** More kinds of pages than there are: the search for them ends. */
+const PAGES_MAX = 60;
+
+/** What a look at one page found, in the words that a developer needs. */
+type Finding = string;
+
+describe.runIf(hasBrowser)('every page of the console', () => {
+  let opened: OpenConsole;
+  let page: Page;
+  let project: string;
+
+  beforeAll(async () => {
+    opened = await openConsole();
+    ({ page } = opened);
+    await page.addInitScript({ content: axe.source });
+    // Colours that are still on their way would be measured.
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await opened.signIn();
+    project = `/p/${opened.tenant.projectId}`;
+  });
+  afterAll(() => opened?.close());
+
+  it('can be read, heard and operated, in both themes, wide and narrow', async () => {
+    const waiting = [`${project}/boards`, `${project}/start`];
+    const kinds = new Set<string>(waiting.map(kindOf));
+    const findings: Finding[] = [];
+    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
+      await open(path);
+      findings.push(...(await look(path)));
+      for (const link of await linksOf(page)) {
+        if (!link.startsWith(`${project}/`) || kinds.has(kindOf(link))) continue;
+        kinds.add(kindOf(link));
+        waiting.push(link);
+      }
+    }
+    expect(findings).toEqual([]);
+    // The parts of the navigation, and a page of one thing in most of them.
+    expect(kinds.size).toBeGreaterThan(12);
+    expect(kinds.size).toBeLessThan(PAGES_MAX);
+  }, 180_000);
+
+  it.each([
+    ['the editor of charts', 'Add chart', 'dialog'],
+    ['the choice of a range', 'Last 24 hours', 'dialog'],
+    ['the menu of a board', 'More about this board', 'menu'],
+  ] as const)('is so with %s open, too', async (_what, button, role) => {
+    await open(`${project}/boards`);
+    await page.getByRole('link', { name: /LLM usage/ }).click();
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole(role).waitFor();
+    expect(await look(button)).toEqual([]);
+  });
+
+  it('shows where the focus is', async () => {
+    await open(`${project}/boards`);
+    const unseen: string[] = [];
+    for (let step = 0; step < 25; step++) {
+      await page.keyboard.press('Tab');
+      const focused = await page.evaluate<{ name: string; isSeen: boolean }>(FOCUSED);
+      if (!focused.isSeen) unseen.push(focused.name);
+    }
+    expect(unseen).toEqual([]);
+  });
+
+  it('breaks no content policy and logs no error', () => {
+    expect(opened.problems).toEqual([]);
+  });
+
+  async function open(path: string): Promise<void> {
+    await page.setViewportSize(WIDE);
+    await page.goto(opened.service.url + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('.animate-pulse').first().waitFor({ state: 'detached' });
+  }
+
+  async function look(what: string): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const viewport of [WIDE, NARROW]) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
+        const where = `${kindOf(what)}, ${colorScheme}, ${viewport.width} px`;
+        findings.push(...(await violations(page)).map((violation) => `${where}: ${violation}`));
+      }
+      const over = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      if (over > 0) findings.push(`${kindOf(what)}, ${viewport.width} px: ${over} px too wide`);
+    }
+    return findings;
+  }
+});
+
+/** Pages of the same kind differ by ids alone. */
+function kindOf(path: string): string {
+  return path
+    .replace(/[?#].*/, '')
+    .split('/')
+    .map((part) => (/^[a-z]{2,4}_|^[0-9a-f]{12,}$|\d{4,}/.test(part) ? ':id' : part))
+    .join('/');
+}
+
+async function linksOf(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href]')].map((link) => new URL(link.href).pathname)`,
+  );
+}
+
+async function violations(page: Page): Promise<string[]> {
+  const options = { runOnly: { type: 'tag', values: RULES }, resultTypes: ['violations'] };
+  const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ target, failureSummary }) =>
+        `${id} at ${target.join(' ')}: ${failureSummary?.split('\n').at(1)?.trim()}`,
+    ),
+  );
+}
+
+/** Runs in the page. An outline or a frame of its own tells where the focus is; the page's own body needs none. */
+const FOCUSED = `(async () => {
+  // With reduced motion a style takes a frame to come.
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const focused = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(focused);
+  const isSeen = focused === document.body || (outlineStyle !== 'none' && parseFloat(outlineWidth) > 0);
+  return { name: focused.outerHTML.slice(0, 120), isSeen };
+})()`;
