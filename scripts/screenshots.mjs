@@ -1,0 +1,216 @@
+// Pictures of every page of the console, in both themes, on a desk and on a phone.
+//
+//     npm run screenshots [-- <folder>] [only=<text>]
+//
+// A service of its own, with a week of sample usage, is started on an empty folder and looked at with a browser. The pictures go to
+// `screenshots/`, and those that the README shows to `docs/images/`. Needs a build.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import sparticuz from '@sparticuz/chromium';
+import { TollgateClient } from '@tollgate/sdk';
+import { chromium } from 'playwright-core';
+import { BenchService } from '../bench/service.mjs';
+import { dailyRhythm, sampleCall, seededRandom } from '../packages/service/dist/main/demo/sample-traffic.js';
+import { ensureDemoTenant } from '../packages/service/dist/main/demo/tenant.js';
+
+const args = process.argv.slice(2);
+const only = args.find((text) => text.startsWith('only='))?.slice('only='.length) ?? '';
+const folder = args.find((text) => !text.startsWith('only=')) ?? 'screenshots';
+const IMAGES = fileURLToPath(new URL('../docs/images', import.meta.url));
+const VIEWS = [
+  { theme: 'light', name: 'desk', width: 1_440, height: 900 },
+  { theme: 'dark', name: 'desk', width: 1_440, height: 900 },
+  { theme: 'light', name: 'phone', width: 360, height: 780 },
+  { theme: 'dark', name: 'phone', width: 360, height: 780 },
+];
+/** What the README shows, by the name of its page. */
+const IN_README = { board: 'board', 'usage-event': 'event', 'rules-test': 'rules' };
+const HOURS = 7 * 24;
+const CALLS_PER_HOUR = 60;
+const HOUR_S = 3_600;
+const BATCH_EVENTS = 1_000;
+const CUSTOMER = 'cust_001';
+const SETTLE_TIMEOUT_MS = 60_000;
+
+process.env.TOLLGATE_WEBHOOK_ALLOW_PRIVATE = '1';
+const receiver = createServer((_request, response) => response.writeHead(204).end());
+await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+const stateFolder = mkdtempSync(join(tmpdir(), 'tollgate-screenshots-'));
+const service = await BenchService.start();
+try {
+  const { host, port } = service.address;
+  const url = `http://${host}:${port}`;
+  const { tenant } = await ensureDemoTenant(url, service.serviceKey, stateFolder);
+  const pages = pagesOf(await prepare(url, tenant)).filter(({ name }) => name.includes(only));
+  mkdirSync(folder, { recursive: true });
+  mkdirSync(IMAGES, { recursive: true });
+  for (const view of VIEWS) await takeAll(url, tenant, view, pages);
+} finally {
+  await service.stop();
+  service.removeData();
+  receiver.close();
+  rmSync(stateFolder, { recursive: true, force: true });
+}
+
+/** Sample usage of a week, and something of everything else; answers what the pages are about. */
+async function prepare(url, tenant) {
+  const project = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
+  const { webhookEndpoints, accounts, budgetLeases, boards, usageLimitPlans, pricingRuleSets } = project;
+  const endpoint = await webhookEndpoints.create({
+    url: `http://127.0.0.1:${receiver.address().port}/hooks`,
+    description: 'Tells the support team',
+    event_types: ['*'],
+  });
+  await webhookEndpoints.test(endpoint.id);
+  const sent = await sendWeek(project, tenant.ruleSetId);
+  await settled(`${sent} events`, async () => (await service.counters()).queryable >= sent);
+  const [account] = (await accounts.list()).accounts;
+  await accounts.credit(account.id, 'USD', { amount: '500' }, { idempotencyKey: 'first-credit' });
+  await budgetLeases.create({
+    subject_type: 'customer',
+    subject_id: CUSTOMER,
+    amount: '2.5',
+    currency: 'USD',
+    ttl_seconds: HOUR_S,
+  });
+  const [board] = (await boards.list()).boards;
+  const [plan] = (await usageLimitPlans.list()).usage_limit_plans;
+  const [price] = (await pricingRuleSets.list()).pricing_rule_sets;
+  const empty = await service.ask('POST', `/admin/v1/tenants/${tenant.tenantId}/projects`, {
+    name: 'Image service',
+    kind: 'development',
+  });
+  return { tenant, account, endpoint, board, plan, price, empty };
+}
+
+async function sendWeek(project, ruleSetId) {
+  const random = seededRandom(7);
+  const nowS = Math.floor(Date.now() / 1_000);
+  const events = [];
+  for (let hour = HOURS; hour > 0; hour -= 1) {
+    const startS = nowS - hour * HOUR_S;
+    const calls = Math.round(CALLS_PER_HOUR * dailyRhythm(startS));
+    for (let call = 0; call < calls; call += 1) {
+      events.push({
+        extractor_rule_set_id: ruleSetId,
+        idempotency_key: `week-${events.length}`,
+        occurred_at: startS + Math.floor(random() * HOUR_S),
+        raw_json: sampleCall(events.length, random),
+      });
+    }
+  }
+  for (let first = 0; first < events.length; first += BATCH_EVENTS) {
+    await project.batchIngest({ source: 'gateway', events: events.slice(first, first + BATCH_EVENTS) });
+  }
+  return events.length;
+}
+
+/** Every page, by name: where it is in the project, and what to do there first. */
+function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
+  const rules = `rules/extractor/${tenant.ruleSetId}`;
+  return [
+    { name: 'start', path: 'start', project: empty.id },
+    { name: 'boards', path: 'boards' },
+    { name: 'board', path: `boards/${board.id}?last=604800` },
+    {
+      name: 'chart-editor',
+      path: `boards/${board.id}`,
+      act: async (page) => {
+        await page.getByRole('button', { name: 'Add chart' }).click();
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    { name: 'usage', path: 'usage' },
+    { name: 'usage-event', path: `usage?subject_id=${CUSTOMER}`, act: (page) => firstRow(page) },
+    { name: 'rules', path: 'rules' },
+    { name: 'rules-new', path: 'rules/new' },
+    { name: 'rules-edit', path: rules },
+    { name: 'rules-test', path: `${rules}?tab=test` },
+    { name: 'rules-versions', path: `${rules}?tab=versions` },
+    { name: 'rules-prices', path: `rules/pricing/${price.id}` },
+    { name: 'limits', path: 'limits' },
+    { name: 'limits-subject', path: `limits?type=customer&id=${CUSTOMER}` },
+    { name: 'limits-plans', path: 'limits/plans' },
+    { name: 'limits-plan', path: `limits/plans/${plan.plan_id}` },
+    { name: 'limits-plan-edit', path: `limits/plans/${plan.plan_id}/edit` },
+    { name: 'limits-routes', path: 'limits/routes' },
+    { name: 'money', path: 'money' },
+    { name: 'money-account', path: `money/${account.id}` },
+    { name: 'webhooks', path: 'webhooks' },
+    { name: 'webhooks-endpoint', path: `webhooks/${endpoint.id}` },
+    { name: 'settings-projects', path: 'settings/projects' },
+    { name: 'settings-plan', path: 'settings/plan' },
+    { name: 'settings-keys', path: 'settings/keys' },
+    { name: 'settings-audit', path: 'settings/audit' },
+  ].map((page) => ({ project: tenant.projectId, ...page }));
+}
+
+async function firstRow(page) {
+  await page.locator('tbody').getByRole('button').first().click();
+  await page.getByRole('dialog').waitFor();
+}
+
+async function takeAll(url, tenant, view, pages) {
+  const { theme, name: device, width, height } = view;
+  // The packaged browser is one process: what it has shown before must not tell in the next pictures.
+  const browser = await chromium.launch({
+    executablePath: await sparticuz.executablePath(),
+    args: sparticuz.args,
+    headless: true,
+  });
+  const context = await browser.newContext({
+    locale: 'en-GB',
+    colorScheme: theme,
+    viewport: { width, height },
+  });
+  const page = await context.newPage();
+  await page.goto(`${url}/sign-in`);
+  await page.getByLabel('API key').waitFor();
+  await take(page, `sign-in-${device}-${theme}`);
+  await page.goto('about:blank');
+  await page.goto(`${url}/sign-in#key=${tenant.key}`);
+  await page.getByRole('heading', { name: 'Boards' }).waitFor();
+  for (const { name, path, project, act } of pages) {
+    await page.goto(`${url}/p/${project}/${path}`);
+    await quiet(page);
+    await act?.(page);
+    await quiet(page);
+    const file = await take(page, `${name}-${device}-${theme}`);
+    const shown = IN_README[name];
+    if (shown !== undefined && device === 'desk' && theme === 'light')
+      await copyFile(file, join(IMAGES, `${shown}.png`));
+  }
+  await browser.close();
+}
+
+/** Nothing is loading, and nothing has changed for two frames. */
+async function quiet(page) {
+  await page.locator('main').waitFor();
+  await settled(
+    page.url(),
+    async () => (await page.locator('.animate-pulse, [aria-busy=true]').count()) === 0,
+  );
+  await page.evaluate(() => document.fonts.ready);
+  // Streams stay open, so the network is never idle; what is asked for is there within this time, or would look slow to people too.
+  await delay(1_000);
+}
+
+async function take(page, name) {
+  const file = join(folder, `${name}.png`);
+  await page.screenshot({ path: file, animations: 'disabled' });
+  console.log(file);
+  return file;
+}
+
+async function settled(what, holds) {
+  const endMs = performance.now() + SETTLE_TIMEOUT_MS;
+  while (!(await holds())) {
+    if (performance.now() > endMs) throw new Error(`${what} did not settle within ${SETTLE_TIMEOUT_MS} ms`);
+    await delay(100);
+  }
+}
