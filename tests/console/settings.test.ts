@@ -1,0 +1,174 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+
+const XSS = '<img src=x onerror=alert(1)>';
+const GONE = 401;
+
+describe.runIf(hasBrowser)('settings in the console', () => {
+  let opened: OpenConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    opened = await openConsole({
+      events: 1,
+      env: (url) => ({
+        TOLLGATE_PAYMENT_WEBHOOK_SECRET: 'whsec_of_this_test',
+        TOLLGATE_CHECKOUT_SUCCESS_URL: `${url}/?checkout=success`,
+        TOLLGATE_CHECKOUT_CANCEL_URL: `${url}/?checkout=cancel`,
+      }),
+    });
+    ({ page } = opened);
+    await opened.signIn();
+  });
+  afterAll(() => opened?.close());
+
+  const tab = (name: string) =>
+    page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name }).click();
+  const plan = () => page.getByRole('region', { name: 'Current plan' });
+  const buy = (name: string) => page.getByRole('button', { name: `Buy ${name}` }).click();
+
+  it('makes a project, leads to it, and back by the switcher', async () => {
+    await opened.goTo('Settings');
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name').fill(XSS);
+    await dialog.getByText('To try things out').waitFor();
+    await dialog.getByLabel('Kind').selectOption('Release');
+    await dialog.getByText('For production').waitFor();
+    await dialog.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('button', { name: `Project ${XSS}; choose another` }).waitFor();
+    expect(page.url()).not.toContain(opened.tenant.projectId);
+    await opened.goTo('Settings');
+    await page.getByRole('region', { name: 'Projects' }).getByText('release').waitFor();
+    await page.getByRole('button', { name: /choose another$/ }).click();
+    await page.getByRole('menuitem').filter({ hasNotText: XSS }).first().click();
+    await page.waitForURL(`${opened.service.url}/p/${opened.tenant.projectId}/settings`);
+  });
+
+  it('makes a key that may do some things for a while, and shows it once', async () => {
+    await tab('API keys');
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('gateway');
+    await dialog.getByLabel('Expires').selectOption('In 30 days');
+    await dialog.getByRole('button', { name: 'rules:read' }).click();
+    await dialog.getByRole('button', { name: 'rules:write' }).click();
+    expect(await dialog.getByRole('button', { name: 'rules:read' }).getAttribute('aria-pressed')).toBe(
+      'false',
+    );
+    expect(await dialog.getByRole('button', { name: 'tenant:admin' }).count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByText(/^tg_(live|test)_/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'gateway' });
+    expect(await row.textContent()).toMatch(/usage:ingest.*rules:write/);
+    await page.getByRole('button', { name: 'Revoke gateway' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await row.waitFor({ state: 'detached' });
+  });
+
+  it('tells who changed what, and from what to what', async () => {
+    const { webhookEndpoints } = opened.client.project(opened.tenant.projectId);
+    const first = { url: 'https://hooks.example.com/a', event_types: ['*'] };
+    const { id } = await webhookEndpoints.create(first);
+    await webhookEndpoints.update(id, { ...first, url: 'https://hooks.example.com/b', description: XSS });
+    await tab('Audit log');
+    await page.getByLabel('Action').fill('webhook_endpoint.update');
+    const log = page.getByRole('region', { name: 'Audit log' });
+    await log.getByText('webhook_endpoint.update').waitFor();
+    await log.getByRole('button').click();
+    const dialog = page.getByRole('dialog', { name: 'webhook_endpoint.update' });
+    await dialog.getByText('url: "https://hooks.example.com/a"').waitFor();
+    await dialog.getByText('url: "https://hooks.example.com/b"').waitFor();
+    await dialog.getByText(`description: "${XSS}"`).waitFor();
+    await dialog.getByRole('button', { name: 'Everything done to it' }).click();
+    await log.getByText('webhook_endpoint.create').waitFor();
+    await page.reload();
+    await log.getByText('webhook_endpoint.create').waitFor();
+    expect(await log.locator('tbody tr').count()).toBe(2);
+  });
+
+  it('leaves a purchase, and goes on with it', async () => {
+    await tab('Plan and usage');
+    await plan().getByText('baseline').waitFor();
+    await buy('Growth');
+    await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
+    await page.getByRole('alert').getByText('The card was declined').waitFor();
+    await page.getByRole('link', { name: 'Cancel and go back' }).click();
+    await page.getByText('Nothing was paid, and your plan is as it was.').waitFor();
+    expect(page.url()).toContain(`/p/${opened.tenant.projectId}/settings/plan`);
+    await plan().getByText('baseline').waitFor();
+    await page.getByRole('button', { name: 'Go on with it' }).click();
+    await page.getByRole('button', { name: /^Pay \d/ }).waitFor();
+  });
+
+  it('pays a plan, and shows it once it is in force', async () => {
+    await page.getByRole('button', { name: /^Pay \d/ }).click();
+    await page.getByText(/is paid and in force until/).waitFor();
+    await plan().getByText('active').waitFor();
+    await plan().getByRole('heading', { name: 'growth' }).waitFor();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText(/is paid and in force/).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('buys another month by another checkout', async () => {
+    await page.getByRole('button', { name: 'Buy another month' }).click();
+    await page.getByRole('button', { name: /^Pay \d/ }).click();
+    await page.getByText(/is paid and in force until/).waitFor();
+    const { url, serviceKey } = opened.service;
+    const orders = `/admin/v1/tenants/${opened.tenant.tenantId}/payments/orders`;
+    const answer = await fetch(url + orders, { headers: { authorization: `Bearer ${serviceKey}` } });
+    expect(await answer.json()).toMatchObject({
+      total_count: 2,
+      orders: [{ status: 'paid' }, { status: 'paid' }],
+    });
+  });
+
+  it('tells of an address that leads nowhere', async () => {
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/nowhere`);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    expect(await page.title()).toMatch(/^Page not found · .* · Tollgate$/);
+    await page.getByRole('link', { name: 'Go to the boards' }).click();
+    await page.getByRole('heading', { name: 'Boards' }).waitFor();
+  });
+
+  it('leads by keyboard past the navigation, and to the heading of another page', async () => {
+    await page.reload();
+    await page.getByRole('heading', { name: 'Boards' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('content');
+    const link = page.getByRole('link', { name: 'Webhooks', exact: true });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    expect(await link.getAttribute('aria-current')).toBe('page');
+  });
+
+  it('leads to the sign-in when the session has ended, and back', async () => {
+    expect(opened.problems.splice(0)).toEqual([]);
+    await opened.goTo('Money');
+    await page.getByRole('heading', { name: 'Money' }).waitFor();
+    await page.context().clearCookies();
+    await opened.goTo('Webhooks');
+    await page.getByText('Sign in to go on where you were.').waitFor();
+    await page.getByLabel('API key').fill(opened.tenant.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+    // The browser tells of refusals by itself.
+    expect(opened.problems.splice(0).filter((text) => !text.includes(String(GONE)))).toEqual([]);
+  });
+
+  it('shows every tenant to the service key, each project below its own', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').fill(opened.service.serviceKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: /choose another$/ }).click();
+    await page.getByRole('menuitem').first().waitFor();
+    await page.keyboard.press('Escape');
+    expect(opened.problems).toEqual([]);
+  });
+});
