@@ -159,7 +159,8 @@ async function mergeEndedMonths() {
      GROUP BY table, partition ORDER BY table, partition`,
   );
   for (const { table, partition, parts: count } of parts) {
-    if (partition !== current) await clickhouse.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL`);
+    if (partition !== current)
+      await clickhouse.command(`OPTIMIZE TABLE ${table} PARTITION ${partition} FINAL`);
     else console.log(`  ${table}, current month: ${count} parts`);
   }
 }
