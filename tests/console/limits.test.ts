@@ -182,7 +182,10 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().getByRole('button', { name: 'Open lease' }).click();
     await dialog().waitFor({ state: 'detached' });
     await page.getByRole('list', { name: 'Limits' }).getByText('5 reserved').waitFor();
-    await page.getByRole('link', { name: /^bl_/ }).click();
+    const id = (await page.getByRole('link', { name: /^bl_/ }).textContent()) ?? '';
+    await tab('Leases');
+    await page.getByLabel('Lease id').fill(id);
+    await page.getByRole('button', { name: 'Show lease' }).click();
     await page.getByRole('button', { name: 'Close lease' }).click();
     await dialog().getByText('What it still holds, 5 USD').waitFor();
     await dialog().getByRole('button', { name: 'Close lease' }).click();
@@ -194,7 +197,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   it('fits a narrow screen', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     const limits = `${opened.service.url}/p/${opened.tenant.projectId}/limits`;
-    for (const path of ['', `?type=customer&id=${SUBJECT}`, '/routes', '/plans', '/plans/new']) {
+    for (const path of ['', `?type=customer&id=${SUBJECT}`, '/routes', '/plans', '/plans/new', '/leases']) {
       await page.goto(limits + path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');

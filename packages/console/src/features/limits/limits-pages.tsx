@@ -7,6 +7,7 @@ import { PageHeader } from '../../shell/shell.js';
 import { Button } from '../../ui/button.js';
 import { Tabs } from '../../ui/tabs.js';
 import { LeasePage } from './leases/lease-page.js';
+import { LeasesPage } from './leases/leases-page.js';
 import { EditPlanPage, NewPlanPage } from './plans/plan-editor-page.js';
 import { PlanPage } from './plans/plan-page.js';
 import { PlansPage } from './plans/plans-page.js';
@@ -43,6 +44,11 @@ export function LimitsPages() {
       <Route path="/p/:projectId/limits/leases/:leaseId">
         {({ leaseId }) => <LeasePage key={leaseId} leaseId={leaseId} />}
       </Route>
+      <Route path="/p/:projectId/limits/leases">
+        <WithTabs>
+          <LeasesPage />
+        </WithTabs>
+      </Route>
       <Route>
         <WithTabs>
           <SubjectsPage />
@@ -63,6 +69,7 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
           { label: 'Subjects', href: `/p/${id}/limits` },
           { label: 'Routes', href: `/p/${id}/limits/routes` },
           { label: 'Plans', href: `/p/${id}/limits/plans` },
+          { label: 'Leases', href: `/p/${id}/limits/leases` },
         ]}
       />
       {children}

@@ -20,6 +20,7 @@ export function AccountDialog({ isOpen, ...form }: AccountFormProps & { readonly
       description="Who pays. Routes lead the usage of subjects to it."
       isOpen={isOpen}
       onClose={form.onClose}
+      isDirty
     >
       <AccountForm {...form} />
     </Dialog>

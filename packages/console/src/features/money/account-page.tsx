@@ -1,4 +1,4 @@
-import type { Credit } from '@tollgate/contract';
+import type { Credit, Wallet } from '@tollgate/contract';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -26,6 +26,7 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   const [view, setView] = useState<LedgerView>(STATEMENT);
   const wallets = useWallets(accountId);
   const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
+  const main = mainCurrency(wallets.data ?? []);
   if (account.isError) {
     return (
       <div className="p-6">
@@ -46,7 +47,7 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
             {account.data?.name ?? ' '}
           </>
         }
-        actions={<AccountActions accountId={accountId} currency={currencies[0] ?? CURRENCY_DEFAULT} />}
+        actions={<AccountActions accountId={accountId} currency={main} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
         {account.data?.external_id != null && (
@@ -54,12 +55,18 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
         )}
         <Wallets accountId={accountId} />
         {currencies.length > 0 && (
-          <CreditsOf accountId={accountId} currencies={currencies} onUsage={onUsage} />
+          <CreditsOf accountId={accountId} currencies={currencies} main={main} onUsage={onUsage} />
         )}
         <Ledger accountId={accountId} currencies={currencies} view={view} onView={setView} />
       </div>
     </>
   );
+}
+
+/** The first currency in which there is something. */
+function mainCurrency(wallets: readonly Wallet[]): string {
+  const [first] = wallets;
+  return (wallets.find(({ balance }) => balance !== '0') ?? first)?.currency ?? CURRENCY_DEFAULT;
 }
 
 function AccountActions({ accountId, currency }: { readonly accountId: string; readonly currency: string }) {
@@ -104,14 +111,16 @@ function Wallets({ accountId }: { readonly accountId: string }) {
 function CreditsOf({
   accountId,
   currencies,
+  main,
   onUsage,
 }: {
   readonly accountId: string;
   readonly currencies: readonly string[];
+  readonly main: string;
   readonly onUsage: (credit: Credit) => void;
 }) {
   const [chosen, setChosen] = useState<string>();
-  const currency = chosen ?? currencies[0] ?? CURRENCY_DEFAULT;
+  const currency = chosen ?? main;
   return (
     <section aria-label="Credits" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">

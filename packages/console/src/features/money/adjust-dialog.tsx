@@ -24,6 +24,7 @@ export function AdjustDialog({ isOpen, ...form }: AdjustFormProps & { readonly i
       description="A correction by hand, for good: the ledger is never changed."
       isOpen={isOpen}
       onClose={form.onClose}
+      isDirty
     >
       <AdjustForm {...form} />
     </Dialog>

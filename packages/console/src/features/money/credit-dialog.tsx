@@ -20,7 +20,7 @@ const FIELDS = ['amount', 'currency', 'description', 'priority', 'expires_at'];
 /** Puts credit into a wallet; the wallet is opened, if need be. */
 export function CreditDialog({ isOpen, ...form }: CreditFormProps & { readonly isOpen: boolean }) {
   return (
-    <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose}>
+    <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose} isDirty>
       <CreditForm {...form} />
     </Dialog>
   );

@@ -36,7 +36,10 @@ export function WalletCard({ accountId, wallet }: { readonly accountId: string; 
       >
         {decimalShort(balance)}
       </p>
-      <dl className="tabular mt-3 flex flex-wrap gap-x-6 gap-y-2 text-xs">
+      <p className="tabular min-h-4 text-xs break-all text-ink-faint">
+        {decimalExact(balance) === decimalShort(balance) ? '' : `${decimalExact(balance)} exactly`}
+      </p>
+      <dl className="tabular mt-2 flex flex-wrap gap-x-6 gap-y-2 text-xs">
         <Fact name="Available" value={wallet.available} />
         <Fact name="Reserved" value={wallet.reserved} />
         <Fact name="Owed" value={wallet.owed} isBad={wallet.owed !== '0'} />

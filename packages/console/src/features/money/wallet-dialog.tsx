@@ -25,6 +25,7 @@ export function WalletDialog({ isOpen, ...form }: WalletFormProps & { readonly i
       description="The first usage or credit in a currency opens one, too."
       isOpen={isOpen}
       onClose={form.onClose}
+      isDirty
     >
       <WalletForm {...form} />
     </Dialog>

@@ -33,6 +33,7 @@ export function LeaseDialog({ isOpen, ...form }: LeaseFormProps & { readonly isO
       description={`Reserves an amount for ${subjectName(form.subject)}, so that nobody else uses it meanwhile.`}
       isOpen={isOpen}
       onClose={form.onClose}
+      isDirty
     >
       <LeaseForm {...form} />
     </Dialog>

@@ -25,26 +25,16 @@ interface DirectLimitDialogProps {
 
 /** Makes a limit of a route, or changes one. */
 export function DirectLimitDialog({ routeId, edited, onClose }: DirectLimitDialogProps) {
-  const [isDirty, setDirty] = useState(false);
-  const close = () => {
-    setDirty(false);
-    onClose();
-  };
   return (
     <Dialog
       title={edited === 'new' ? 'New limit' : 'Edit limit'}
       isOpen={edited !== undefined}
-      isDirty={isDirty}
-      onClose={close}
+      onClose={onClose}
+      isDirty
       isWide
     >
       {edited !== undefined && (
-        <LimitForm
-          routeId={routeId}
-          {...(edited === 'new' ? {} : { limit: edited })}
-          onClose={close}
-          onDirty={() => setDirty(true)}
-        />
+        <LimitForm routeId={routeId} {...(edited === 'new' ? {} : { limit: edited })} onClose={onClose} />
       )}
     </Dialog>
   );
@@ -54,12 +44,10 @@ function LimitForm({
   routeId,
   limit,
   onClose,
-  onDirty,
 }: {
   readonly routeId: string;
   readonly limit?: DirectLimit;
   readonly onClose: () => void;
-  readonly onDirty: () => void;
 }) {
   const [rule, setRule] = useState(() => (limit === undefined ? NEW_RULE : draftOf(limit)));
   const [effective, setEffective] = useState<LimitEffective>('next_window');
@@ -74,14 +62,7 @@ function LimitForm({
     <form onSubmit={submit} className="flex flex-col gap-5">
       <RuleSuggestions />
       <p className="text-[13px] text-ink-soft">{ruleSentence(rule)}</p>
-      <RuleFields
-        rule={rule}
-        errorOf={errors.at}
-        onEdit={(change) => {
-          onDirty();
-          setRule({ ...rule, ...change });
-        }}
-      />
+      <RuleFields rule={rule} errorOf={errors.at} onEdit={(change) => setRule({ ...rule, ...change })} />
       {isOtherAmount && (
         <Field label="The new limit counts" hint="A share that was told in the window is not told again.">
           {(control) => (

@@ -24,24 +24,20 @@ interface RouteFormProps {
 
 /** Makes a route, or changes one. */
 export function RouteDialog({ isOpen, ...form }: RouteFormProps & { readonly isOpen: boolean }) {
-  const [isDirty, setDirty] = useState(false);
-  const close = () => {
-    setDirty(false);
-    form.onClose();
-  };
   return (
     <Dialog
       title={form.route === undefined ? 'New route' : 'Edit route'}
       description="Which account pays for a subject, and which limits it has."
-      {...{ isOpen, isDirty }}
-      onClose={close}
+      isOpen={isOpen}
+      onClose={form.onClose}
+      isDirty
     >
-      <RouteForm {...form} onClose={close} onDirty={() => setDirty(true)} />
+      <RouteForm {...form} />
     </Dialog>
   );
 }
 
-function RouteForm({ route, onClose, onSaved, onDirty }: RouteFormProps & { readonly onDirty: () => void }) {
+function RouteForm({ route, onClose, onSaved }: RouteFormProps) {
   const [initial] = useState(() => (route === undefined ? NEW_ROUTE : routeDraftOf(route)));
   const [draft, setDraft] = useState<RouteDraft>(initial);
   const save = useSaveRoute(route?.id);
@@ -60,10 +56,7 @@ function RouteForm({ route, onClose, onSaved, onDirty }: RouteFormProps & { read
         draft={draft}
         isNew={route === undefined}
         errors={errors}
-        onEdit={(change) => {
-          onDirty();
-          setDraft({ ...draft, ...change });
-        }}
+        onEdit={(change) => setDraft({ ...draft, ...change })}
       />
       {route !== undefined && movesWindows(initial, draft) && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">

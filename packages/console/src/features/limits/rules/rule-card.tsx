@@ -36,14 +36,18 @@ export function RuleCard({
       aria-label={name}
       className={classes('rounded-xl border bg-panel shadow-xs', hasError ? 'border-bad' : 'border-line')}
     >
-      <div className="flex items-center gap-1 py-1.5 pr-1.5 pl-2">
+      <div className="flex flex-wrap items-center justify-end gap-1 py-1.5 pr-1.5 pl-2 sm:flex-nowrap">
         <button
           type="button"
           aria-expanded={isOpen}
           onClick={onToggle}
-          className="flex min-w-0 grow items-center gap-2 rounded-md p-1.5 text-left"
+          className="flex min-w-0 grow items-center gap-2 rounded-md p-1.5 text-left max-sm:basis-full"
         >
-          {isOpen ? <ChevronDown size={16} /> : <ChevronRight size={16} />}
+          {isOpen ? (
+            <ChevronDown size={16} className="shrink-0" />
+          ) : (
+            <ChevronRight size={16} className="shrink-0" />
+          )}
           <span className="min-w-0 text-[13px]">
             <span className="font-semibold">{name}</span>
             <span className="ml-2 text-ink-soft">{ruleSentence(rule)}</span>
@@ -83,7 +87,7 @@ function CardButton({
   readonly children: ReactNode;
 }) {
   return (
-    <IconButton label={label} disabled={disabled} onClick={onClick} className="max-sm:w-7">
+    <IconButton label={label} disabled={disabled} onClick={onClick}>
       {children}
     </IconButton>
   );

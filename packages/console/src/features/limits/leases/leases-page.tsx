@@ -1,0 +1,76 @@
+import { Search } from 'lucide-react';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useProject } from '../../../project.js';
+import { Button } from '../../../ui/button.js';
+import { TextInput } from '../../../ui/field.js';
+import { subjectHref } from '../subjects/subject.js';
+import { SubjectForm } from '../subjects/subject-form.js';
+
+/** Where leases are found: by their id, or by whose they are. */
+export function LeasesPage() {
+  const { id: projectId } = useProject();
+  const [, navigate] = useLocation();
+  return (
+    <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
+      <Lookup
+        title="Of a subject"
+        hint="What is reserved for its work, and what was. A lease is opened there, too."
+      >
+        <SubjectForm
+          initial={{ type: '', id: '' }}
+          action="Show its leases"
+          onSubmit={(subject) => navigate(subjectHref(projectId, subject))}
+        />
+      </Lookup>
+      <Lookup title="By its id" hint="As events name it in x-usage-control.budget_lease_id.">
+        <LeaseForm onSubmit={(id) => navigate(`/p/${projectId}/limits/leases/${encodeURIComponent(id)}`)} />
+      </Lookup>
+    </div>
+  );
+}
+
+function Lookup({
+  title,
+  hint,
+  children,
+}: {
+  readonly title: string;
+  readonly hint: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section aria-label={title} className="flex flex-col gap-2">
+      <h2 className="text-[13px] font-semibold">
+        {title} <span className="ml-1 font-normal text-ink-faint">{hint}</span>
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+function LeaseForm({ onSubmit }: { readonly onSubmit: (id: string) => void }) {
+  const [id, setId] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit(id.trim());
+  };
+  return (
+    <search>
+      <form onSubmit={submit} className="flex flex-wrap gap-2">
+        <TextInput
+          aria-label="Lease id"
+          placeholder="bl_…"
+          required
+          className="w-[26.5rem] max-w-full font-mono"
+          value={id}
+          onChange={(event) => setId(event.target.value)}
+        />
+        <Button type="submit">
+          <Search size={14} />
+          Show lease
+        </Button>
+      </form>
+    </search>
+  );
+}
