@@ -56,7 +56,6 @@ function Steps() {
           }}
         />
         <SendEventStep
-          key={ruleSet?.id}
           ruleSet={ruleSet}
           sample={ruleSet?.id === createdId ? sample : undefined}
           arrivals={arrivals.data}

@@ -43,11 +43,11 @@ export function SendEventStep({
         <details className="text-[13px]">
           <summary className="cursor-pointer text-ink-soft hover:text-ink">Send another</summary>
           <div className="mt-3">
-            <Command ruleSet={ruleSet} sample={sample} />
+            <Command key={ruleSet.id} ruleSet={ruleSet} sample={sample} />
           </div>
         </details>
       ) : (
-        <Command ruleSet={ruleSet} sample={sample} />
+        <Command key={ruleSet.id} ruleSet={ruleSet} sample={sample} />
       )}
     </Step>
   );

@@ -19,6 +19,8 @@ export interface CodeEditorProps {
   readonly findings?: readonly CodeFinding[];
   /** In pixels. */
   readonly minHeight?: number;
+  /** In pixels: a longer text is scrolled in its place. By default it is shown whole. */
+  readonly maxHeight?: number;
   /** Enter breaks no line: for an expression. */
   readonly isSingleLine?: boolean;
   /** Offered behind `dimensions.`, in an expression. */

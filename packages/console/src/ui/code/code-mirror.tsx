@@ -82,7 +82,7 @@ export function CodeMirror(props: CodeEditorProps & { readonly minHeight: number
   return (
     <div
       ref={host}
-      style={{ minHeight }}
+      style={{ minHeight, maxHeight: props.maxHeight }}
       data-invalid={isInvalid}
       className="min-w-0 overflow-hidden rounded-md border border-line-strong bg-panel shadow-xs focus-within:outline-2 focus-within:outline-offset-1 focus-within:outline-accent data-[invalid=true]:border-bad"
     />

@@ -4,12 +4,19 @@ import { tags } from '@lezer/highlight';
 
 /** The editor in the colours of the console: each theme gives the roles their values. */
 export const EDITOR_COLOURS = EditorView.theme({
-  '&': { color: 'var(--ink)', backgroundColor: 'transparent', fontSize: '12.5px', minHeight: 'inherit' },
+  '&': {
+    color: 'var(--ink)',
+    backgroundColor: 'transparent',
+    fontSize: '12.5px',
+    minHeight: 'inherit',
+    maxHeight: 'inherit',
+  },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--font-mono, "JetBrains Mono Variable", ui-monospace, monospace)',
     lineHeight: '1.55',
     minHeight: 'inherit',
+    overflow: 'auto',
   },
   '.cm-content': { padding: '5px 0', caretColor: 'var(--ink)', minHeight: 'inherit' },
   '.cm-line': { padding: '0 10px' },

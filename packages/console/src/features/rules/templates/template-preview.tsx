@@ -55,6 +55,7 @@ export function TemplatePreview({
 }
 
 const SAMPLE_HEIGHT_PX = 120;
+const SAMPLE_HEIGHT_PX_MAX = 320;
 
 function Samples({
   samples,
@@ -79,15 +80,14 @@ function Samples({
         />
         <Button onClick={() => onUseSample(text)}>Try this sample</Button>
       </div>
-      <div className="max-h-80 overflow-auto">
-        <CodeEditor
-          language="json"
-          label={`Sample: ${sample.title}`}
-          value={text}
-          isReadOnly
-          minHeight={SAMPLE_HEIGHT_PX}
-        />
-      </div>
+      <CodeEditor
+        language="json"
+        label={`Sample: ${sample.title}`}
+        value={text}
+        isReadOnly
+        minHeight={SAMPLE_HEIGHT_PX}
+        maxHeight={SAMPLE_HEIGHT_PX_MAX}
+      />
       <SampleItems sample={sample} />
     </>
   );

@@ -2,6 +2,8 @@ import { type ReactNode, useMemo } from 'react';
 import { CodeEditor, type CodeFinding } from '../../../ui/code/code-editor.js';
 import { readJsonObject } from './json-text.js';
 
+const HEIGHT_PX_MAX = 440;
+
 /** A JSON object that is being written or pasted. A long one is scrolled, so that what stands below stays in sight. */
 export function JsonText({
   label,
@@ -22,17 +24,16 @@ export function JsonText({
   const { message, findings } = useMemo(() => problemOf(text), [text]);
   return (
     <div>
-      <div className="-m-1 max-h-[28rem] overflow-y-auto p-1">
-        <CodeEditor
-          language="json"
-          label={label}
-          value={text}
-          onChange={onChange}
-          findings={findings}
-          minHeight={minHeight}
-          placeholder={placeholder}
-        />
-      </div>
+      <CodeEditor
+        language="json"
+        label={label}
+        value={text}
+        onChange={onChange}
+        findings={findings}
+        minHeight={minHeight}
+        maxHeight={HEIGHT_PX_MAX}
+        placeholder={placeholder}
+      />
       <p role="status" className="mt-1.5 min-h-4 text-xs text-ink-faint">
         {message === undefined ? hint : <span className="text-bad">{message}</span>}
       </p>
