@@ -4,9 +4,8 @@
 //
 // `series` × `buckets` minutes of usage are brought in, and a browser opens a board with one chart of all of it. The pointer moves
 // over the chart: first while nothing comes in, then while every second one event of each series does, which the chart is told
-// of by the live stream. Prints how long frames took, and how much of
-// the processor each task of the page; the aim is nothing over 50 ms. Needs a
-// build, and the machine to itself: the service, the browser and its software renderer share the cores.
+// of by the live stream. Prints how long frames took, and how much processor time each task of the page; the aim is nothing over
+// 50 ms. Needs a build, and the machine to itself: the service, the browser and its software renderer share the cores.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import sparticuz from '@sparticuz/chromium';

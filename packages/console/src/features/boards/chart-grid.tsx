@@ -111,7 +111,7 @@ function SortableChart({
       {...attributes}
       {...listeners}
       aria-label={`Move ${chart.title}`}
-      className="-ml-2 cursor-grab touch-none rounded-sm p-0.5 text-ink-faint opacity-60 hover:opacity-100 focus-visible:opacity-100"
+      className="-my-1 -ml-2.5 cursor-grab touch-none rounded-sm p-1.5 text-ink-faint opacity-60 hover:opacity-100 focus-visible:opacity-100"
     >
       <GripVertical size={14} />
     </button>

@@ -45,6 +45,7 @@ export function Plot(props: PlotProps) {
   // What is drawn can be newer than the plot that draws it.
   const latest = useRef(props);
   latest.current = props;
+  const drawn = useRef<PlotProps>(undefined);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` is all that a new plot is made for
   useEffect(() => {
@@ -53,6 +54,7 @@ export function Plot(props: PlotProps) {
     let width = element.clientWidth;
     const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest.current), element);
     plot.current = made;
+    drawn.current = latest.current;
     const observer = new ResizeObserver(() => {
       if (element.clientWidth === width) return;
       width = element.clientWidth;
@@ -66,10 +68,11 @@ export function Plot(props: PlotProps) {
     };
   }, [shape]);
   // New numbers of the same series move what is drawn; nothing is built anew, so nothing flickers.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what the columns are made of
   useEffect(() => {
-    const shown = plot.current;
-    if (shown !== null && shown.data[0] !== undefined) shown.setData(columnsOf(latest.current));
+    const before = drawn.current;
+    if (before?.frame === frame && before.series === series && before.untilS === untilS) return;
+    drawn.current = latest.current;
+    plot.current?.setData(columnsOf(latest.current));
   }, [frame, series, untilS]);
   return <div ref={host} role="img" aria-label={summary} style={{ height }} />;
 }
