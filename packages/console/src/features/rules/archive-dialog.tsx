@@ -43,8 +43,8 @@ function ExtractorEnd({ extractor }: { readonly extractor: ExtractorRuleSet }) {
       There is no way back.
       {bound.length > 0 && (
         <span className="mt-3 block">
-          In force for it: {bound.map(titleOf).join(', ')}. They are not archived with it, and can still be
-          mended for events that failed.
+          In force for it: {bound.map(titleOf).join(', ')}. What prices it is not archived with it, and can
+          still be mended for events that failed.
         </span>
       )}
     </>

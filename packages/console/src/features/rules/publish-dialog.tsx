@@ -44,8 +44,10 @@ export function PublishDialog(props: PublishDialogProps) {
       isWide
     >
       {versions.isError && <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />}
-      {versions.isPending && <Skeleton className="h-64" />}
-      {draft !== undefined && <PublishForm {...props} draft={draft} before={before} />}
+      {versions.isFetching && <Skeleton className="h-64" />}
+      {draft !== undefined && !versions.isFetching && (
+        <PublishForm {...props} draft={draft} before={before} />
+      )}
     </Dialog>
   );
 }

@@ -39,17 +39,20 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
   return (
     <>
       <UnsavedGuard isDirty={copy.isDirty} keptBelow={base} />
-      <PageHeader
-        title={
-          <>
-            <Link href={`/p/${projectId}/rules`} className="font-normal text-ink-faint hover:text-ink">
-              Rules /
-            </Link>{' '}
-            {titleOf(ruleSet)}
-          </>
-        }
-        actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
-      />
+      {/* What one scrolls through is long: saving stays at hand. */}
+      <div className="lg:sticky lg:top-0 lg:z-20 lg:bg-page">
+        <PageHeader
+          title={
+            <>
+              <Link href={`/p/${projectId}/rules`} className="font-normal text-ink-faint hover:text-ink">
+                Rules /
+              </Link>{' '}
+              {titleOf(ruleSet)}
+            </>
+          }
+          actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
+        />
+      </div>
       <Standing kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
       <Tabs
         label="Rule set"

@@ -1,0 +1,58 @@
+import type { ExtractorRuleSet, PricingRuleSet, RuleSetStatus } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import { grouped, type ListFilters, titleOf } from './rule-set-list.js';
+
+const common = { tenant_id: 't', project_id: 'p', effective_from: 0, created_at: 0, published_at: null };
+const extractor = (name: string, status: RuleSetStatus, version = 1): ExtractorRuleSet => ({
+  ...{ ...common, id: `ers_${name}`, name, status, version },
+  ...{ subject: {}, dimensions: [], charge_item_extractors: [] },
+});
+const pricing = (name: string, of: string, status: RuleSetStatus, version = 1): PricingRuleSet => ({
+  ...{ ...common, id: `prs_${name}`, name, status, version },
+  ...{ extractor_rule_set_id: `ers_${of}`, currency: 'USD', rules: [] },
+});
+
+const EXTRACTORS = [
+  extractor('calls', 'published', 2),
+  extractor('disks', 'draft', 2),
+  extractor('old', 'archived'),
+];
+const PRICINGS = [
+  pricing('list prices', 'calls', 'published'),
+  pricing('contract', 'calls', 'draft'),
+  pricing('former', 'calls', 'archived'),
+  pricing('rescue', 'old', 'published'),
+];
+
+function told(filters: Partial<ListFilters>): string[] {
+  return grouped(EXTRACTORS, PRICINGS, { status: 'all', search: '', ...filters }).map(
+    (group) => `${group.extractor.name}: ${group.pricings.map(({ name }) => name).join(', ')}`,
+  );
+}
+
+describe('the list of rule sets', () => {
+  it('has under each extractor rule set what prices it', () => {
+    expect(told({})).toEqual(['calls: list prices, contract, former', 'disks: ', 'old: rescue']);
+  });
+
+  it('keeps what is archived out, unless something of it still is in force', () => {
+    expect(told({ status: 'current' })).toEqual(['calls: list prices, contract', 'disks: ', 'old: rescue']);
+    expect(told({ status: 'archived' })).toEqual(['calls: former', 'old: ']);
+  });
+
+  it('takes a later draft of what was published for both', () => {
+    expect(told({ status: 'published' })).toEqual(['calls: list prices', 'disks: ', 'old: rescue']);
+    expect(told({ status: 'draft' })).toEqual(['calls: contract', 'disks: ']);
+  });
+
+  it('is searched by name, in whatever case, and by id', () => {
+    expect(told({ search: ' CALLS' })).toEqual(['calls: list prices, contract, former']);
+    expect(told({ search: 'contr' })).toEqual(['calls: contract']);
+    expect(told({ search: 'prs_rescue' })).toEqual(['old: rescue']);
+    expect(told({ search: 'contr', status: 'archived' })).toEqual([]);
+  });
+
+  it('calls by its id what has no name', () => {
+    expect(titleOf({ name: ' ', id: 'ers_1' })).toBe('ers_1');
+  });
+});
