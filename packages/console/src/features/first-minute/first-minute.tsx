@@ -42,8 +42,8 @@ function Steps() {
   const ruleSet = published.find(({ id }) => id === createdId) ?? published[0];
   const hasUsage = arrivals.data.status.processed > 0;
   return (
-    <>
-      <p className="mb-6 max-w-prose text-[13px] text-ink-soft">
+    <div className="max-w-6xl">
+      <p className="mb-6 text-[13px] text-ink-soft">
         Three steps from an empty project to the first chart of {name}. Each ticks itself off.
       </p>
       <ol>
@@ -62,6 +62,6 @@ function Steps() {
         />
         <FirstChartStep hasUsage={hasUsage} boards={boards.data} />
       </ol>
-    </>
+    </div>
   );
 }

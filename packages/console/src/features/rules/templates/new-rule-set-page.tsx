@@ -19,7 +19,7 @@ export function NewRuleSetPage() {
           </>
         }
       />
-      <div className="px-4 pb-10 sm:px-6">
+      <div className="max-w-6xl px-4 pb-10 sm:px-6">
         <TemplateChooser onCreated={({ ruleSet }) => navigate(`/p/${id}/rules/extractor/${ruleSet.id}`)} />
       </div>
     </>
