@@ -4,26 +4,33 @@ import { useProjects } from './api/projects.js';
 import { MeProvider, useSession } from './api/session.js';
 import { BoardPage } from './features/boards/board-page.js';
 import { BoardsPage } from './features/boards/boards-page.js';
-import { LimitsPages } from './features/limits/limits-pages.js';
-import { AccountPage } from './features/money/account-page.js';
-import { AccountsPage } from './features/money/accounts-page.js';
 import { projectOfPurchase } from './features/settings/purchase.js';
-import { SettingsPages } from './features/settings/settings-pages.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
-import { UsagePage } from './features/usage/usage-page.js';
 import { ProjectProvider } from './project.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { Shell } from './shell/shell.js';
 import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
 
-/** With its editors it is half as large as everything else: it comes when it is first looked at. */
+/** Every page but those of boards, where one begins, comes when it is first looked at. */
+const UsagePage = lazy(async () => ({ default: (await import('./features/usage/usage-page.js')).UsagePage }));
+const LimitsPages = lazy(async () => ({
+  default: (await import('./features/limits/limits-pages.js')).LimitsPages,
+}));
+const AccountsPage = lazy(async () => ({
+  default: (await import('./features/money/accounts-page.js')).AccountsPage,
+}));
+const AccountPage = lazy(async () => ({
+  default: (await import('./features/money/account-page.js')).AccountPage,
+}));
+const SettingsPages = lazy(async () => ({
+  default: (await import('./features/settings/settings-pages.js')).SettingsPages,
+}));
 const WebhooksPages = lazy(async () => ({
   default: (await import('./features/webhooks/webhooks-pages.js')).WebhooksPages,
 }));
 const RulesPages = lazy(async () => ({
   default: (await import('./features/rules/rules-pages.js')).RulesPages,
 }));
-
 const StartPage = lazy(async () => ({
   default: (await import('./features/first-minute/start-page.js')).StartPage,
 }));
@@ -74,38 +81,34 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   return (
     <ProjectProvider project={project}>
       <Shell>
-        <Switch>
-          <Route path="/p/:projectId/boards" component={BoardsPage} />
-          <Route path="/p/:projectId/boards/:boardId">
-            {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
-          </Route>
-          <Route path="/p/:projectId/start">
-            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+        <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+          <Switch>
+            <Route path="/p/:projectId/boards" component={BoardsPage} />
+            <Route path="/p/:projectId/boards/:boardId">
+              {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
+            </Route>
+            <Route path="/p/:projectId/start">
               <StartPage />
-            </Suspense>
-          </Route>
-          <Route path="/p/:projectId/usage/*?" component={UsagePage} />
-          <Route path="/p/:projectId/rules/*?">
-            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+            </Route>
+            <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+            <Route path="/p/:projectId/rules/*?">
               <RulesPages />
-            </Suspense>
-          </Route>
-          <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
-          <Route path="/p/:projectId/webhooks/*?">
-            <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+            </Route>
+            <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
+            <Route path="/p/:projectId/webhooks/*?">
               <WebhooksPages />
-            </Suspense>
-          </Route>
-          <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
-          <Route path="/p/:projectId/money" component={AccountsPage} />
-          <Route path="/p/:projectId/money/:accountId">
-            {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
-          </Route>
-          <Route path="/p/:projectId">
-            <Redirect to={`/p/${projectId}/boards`} replace />
-          </Route>
-          <Route component={NotFoundPage} />
-        </Switch>
+            </Route>
+            <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
+            <Route path="/p/:projectId/money" component={AccountsPage} />
+            <Route path="/p/:projectId/money/:accountId">
+              {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
+            </Route>
+            <Route path="/p/:projectId">
+              <Redirect to={`/p/${projectId}/boards`} replace />
+            </Route>
+            <Route component={NotFoundPage} />
+          </Switch>
+        </Suspense>
       </Shell>
     </ProjectProvider>
   );
