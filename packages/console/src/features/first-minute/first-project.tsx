@@ -55,7 +55,7 @@ function ProjectForm() {
   const [tenantName, setTenantName] = useState('');
   const [name, setName] = useState('');
   const [projectKind, setProjectKind] = useState<ProjectKind>('development');
-  const create = useCreateFirstProject();
+  const create = useCreateFirstProject(setTenantId);
   const [, navigate] = useLocation();
   const chosen = ownTenantId ?? tenantId ?? tenants[0]?.id ?? NEW_TENANT;
   const submit = (event: FormEvent) => {
@@ -68,34 +68,14 @@ function ProjectForm() {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      {isService && tenants.length > 0 && (
-        <Field label="Tenant">
-          {(control) => (
-            <Select
-              {...control}
-              className="w-full"
-              value={chosen}
-              onChange={setTenantId}
-              options={[
-                ...tenants.map((tenant) => ({ value: tenant.id, label: tenant.name })),
-                { value: NEW_TENANT, label: 'A new tenant' },
-              ]}
-            />
-          )}
-        </Field>
-      )}
-      {chosen === NEW_TENANT && (
-        <Field label="Tenant name" hint="Whose usage is metered: a company, say.">
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              maxLength={NAME_CHARS_MAX}
-              value={tenantName}
-              onChange={(event) => setTenantName(event.target.value)}
-            />
-          )}
-        </Field>
+      {isService && (
+        <TenantFields
+          chosen={chosen}
+          onChoose={setTenantId}
+          tenants={tenants}
+          name={tenantName}
+          onName={setTenantName}
+        />
       )}
       <Field label="Project name" hint="Rules, events and charts live in it.">
         {(control) => (
@@ -127,24 +107,76 @@ function ProjectForm() {
   );
 }
 
+/** Whose project it is: a tenant that there is, or a new one. */
+function TenantFields({
+  chosen,
+  onChoose,
+  tenants,
+  name,
+  onName,
+}: {
+  /** Its id, or `NEW_TENANT`. */
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+  readonly tenants: readonly Tenant[];
+  readonly name: string;
+  readonly onName: (name: string) => void;
+}) {
+  return (
+    <>
+      {tenants.length > 0 && (
+        <Field label="Tenant">
+          {(control) => (
+            <Select
+              {...control}
+              className="w-full"
+              value={chosen}
+              onChange={onChoose}
+              options={[
+                ...tenants.map((tenant) => ({ value: tenant.id, label: tenant.name })),
+                { value: NEW_TENANT, label: 'A new tenant' },
+              ]}
+            />
+          )}
+        </Field>
+      )}
+      {chosen === NEW_TENANT && (
+        <Field label="Tenant name" hint="Whose usage is metered: a company, say.">
+          {(control) => (
+            <TextInput
+              {...control}
+              required
+              maxLength={NAME_CHARS_MAX}
+              value={name}
+              onChange={(event) => onName(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  );
+}
+
 interface NewProject {
   readonly tenant: { readonly id: string } | { readonly name: string };
   readonly name: string;
   readonly kind: ProjectKind;
 }
 
-function useCreateFirstProject() {
+/** @param onTenant told of a tenant that was made: where its project is refused, another try is one of that tenant */
+function useCreateFirstProject(onTenant: (id: string) => void) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ tenant, ...body }: NewProject) => {
-      const id =
-        'id' in tenant
-          ? tenant.id
-          : (await request<Tenant>('POST', '/admin/v1/tenants', { body: tenant })).id;
+      const id = 'id' in tenant ? tenant.id : await createTenant(tenant);
+      onTenant(id);
       return request<Project>('POST', `/admin/v1/tenants/${id}/projects`, { body });
     },
-    // A tenant that was made before the project was refused is there.
     onError: () => client.invalidateQueries({ queryKey: ['tenants'] }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['projects'] }),
   });
+}
+
+async function createTenant(body: { readonly name: string }): Promise<string> {
+  return (await request<Tenant>('POST', '/admin/v1/tenants', { body })).id;
 }

@@ -58,6 +58,12 @@ export function TestPanel({ kind, ruleSetId, draft }: PanelProps) {
             />
           )}
         </div>
+        {prices.publishedCount > 1 && (
+          <p className="text-xs text-ink-faint">
+            {prices.publishedCount} published pricing rule sets price these items together. A draft is tried
+            with one of them.
+          </p>
+        )}
         <Outcome kind={kind} rules={rules.draft} event={event} />
         <PublishedComparison draft={rules.draft} published={rules.published} event={event} />
       </section>
@@ -186,7 +192,8 @@ function usePrices(extractorRuleSetId: string | undefined) {
   const shown = value ?? options[0]?.value ?? NO_PRICES;
   const set = sets.find(({ id, version }) => `${id} ${version}` === shown);
   const chosen = set === undefined ? undefined : { ruleSetId: set.id, version: set.version };
-  return { options, value: shown, choose, chosen };
+  const publishedCount = sets.filter(({ status }) => status === 'published').length;
+  return { options, value: shown, choose, chosen, publishedCount };
 }
 
 /** Begins with the newest event of the rule set or, where there is none, with a sample of its template. */
