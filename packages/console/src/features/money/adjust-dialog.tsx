@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { newIdempotencyKey } from '../../api/idempotency-key.js';
+import { useRequestKey } from '../../api/use-request-key.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
@@ -35,13 +35,13 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
   const { adjust } = useWalletChanges(accountId);
   const [sum, setSum] = useState({ amount: '', currency });
   const [reason, setReason] = useState('');
-  // Sent twice it is done once; another request needs another key.
-  const [key, setKey] = useState(() => newIdempotencyKey());
+  const { amount, currency: of } = sumOf(sum);
+  const body = { amount, reason: reason.trim() };
+  const key = useRequestKey({ of, ...body });
   const errors = fieldErrorsOf(adjust.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { amount, currency: of } = sumOf(sum);
-    adjust.mutate({ currency: of, key, body: { amount, reason: reason.trim() } }, { onSuccess: onClose });
+    adjust.mutate({ currency: of, key, body }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
@@ -49,10 +49,7 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
         sum={sum}
         hint="Above 0 it is a credit without an end; below 0, as -25.5, it takes out what is there."
         errors={errors}
-        onEdit={(next) => {
-          setKey(newIdempotencyKey());
-          setSum(next);
-        }}
+        onEdit={setSum}
       />
       <Field label="Reason" hint="It appears in the ledger." error={errors.at('reason')}>
         {(control) => (
@@ -60,10 +57,7 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
             {...control}
             required
             value={reason}
-            onChange={(event) => {
-              setKey(newIdempotencyKey());
-              setReason(event.target.value);
-            }}
+            onChange={(event) => setReason(event.target.value)}
           />
         )}
       </Field>

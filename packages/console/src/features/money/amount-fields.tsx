@@ -1,3 +1,4 @@
+import { plainNumber } from '../../plain-number.js';
 import { Field, TextInput } from '../../ui/field.js';
 import type { FieldErrors } from '../../ui/field-errors.js';
 
@@ -6,9 +7,9 @@ export interface Sum {
   readonly currency: string;
 }
 
-/** An amount as it is sent: people write thousands apart. */
+/** An amount as it is sent. */
 export function sumOf({ amount, currency }: Sum): Sum {
-  return { amount: amount.replace(/[\s,_]/g, ''), currency: currency.trim().toUpperCase() };
+  return { amount: plainNumber(amount), currency: currency.trim().toUpperCase() };
 }
 
 /** How much, and of what. */

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { newIdempotencyKey } from '../../api/idempotency-key.js';
+import { useRequestKey } from '../../api/use-request-key.js';
 import { instantOfText } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
@@ -37,27 +37,18 @@ function CreditForm({ accountId, currency, onClose }: CreditFormProps) {
   const { credit } = useWalletChanges(accountId);
   const [sum, setSum] = useState({ amount: '', currency });
   const [draft, setDraft] = useState<CreditDraft>({ description: '', priority: '0', expires: '' });
-  // One key for as long as the form is open: sent twice, the credit is given once.
-  const [key, setKey] = useState(() => newIdempotencyKey());
+  const { amount, currency: into } = sumOf(sum);
+  const body = { amount, ...detailsOf(draft) };
+  const key = useRequestKey({ into, ...body });
   const errors = fieldErrorsOf(credit.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { amount, currency: into } = sumOf(sum);
-    credit.mutate({ currency: into, key, body: { amount, ...detailsOf(draft) } }, { onSuccess: onClose });
-  };
-  const edit = (change: () => void) => {
-    // Another request needs another key.
-    setKey(newIdempotencyKey());
-    change();
+    credit.mutate({ currency: into, key, body }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <AmountFields sum={sum} errors={errors} onEdit={(next) => edit(() => setSum(next))} />
-      <CreditFields
-        draft={draft}
-        errors={errors}
-        onEdit={(change) => edit(() => setDraft({ ...draft, ...change }))}
-      />
+      <AmountFields sum={sum} errors={errors} onEdit={setSum} />
+      <CreditFields draft={draft} errors={errors} onEdit={(change) => setDraft({ ...draft, ...change })} />
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

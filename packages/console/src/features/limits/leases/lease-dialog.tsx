@@ -1,12 +1,12 @@
 import type { CreateLeaseBody } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
-import { newIdempotencyKey } from '../../../api/idempotency-key.js';
+import { useRequestKey } from '../../../api/use-request-key.js';
 import { Button } from '../../../ui/button.js';
 import { Dialog, DialogActions } from '../../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
-import { plainNumber } from '../rules/rule-draft.js';
+import { AmountFields, sumOf } from '../../money/amount-fields.js';
 import { METRICS_LIST, RuleSuggestions } from '../rules/suggestions.js';
 import { type Subject, subjectName } from '../subjects/subject.js';
 import { useOpenLease } from './api.js';
@@ -42,51 +42,25 @@ export function LeaseDialog({ isOpen, ...form }: LeaseFormProps & { readonly isO
 
 function LeaseForm({ subject, onClose }: LeaseFormProps) {
   const open = useOpenLease();
-  const [amount, setAmount] = useState('');
-  const [currency, setCurrency] = useState('USD');
+  const [sum, setSum] = useState({ amount: '', currency: 'USD' });
   const [metric, setMetric] = useState('');
   const [life, setLife] = useState<Life>('300');
-  // One key for one form: sent twice, it is one lease.
-  const [key] = useState(() => newIdempotencyKey());
+  const body: CreateLeaseBody = {
+    ...{ subject_type: subject.type, subject_id: subject.id },
+    ...sumOf(sum),
+    ttl_seconds: Number(life),
+    ...(metric.trim() === '' ? {} : { metric: metric.trim() }),
+  };
+  const key = useRequestKey(body);
   const errors = fieldErrorsOf(open.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body: CreateLeaseBody = {
-      ...{ subject_type: subject.type, subject_id: subject.id },
-      amount: plainNumber(amount),
-      currency: currency.trim(),
-      ttl_seconds: Number(life),
-      ...(metric.trim() === '' ? {} : { metric: metric.trim() }),
-    };
     open.mutate({ key, body }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <RuleSuggestions />
-      <div className="grid grid-cols-[minmax(0,1fr)_7rem] items-start gap-3">
-        <Field label="Amount" error={errors.at('amount')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              autoFocus
-              inputMode="decimal"
-              value={amount}
-              onChange={(event) => setAmount(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Currency" error={errors.at('currency')}>
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              value={currency}
-              onChange={(event) => setCurrency(event.target.value)}
-            />
-          )}
-        </Field>
-      </div>
+      <AmountFields sum={sum} errors={errors} onEdit={setSum} />
       <Field
         label="Metric"
         hint="Optional; reserves of limits on this metric, too."

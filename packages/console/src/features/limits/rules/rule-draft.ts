@@ -5,6 +5,7 @@ import type {
   LimitSelectorType,
   UsageLimitPlanRule,
 } from '@tollgate/contract';
+import { plainNumber } from '../../../plain-number.js';
 
 /** A limit rule as it is being written: every field as text. */
 export interface RuleDraft {
@@ -86,11 +87,6 @@ export function percentages(text: string): number[] {
     .filter((part) => part !== '')
     .map(Number);
   return [...new Set(numbers)].sort((a, b) => a - b);
-}
-
-/** People write thousands apart. */
-export function plainNumber(text: string): string {
-  return text.replace(/[\s,_]/g, '');
 }
 
 const textOrNull = (text: string) => (text === '' ? null : text);

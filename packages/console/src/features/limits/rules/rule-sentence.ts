@@ -1,6 +1,7 @@
 import { decimalExact } from '../../../format.js';
+import { plainNumber } from '../../../plain-number.js';
 import { periodWords } from './period.js';
-import { percentages, plainNumber, type RuleDraft } from './rule-draft.js';
+import { percentages, type RuleDraft } from './rule-draft.js';
 
 /** A rule as one would say it: `100 USD of all usage per calendar month, told at 50 and 80 %, then blocks`. */
 export function ruleSentence(rule: RuleDraft): string {
