@@ -102,7 +102,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
   it('edits the same in the form and as JSON, and says where it is no JSON', async () => {
     await button('JSON').click();
     const json = editor('Rule set as JSON');
-    const text = await json.innerText();
+    const text = (await json.textContent()) ?? '';
     expect(JSON.parse(text)).toMatchObject({
       name: NAME,
       dimensions: [{ name: 'model', path: 'model', type: 'string' }],

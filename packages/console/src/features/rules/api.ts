@@ -114,7 +114,8 @@ export function useRuleSetChanges(kind: RuleSetKind, id: string) {
   const path = `${project}/${SEGMENTS[kind]}/${id}`;
   const onSuccess = (changed: RuleSet) => {
     client.setQueryData([RULES, project, kind, id], changed);
-    return client.invalidateQueries({ queryKey: [RULES, project] });
+    // What is shown elsewhere follows; nobody waits for it.
+    void client.invalidateQueries({ queryKey: [RULES, project] });
   };
   const save = (body: RuleSetBody) => request<RuleSet>('PUT', path, { body });
   return {

@@ -64,13 +64,14 @@ export function useBoundPricings(extractorId: string): readonly PricingRuleSet[]
 /** Names of dimensions that an expression can ask for: of the rule set itself, or of what it is bound to. */
 export function useDimensionNames(kind: RuleSetKind, ruleSet: RuleSet, body: unknown): readonly string[] {
   const { data: extractors } = useExtractorRuleSets();
-  return useMemo(() => {
-    const extractor =
-      kind === 'extractor'
-        ? body
-        : extractors?.find(({ id }) => id === (ruleSet as PricingRuleSet).extractor_rule_set_id);
-    return namesIn(extractor);
-  }, [kind, ruleSet, body, extractors]);
+  const extractor =
+    kind === 'extractor'
+      ? body
+      : extractors?.find(({ id }) => id === (ruleSet as PricingRuleSet).extractor_rule_set_id);
+  const names = namesIn(extractor);
+  // The same list as long as it has the same names: a body is new with each letter typed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are what counts
+  return useMemo(() => names, [names.join('\n')]);
 }
 
 /** Of a body that need not be whole. */

@@ -8,13 +8,18 @@ import type { Finding } from './finding.js';
 const NONE: readonly Finding[] = [];
 
 /** What is wrong with a body as it is typed: the service compiles it as saving would, and keeps nothing of it. */
-export function useCheck(kind: RuleSetKind, body: unknown, isEnabled: boolean): readonly Finding[] {
+export function useCheck(
+  kind: RuleSetKind,
+  { text, body }: { readonly text: string; readonly body: unknown },
+  isEnabled: boolean,
+): readonly Finding[] {
   const project = useProjectPath();
-  const settled = useSettled(body);
+  const settled = useSettled(text);
   const check = useQuery({
     queryKey: ['rules-check', project, kind, settled],
     queryFn: ({ signal }) => findingsOf(project, kind, settled, signal),
-    enabled: isEnabled && settled !== undefined,
+    // What has not settled yet is not asked for.
+    enabled: isEnabled && body !== undefined && settled === text,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     placeholderData: keepPreviousData,
@@ -26,9 +31,10 @@ export function useCheck(kind: RuleSetKind, body: unknown, isEnabled: boolean): 
 async function findingsOf(
   project: string,
   kind: RuleSetKind,
-  body: unknown,
+  text: string,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
+  const body: unknown = JSON.parse(text);
   const rules = kind === 'extractor' ? { extractor: body } : { extractor: {}, pricing: body };
   try {
     await request('POST', `${project}/rules/test`, { body: { ...rules, event: { raw_json: {} } }, signal });

@@ -28,7 +28,7 @@ export function useEditing(kind: RuleSetKind, ruleSet: RuleSet, isReadOnly: bool
   const [, navigate] = useLocation();
   const copy = useWorkingCopy(ruleSet);
   const changes = useRuleSetChanges(kind, ruleSet.id);
-  const checked = useCheck(kind, copy.body, !isReadOnly && copy.isDirty);
+  const checked = useCheck(kind, copy, !isReadOnly && copy.isDirty);
   const { error, isError, variables } = changes.save;
   const refused = useMemo(() => findingsIn(error), [error]);
   // A refusal is about what was sent: what is typed after it is checked anew.

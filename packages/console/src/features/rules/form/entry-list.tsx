@@ -1,9 +1,10 @@
 import { ChevronRight, Ellipsis, Plus } from 'lucide-react';
-import { type ReactNode, useId, useRef, useState } from 'react';
+import { memo, type ReactNode, useCallback, useId, useMemo, useRef, useState } from 'react';
 import { Badge } from '../../../ui/badge.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { Menu, type MenuItem } from '../../../ui/menu.js';
+import type { Finding } from '../finding.js';
 import { useFindingAt, useRulesForm } from './context.js';
 import type { Part } from './fields.js';
 
@@ -26,55 +27,37 @@ export interface EntryListProps<T extends object> {
 
 /** Entries that are opened one by one: hundreds of them are no more than lines. */
 export function EntryList<T extends object>(props: EntryListProps<T>) {
-  const { noun, path, entries, max, nothing, makeEntry, onChange, move = moved } = props;
-  const { isReadOnly } = useRulesForm();
+  const { noun, path, entries, max, nothing, makeEntry, onChange, children } = props;
+  const { isReadOnly, findings } = useRulesForm();
+  const { keys, opened, add, act } = useEntries(props);
+  const problems = useMemo(() => problemsOf(findings, path), [findings, path]);
   const finding = useFindingAt(path);
-  const { keys, permute } = useKeys(entries.length);
-  const [opened, setOpened] = useState<ReadonlySet<number>>(
-    () => new Set(entries.length === 1 ? keys.slice(0, 1) : []),
-  );
-  const change = (next: readonly T[], order: (keys: readonly number[]) => readonly number[]) => {
-    permute(order);
-    onChange(next);
-  };
-  const add = (entry: T, at: number) => {
-    const key = nextKey();
-    change(entries.toSpliced(at, 0, entry), (now) => now.toSpliced(at, 0, key));
-    setOpened(new Set([...opened, key]));
-  };
-  const actionsOf = (index: number): MenuItem[] => {
-    const moveTo = (to: number) => change(move(entries, index, to), (now) => moved(now, index, to));
-    const entry = entries[index];
-    return [
-      ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index - 1) }] : []),
-      ...(index < entries.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index + 1) }] : []),
-      ...(entries.length < max && entry !== undefined
-        ? [{ label: 'Duplicate', onSelect: () => add(entry, index + 1) }]
-        : []),
-      {
-        label: 'Remove',
-        isDangerous: true,
-        onSelect: () => change(entries.toSpliced(index, 1), (now) => now.toSpliced(index, 1)),
-      },
-    ];
-  };
   return (
     <div className="flex flex-col gap-2">
       {finding !== undefined && <p className="text-xs text-bad">{finding}</p>}
       {entries.length === 0 && <p className="text-[13px] text-ink-faint">{nothing}</p>}
       {entries.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-panel">
-          {entries.map((entry, index) => (
-            <Entry
-              key={keys[index]}
-              {...props}
-              entry={entry}
-              index={index}
-              isOpen={opened.has(keys[index] ?? -1)}
-              onToggle={() => setOpened(toggled(opened, keys[index] ?? -1))}
-              actions={isReadOnly ? [] : actionsOf(index)}
-            />
-          ))}
+          {entries.map((entry, index) => {
+            const isOpen = opened.has(keys[index] ?? -1);
+            const edit = (next: T) => onChange(entries.with(index, next));
+            return (
+              <Entry
+                key={keys[index]}
+                title={props.titleOf(entry) || `New ${noun}`}
+                summary={isOpen ? '' : props.summaryOf(entry)}
+                index={index}
+                isLast={index === entries.length - 1}
+                isFull={entries.length >= max}
+                isReadOnly={isReadOnly}
+                finding={problems.get(index)?.own}
+                problemCount={problems.get(index)?.count ?? 0}
+                act={act}
+              >
+                {isOpen && children({ value: entry, path: `${path}[${index}]`, onChange: edit })}
+              </Entry>
+            );
+          })}
         </ul>
       )}
       {!isReadOnly && (
@@ -93,32 +76,83 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
   );
 }
 
-function Entry<T extends object>({
-  noun,
-  path: list,
-  entry,
-  index,
-  entries,
-  isOpen,
-  onToggle,
-  actions,
-  titleOf,
-  summaryOf,
-  onChange,
-  children,
-}: EntryListProps<T> & {
-  readonly entry: T;
+type Action = 'toggle' | 'up' | 'down' | 'duplicate' | 'remove';
+
+/** Which entries are open, and what can be done with each. `act` stays the same, so that lines that do not change are not drawn anew. */
+function useEntries<T extends object>({ entries, move = moved, onChange }: EntryListProps<T>) {
+  const { keys, permute } = useKeys(entries.length);
+  const [opened, setOpened] = useState<ReadonlySet<number>>(
+    () => new Set(entries.length === 1 ? keys.slice(0, 1) : []),
+  );
+  const change = (next: readonly T[], order: (keys: readonly number[]) => readonly number[]) => {
+    permute(order);
+    onChange(next);
+  };
+  const add = (entry: T, at: number) => {
+    const key = nextKey();
+    change(entries.toSpliced(at, 0, entry), (now) => now.toSpliced(at, 0, key));
+    setOpened(new Set([...opened, key]));
+  };
+  const moveTo = (from: number, to: number) => change(move(entries, from, to), (now) => moved(now, from, to));
+  const latest = useRef<(action: Action, index: number) => void>(undefined);
+  latest.current = (action, index) => {
+    const entry = entries[index];
+    if (entry === undefined) return;
+    if (action === 'toggle') setOpened(toggled(opened, keys[index] ?? -1));
+    else if (action === 'up') moveTo(index, index - 1);
+    else if (action === 'down') moveTo(index, index + 1);
+    else if (action === 'duplicate') add(entry, index + 1);
+    else change(entries.toSpliced(index, 1), (now) => now.toSpliced(index, 1));
+  };
+  const act = useCallback((action: Action, index: number) => latest.current?.(action, index), []);
+  return { keys, opened, add, act };
+}
+
+interface Problems {
+  readonly count: number;
+  /** What is wrong with the entry as a whole. */
+  readonly own: string | undefined;
+}
+
+/** What is wrong within each entry of a list. */
+function problemsOf(findings: readonly Finding[], list: string): ReadonlyMap<number, Problems> {
+  const problems = new Map<number, Problems>();
+  for (const { path, message } of findings) {
+    if (!path.startsWith(`${list}[`)) continue;
+    const [, index, rest] = /^\[(\d+)\](.*)$/.exec(path.slice(list.length)) ?? [];
+    const known = problems.get(Number(index));
+    problems.set(Number(index), {
+      count: (known?.count ?? 0) + 1,
+      own: rest === '' ? message : known?.own,
+    });
+  }
+  return problems;
+}
+
+interface EntryProps {
+  readonly title: string;
+  readonly summary: string;
   readonly index: number;
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
-  readonly actions: readonly MenuItem[];
-}) {
+  readonly isLast: boolean;
+  readonly isFull: boolean;
+  readonly isReadOnly: boolean;
+  readonly finding: string | undefined;
+  readonly problemCount: number;
+  readonly act: (action: Action, index: number) => void;
+  /** The fields of an open entry; false of a closed one. */
+  readonly children: ReactNode;
+}
+
+const Entry = memo(function Entry({ title, index, finding, problemCount, act, ...entry }: EntryProps) {
+  const { summary, isLast, isFull, isReadOnly, children } = entry;
   const id = useId();
-  const path = `${list}[${index}]`;
-  const { findings } = useRulesForm();
-  const problems = findings.filter((each) => each.path === path || each.path.startsWith(`${path}.`)).length;
-  const finding = useFindingAt(path);
-  const title = titleOf(entry) || `New ${noun}`;
+  const isOpen = children !== false;
+  const actions: MenuItem[] = [
+    ...(index > 0 ? [{ label: 'Move up', onSelect: () => act('up', index) }] : []),
+    ...(isLast ? [] : [{ label: 'Move down', onSelect: () => act('down', index) }]),
+    ...(isFull ? [] : [{ label: 'Duplicate', onSelect: () => act('duplicate', index) }]),
+    { label: 'Remove', isDangerous: true, onSelect: () => act('remove', index) },
+  ];
   return (
     <li>
       <div className="flex items-center gap-2 pr-1.5 hover:bg-sunken">
@@ -126,7 +160,7 @@ function Entry<T extends object>({
           type="button"
           aria-expanded={isOpen}
           aria-controls={id}
-          onClick={onToggle}
+          onClick={() => act('toggle', index)}
           className="flex min-w-0 grow items-center gap-2 py-2 pl-2.5 text-left text-[13px] focus-visible:-outline-offset-2"
         >
           <ChevronRight
@@ -134,12 +168,12 @@ function Entry<T extends object>({
             className={classes('shrink-0 text-ink-faint transition-transform', isOpen && 'rotate-90')}
           />
           <span className="max-w-[60%] shrink-0 truncate font-medium">{title}</span>
-          {!isOpen && (
-            <span className="min-w-0 truncate font-mono text-xs text-ink-faint">{summaryOf(entry)}</span>
-          )}
+          <span className="min-w-0 truncate font-mono text-xs text-ink-faint">{summary}</span>
         </button>
-        {problems > 0 && <Badge tone="bad">{problems === 1 ? '1 problem' : `${problems} problems`}</Badge>}
-        {actions.length > 0 && (
+        {problemCount > 0 && (
+          <Badge tone="bad">{problemCount === 1 ? '1 problem' : `${problemCount} problems`}</Badge>
+        )}
+        {!isReadOnly && (
           <Menu
             trigger={
               <IconButton label={`More about ${title}`}>
@@ -153,12 +187,12 @@ function Entry<T extends object>({
       {isOpen && (
         <div id={id} className="flex flex-col gap-4 border-t border-line px-4 py-4 sm:pl-8">
           {finding !== undefined && <p className="text-xs text-bad">{finding}</p>}
-          {children({ value: entry, path, onChange: (next) => onChange(entries.with(index, next)) })}
+          {children}
         </div>
       )}
     </li>
   );
-}
+});
 
 let keysMade = 0;
 function nextKey(): number {
