@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
 
 const XSS = '<img src=x onerror=alert(1)>';
@@ -76,7 +77,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await tab('Audit log');
     await page.getByLabel('Action').fill('webhook_endpoint.update');
     const log = page.getByRole('region', { name: 'Audit log' });
-    await log.getByText('webhook_endpoint.update').waitFor();
+    await waitFor(async () => (await log.locator('tbody tr').count()) === 1, { what: 'the change' });
     await log.getByRole('button').click();
     const dialog = page.getByRole('dialog', { name: 'webhook_endpoint.update' });
     await dialog.getByText('url: "https://hooks.example.com/a"').waitFor();

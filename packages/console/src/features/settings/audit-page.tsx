@@ -14,7 +14,7 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
 import { AuditEntryDialog } from './audit-entry-dialog.js';
 
-const TEXTS = { action: 'Action', resource_id: 'Id of what was changed' } as const;
+const TEXTS = { action: 'Action', resource_id: 'Resource id' } as const;
 const NAMES = ['actor', 'project_id', 'action', 'resource_id'] as const;
 
 /** Who changed what, and when. The filters and the page are in the address. */
@@ -45,7 +45,11 @@ export function AuditPage() {
   const entries = log.data?.entries ?? [];
   return (
     <div className="flex flex-col gap-4">
-      <Filters filter={filter} onChange={(change) => put({ ...change, offset: '' })} />
+      <Filters
+        filter={filter}
+        actions={[...new Set(entries.map(({ action }) => action))]}
+        onChange={(change) => put({ ...change, offset: '' })}
+      />
       {log.isError && <FailureNote error={log.error} onRetry={() => void log.refetch()} />}
       {log.isPending && <Skeleton className="h-96" />}
       {log.isSuccess && entries.length === 0 && (
@@ -88,9 +92,12 @@ function useActorNames(): (actor: string) => string {
 
 function Filters({
   filter,
+  actions,
   onChange,
 }: {
   readonly filter: AuditFilter;
+  /** Those that are in sight. */
+  readonly actions: readonly string[];
   readonly onChange: (change: Readonly<Record<string, string>>) => void;
 }) {
   const { tenant_id } = useProject();
@@ -128,6 +135,7 @@ function Filters({
           key={name}
           label={TEXTS[name]}
           value={filter[name] ?? ''}
+          suggestions={name === 'action' ? actions : []}
           onChange={(text) => onChange({ [name]: text })}
         />
       ))}

@@ -27,4 +27,6 @@ it('finds how the thing stood before', () => {
   expect(entryBefore(first, history)).toBeUndefined();
   expect(entryBefore(test, history)).toBeUndefined();
   expect(entryBefore(entry('0', 'x.update'), history)).toBeUndefined();
+  const published = entry('4', 'x.publish');
+  expect(entryBefore(published, [published, ...history])).toBeUndefined();
 });

@@ -7,16 +7,16 @@ export interface ChangedPlace {
   readonly after: string | undefined;
 }
 
-/** Verbs whose entries tell the whole of a thing as it was written. */
-const WHOLE = /\.(create|update|publish)$/;
+/** What an entry can be compared with, by its verb: those before it that tell the same things as it does. */
+const COMPARABLE: Readonly<Record<string, RegExp>> = { update: /\.(create|update)$/, publish: /\.publish$/ };
 
 /** The entry that says how the thing stood before this one; undefined where none does. @param history newest first */
 export function entryBefore(entry: AuditEntry, history: readonly AuditEntry[]): AuditEntry | undefined {
-  if (!WHOLE.test(entry.action)) return undefined;
+  const verb = entry.action.slice(entry.action.lastIndexOf('.') + 1);
+  const comparable = Object.hasOwn(COMPARABLE, verb) ? COMPARABLE[verb] : undefined;
   const index = history.findIndex(({ id }) => id === entry.id);
-  return history
-    .slice(index + 1)
-    .find(({ action, change }) => index >= 0 && WHOLE.test(action) && isObject(change));
+  if (comparable === undefined || index < 0) return undefined;
+  return history.slice(index + 1).find(({ action, change }) => comparable.test(action) && isObject(change));
 }
 
 /** The places of `after` and `before` that differ, in the order in which they were written. */

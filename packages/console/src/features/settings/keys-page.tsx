@@ -1,4 +1,4 @@
-import type { ApiKey } from '@tollgate/contract';
+import type { ApiKey, Project } from '@tollgate/contract';
 import { KeyRound, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useProjects } from '../../api/projects.js';
@@ -20,46 +20,7 @@ export function KeysPage() {
   const { key_id: ownId } = useMe();
   const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey>();
-  const columns: readonly Column<ApiKey>[] = [
-    {
-      title: 'Key',
-      cell: ({ id, name }) => (
-        <span className="font-medium">
-          {name} {id === ownId && <Badge tone="accent">yours</Badge>}
-        </span>
-      ),
-    },
-    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
-    {
-      title: 'Reaches',
-      cell: ({ project_id }) =>
-        project_id === null
-          ? 'every project'
-          : (projects.find(({ id }) => id === project_id)?.name ?? project_id),
-    },
-    {
-      title: 'May',
-      cell: ({ permissions }) => (
-        <span title={permissions.join(', ')} className="flex gap-1 overflow-hidden">
-          {permissions.map((permission) => (
-            <Badge key={permission}>{permission}</Badge>
-          ))}
-        </span>
-      ),
-    },
-    { title: 'Made (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
-    { title: 'Expires (UTC)', cell: (key) => <Expiry apiKey={key} /> },
-    {
-      title: 'Revoke',
-      isTitleHidden: true,
-      isNumber: true,
-      cell: (key) => (
-        <IconButton label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
-          <Trash2 size={14} />
-        </IconButton>
-      ),
-    },
-  ];
+  const columns = columnsOf({ projects, ownId, onRevoke: setRevoking });
   const create = (
     <Button look="primary" onClick={() => setCreating(true)}>
       <Plus size={15} />
@@ -98,6 +59,57 @@ export function KeysPage() {
       </ConfirmDialog>
     </div>
   );
+}
+
+function columnsOf({
+  projects,
+  ownId,
+  onRevoke,
+}: {
+  readonly projects: readonly Project[];
+  readonly ownId: string | null;
+  readonly onRevoke: (key: ApiKey) => void;
+}): readonly Column<ApiKey>[] {
+  return [
+    {
+      title: 'Key',
+      cell: ({ id, name }) => (
+        <span className="font-medium">
+          {name} {id === ownId && <Badge tone="accent">yours</Badge>}
+        </span>
+      ),
+    },
+    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
+    {
+      title: 'Reaches',
+      cell: ({ project_id }) =>
+        project_id === null
+          ? 'every project'
+          : (projects.find(({ id }) => id === project_id)?.name ?? project_id),
+    },
+    {
+      title: 'May',
+      cell: ({ permissions }) => (
+        <span title={permissions.join(', ')} className="flex gap-1 overflow-hidden">
+          {permissions.map((permission) => (
+            <Badge key={permission}>{permission}</Badge>
+          ))}
+        </span>
+      ),
+    },
+    { title: 'Made (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'Expires (UTC)', cell: (key) => <Expiry apiKey={key} /> },
+    {
+      title: 'Revoke',
+      isTitleHidden: true,
+      isNumber: true,
+      cell: (key) => (
+        <IconButton label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+          <Trash2 size={14} />
+        </IconButton>
+      ),
+    },
+  ];
 }
 
 function Expiry({ apiKey: { expires_at: at } }: { readonly apiKey: ApiKey }) {

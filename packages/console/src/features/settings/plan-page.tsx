@@ -74,8 +74,15 @@ function Current({ entitlement }: { readonly entitlement: Entitlement }) {
           <Meter key={name} name={name} used={used} limit={limit} />
         ))}
       </dl>
+      <p className="mt-4 text-xs text-ink-soft">{keptText(entitlement)}</p>
     </section>
   );
+}
+
+function keptText({ retention_days: days, features }: Entitlement): string {
+  const kept = days === UNLIMITED ? 'Usage is kept for good.' : `Usage is kept for ${count(days)} days.`;
+  const on = Object.keys(features).filter((name) => features[name] === true);
+  return on.length === 0 ? kept : `${kept} Switched on: ${on.join(', ')}.`;
 }
 
 /** From here on a limit is close. */
@@ -90,22 +97,23 @@ function Meter({
   readonly used: number;
   readonly limit: number;
 }) {
-  const share = limit === UNLIMITED ? 0 : limit === 0 ? 1 : Math.min(used / limit, 1);
+  const share = limit === 0 ? 1 : Math.min(used / limit, 1);
   return (
     <div>
       <dt className="text-xs text-ink-faint">{name}</dt>
       <dd className="tabular mt-0.5 text-[13px] font-medium">
         {count(used)}
         <span className="font-normal text-ink-faint">
-          {' '}
-          of {limit === UNLIMITED ? 'any number' : count(limit)}
+          {limit === UNLIMITED ? ', without a limit' : ` of ${count(limit)}`}
         </span>
-        <span aria-hidden="true" className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken">
-          <span
-            className={share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent'}
-            style={{ width: `${share * 100}%` }}
-          />
-        </span>
+        {limit !== UNLIMITED && (
+          <span aria-hidden="true" className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken">
+            <span
+              className={share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent'}
+              style={{ width: `${share * 100}%` }}
+            />
+          </span>
+        )}
       </dd>
     </div>
   );
@@ -122,9 +130,9 @@ function Offer({
 }) {
   const purchase = usePurchase();
   const facts = [
-    limitText(plan.monthly_event_limit, 'events a month'),
-    limitText(plan.max_release_projects, 'release projects'),
-    limitText(plan.max_subject_routes, 'subject routes'),
+    limitText(plan.monthly_event_limit, 'event', ' a month'),
+    limitText(plan.max_release_projects, 'release project'),
+    limitText(plan.max_subject_routes, 'subject route'),
     plan.retention_days === UNLIMITED ? 'history kept for good' : `${plan.retention_days} days of history`,
   ];
   return (
@@ -158,6 +166,7 @@ function Offer({
   );
 }
 
-function limitText(limit: number, what: string): string {
-  return limit === UNLIMITED ? `any number of ${what}` : `${count(limit)} ${what}`;
+function limitText(limit: number, noun: string, per = ''): string {
+  if (limit === UNLIMITED) return `any number of ${noun}s${per}`;
+  return `${count(limit)} ${noun}${limit === 1 ? '' : 's'}${per}`;
 }

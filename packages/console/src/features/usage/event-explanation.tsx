@@ -1,6 +1,6 @@
 import type { PostedChargeItem, UsageEventDetail, UsageItemExplanation } from '@tollgate/contract';
 import type { ReactNode } from 'react';
-import { decimal, money } from '../../format.js';
+import { money } from '../../format.js';
 import { useProject } from '../../project.js';
 import { InlineLink } from '../../ui/inline-link.js';
 
@@ -11,7 +11,7 @@ const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_sour
   unpriced: 'nothing: it has no price',
 };
 
-/** Where each number of the event came from: what was read, what priced it, what was taken off, and who paid. */
+/** Where each number of the event came from: what was read, what priced it, what was taken off, and who paid. Every digit is shown. */
 export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
   const { id } = useProject();
   const { extractor, charge_items: explained } = detail.explanation;
@@ -52,22 +52,22 @@ function Item({
         </span>
       </div>
       <dl className="mt-1.5 grid grid-cols-[4.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs">
-        <Step name="Quantity" value={quantity.value} code={quantityCode(quantity)}>
-          {decimal(quantity.value)} {posted?.unit}
+        <Step name="Quantity" code={quantityCode(quantity)}>
+          {quantity.value} {posted?.unit}
         </Step>
         {unit_price.value !== null && (
-          <Step name="Price" value={unit_price.value} code={unit_price.expression}>
-            × {decimal(unit_price.value)}
+          <Step name="Price" code={unit_price.expression}>
+            × {unit_price.value}
           </Step>
         )}
         {discount !== null && (
-          <Step name="Discount" value={discount.value} code={null}>
-            − {decimal(discount.value)}
-            {discount.percent !== null && ` (${discount.percent} %)`} of {decimal(amount.before_discount)}
+          <Step name="Discount" code={null}>
+            − {discount.value}
+            {discount.percent !== null && ` (${discount.percent} %)`} of {amount.before_discount}
           </Step>
         )}
-        <Step name="Amount" value={amount.value} code={amount.expression}>
-          {money(amount.value, amount.currency)}
+        <Step name="Amount" code={amount.expression}>
+          {amount.value} {amount.currency}
         </Step>
         <PricedBy item={item} />
         <PaidBy posted={posted} />
@@ -83,19 +83,17 @@ function quantityCode({ path, less_paths, extractor_name }: UsageItemExplanation
 
 function Step({
   name,
-  value,
   code,
   children,
 }: {
   readonly name: string;
-  readonly value?: string;
   readonly code: string | null;
   readonly children: ReactNode;
 }) {
   return (
     <>
       <dt className="text-ink-faint">{name}</dt>
-      <dd className="min-w-0 break-words text-ink-soft" title={value}>
+      <dd className="min-w-0 break-words text-ink-soft">
         {children}
         {code !== null && <code className="mt-0.5 block font-mono break-all text-ink-faint">{code}</code>}
       </dd>

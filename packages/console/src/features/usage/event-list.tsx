@@ -5,13 +5,15 @@ import { count } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
 import { useEvents, useNewestEvents } from './api.js';
-import { feedOf } from './event-feed.js';
+import { type Feed, feedOf } from './event-feed.js';
 import { EventPanel } from './event-panel.js';
 import { EventTable } from './event-table.js';
 import type { Question } from './filters.js';
 
 /** The list counts as read from its beginning while the page is scrolled less than that. */
 const TOP_PX = 48;
+/** After so many the list is read anew, so that it does not grow for as long as one follows. */
+const LET_IN_MAX = 500;
 
 /** The events that fit, and the one that is looked at. Mount it anew for other filters: what was let in belongs to these. */
 export function EventList({
@@ -28,25 +30,9 @@ export function EventList({
   readonly onChoose: (eventId: string | undefined) => void;
 }) {
   const events = useEvents(question);
-  const newest = useNewestEvents(question, isLive);
-  const [letIn, setLetIn] = useState<readonly UsageEvent[]>([]);
   const isAtTop = useIsAtTop();
-  const read = events.data?.pages.flatMap((page) => page.events) ?? [];
-  const { rows, arrived, hasGap } = feedOf(
-    [...letIn, ...read],
-    isLive && events.isSuccess ? newest.data : undefined,
-  );
-  const show = () => {
-    if (hasGap) {
-      setLetIn([]);
-      void events.refetch();
-    } else setLetIn([...arrived, ...letIn]);
-  };
   const isReading = !isAtTop || chosenId !== null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what has arrived is the reason
-  useEffect(() => {
-    if (arrived.length > 0 && !isReading && !events.isFetching) show();
-  }, [arrived.length, isReading, events.isFetching]);
+  const { rows, arrived, hasGap, show } = useFeed({ events, question, isLive, isReading });
   if (events.isError) return <FailureNote error={events.error} onRetry={() => void events.refetch()} />;
   if (events.isPending) return <Skeleton className="h-96" />;
   return (
@@ -88,6 +74,36 @@ export function EventList({
       )}
     </>
   );
+}
+
+/** The rows, and what is new: let in at once while nobody reads, and otherwise when it is asked for. */
+function useFeed({
+  events,
+  question,
+  isLive,
+  isReading,
+}: {
+  readonly events: ReturnType<typeof useEvents>;
+  readonly question: Question;
+  readonly isLive: boolean;
+  readonly isReading: boolean;
+}): Feed & { readonly show: () => void } {
+  const newest = useNewestEvents(question, isLive);
+  const [letIn, setLetIn] = useState<readonly UsageEvent[]>([]);
+  const read = events.data?.pages.flatMap((page) => page.events) ?? [];
+  const feed = feedOf([...letIn, ...read], isLive && events.isSuccess ? newest.data : undefined);
+  const show = () => {
+    if (feed.hasGap || letIn.length > LET_IN_MAX) {
+      setLetIn([]);
+      void events.refetch();
+    } else setLetIn([...feed.arrived, ...letIn]);
+  };
+  const arrived = feed.arrived.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what has arrived is the reason
+  useEffect(() => {
+    if (arrived > 0 && !isReading && !events.isFetching) show();
+  }, [arrived, isReading, events.isFetching]);
+  return { ...feed, show };
 }
 
 /** What is new is let in when whoever reads asks for it. */
