@@ -44,7 +44,7 @@ export function FilterInput({
         aria-label={label}
         placeholder={label}
         spellCheck={false}
-        className="w-full sm:w-36"
+        className="w-[calc(50%-0.25rem)] sm:w-36"
         list={suggestions.length === 0 ? undefined : listId}
         value={text}
         onChange={(event) => setText(event.target.value)}

@@ -115,14 +115,14 @@ function Filters({
     <search className="flex flex-wrap items-center gap-2">
       <Select
         aria-label="Who"
-        className="w-full sm:w-auto"
+        className="w-[calc(50%-0.25rem)] sm:w-auto"
         options={isGone ? [...actors, { value: actor, label: actor }] : actors}
         value={actor}
         onChange={(chosen) => onChange({ actor: chosen })}
       />
       <Select
         aria-label="Project"
-        className="w-full sm:w-auto"
+        className="w-[calc(50%-0.25rem)] sm:w-auto"
         options={[
           { value: '', label: 'Every project' },
           ...own.map(({ id, name }) => ({ value: id, label: name })),

@@ -50,7 +50,7 @@ export function EventFilterBar({
         options={STATUSES}
         value={filters.status ?? ''}
         onChange={(status) => onChange({ status: status === '' ? undefined : status })}
-        className="w-full sm:w-auto"
+        className="w-[calc(50%-0.25rem)] sm:w-auto"
       />
       {inputs(FIRST)}
       {isMore && inputs(FURTHER)}

@@ -37,7 +37,7 @@ export function TimeFilter({
         options={RANGES}
         value={value}
         onChange={choose}
-        className="w-full sm:w-auto"
+        className="w-[calc(50%-0.25rem)] sm:w-auto"
       />
       {hasRange && (
         <>
@@ -78,7 +78,7 @@ function Moment({
       type="datetime-local"
       aria-label={label}
       title={label}
-      className="w-full sm:w-auto"
+      className="w-[calc(50%-0.25rem)] sm:w-auto"
       value={typed ?? (value === undefined ? '' : new Date(value * 1_000).toISOString().slice(0, 16))}
       onChange={(event) => change(event.target.value)}
     />
