@@ -40,8 +40,8 @@ const FirstProjectPage = lazy(async () => ({
 
 /** The sign-in page, which leads back to where one is. */
 function signInPath(): string {
-  const { pathname, search } = window.location;
-  return pathname === '/' ? '/sign-in' : `/sign-in?from=${encodeURIComponent(pathname + search)}`;
+  const here = window.location.pathname + window.location.search;
+  return here === '/' ? '/sign-in' : `/sign-in?from=${encodeURIComponent(here)}`;
 }
 
 /** The console: the sign-in page, or everything else for who is signed in. */

@@ -80,9 +80,9 @@ function isUnknownKey(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 401;
 }
 
-/** A page of the console that a link names; undefined for anything else. */
+/** A page of the console that a link names, or the way back from a payment; undefined for anything else. */
 function pageOf(path: string | null): string | undefined {
-  return path?.startsWith('/p/') === true ? path : undefined;
+  return path !== null && /^\/(p\/|\?)/.test(path) ? path : undefined;
 }
 
 /** Takes the key of a link at once, and out of the address bar. */
