@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await page.getByText('The command holds a new key').waitFor();
     const command = await shownCommand(page);
     const hourAgo = command.replace(/"occurred_at": (\d+)/, (_, now) => `"occurred_at": ${now - 3_600}`);
-    await runCommand(hourAgo.replace('"model"', '"no_model"'));
+    await runCommand(hourAgo.replace('"model":', '"exact": 12345678901234567890.5, "no_model":'));
     await step('Send an event').getByText('1 event failed').waitFor();
     expect(await step('Send an event').getByRole('link').getAttribute('href')).toContain('status=failed');
   });
@@ -123,7 +123,8 @@ describe.runIf(hasBrowser)('the first minute', () => {
     await replaceText(editor, '{"model": ');
     await page.getByText('Not JSON yet').waitFor();
     await page.getByLabel('Take an event that was received').selectOption({ index: 2 });
-    await result().getByText('dimension_missing').waitFor();
+    await result().getByText('dimension_missing').first().waitFor();
+    await editor.getByText('12345678901234567890.5').waitFor();
   });
 
   it('compares with what is published', async () => {

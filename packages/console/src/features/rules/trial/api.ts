@@ -10,9 +10,10 @@ import type {
   UsageEventList,
 } from '@tollgate/contract';
 import { useCallback } from 'react';
-import { request, withQuery } from '../../../api/client.js';
+import { request, requestRaw, withQuery } from '../../../api/client.js';
 import { useMay } from '../../../api/session.js';
 import { useProjectPath } from '../../../project.js';
+import { parseExactly } from '../../usage/exact-json.js';
 import { RULES, type RuleSetKind, SEGMENTS } from '../api.js';
 import { type EventDraft, isComplete, type TrialRules, trialBody } from './trial-request.js';
 
@@ -59,10 +60,9 @@ export function useKeptEvent(ruleSetId: string | undefined) {
   return [data, change] as const;
 }
 
-const RECENT_LISTED = 100;
 const RECENT_SHOWN = 20;
 
-/** The last events of a rule set: the list of events tells no rule sets apart, so it is looked for among the newest. */
+/** The last events of a rule set. */
 export function useRecentEvents(ruleSetId: string | undefined) {
   const project = useProjectPath();
   const mayRead = useMay('usage:read');
@@ -70,19 +70,20 @@ export function useRecentEvents(ruleSetId: string | undefined) {
     queryKey: ['trial-events', project, ruleSetId],
     enabled: mayRead && ruleSetId !== undefined,
     queryFn: async () => {
-      const path = withQuery(`${project}/usage/events`, { limit: RECENT_LISTED });
-      const { events } = await request<UsageEventList>('GET', path);
-      return events
-        .filter(({ extractor_rule_set_id }) => extractor_rule_set_id === ruleSetId)
-        .slice(0, RECENT_SHOWN);
+      const query = { extractor_rule_set_id: ruleSetId, limit: RECENT_SHOWN };
+      return (await request<UsageEventList>('GET', withQuery(`${project}/usage/events`, query))).events;
     },
   });
 }
 
+/** Reads an event whose numbers keep the digits that they were sent with. */
 export function useReadEvent() {
   const project = useProjectPath();
   return useMutation({
-    mutationFn: (id: string) => request<UsageEventDetail>('GET', `${project}/usage/events/${id}`),
+    mutationFn: async (id: string) => {
+      const response = await requestRaw('GET', `${project}/usage/events/${id}`);
+      return parseExactly(await response.text()) as UsageEventDetail;
+    },
   });
 }
 
