@@ -112,22 +112,26 @@ export function useRuleSetChanges(kind: RuleSetKind, id: string) {
   const project = useProjectPath();
   const client = useQueryClient();
   const path = `${project}/${SEGMENTS[kind]}/${id}`;
-  const onSuccess = (changed: RuleSet) => {
-    client.setQueryData([RULES, project, kind, id], changed);
-    // What is shown elsewhere follows; nobody waits for it.
-    void client.invalidateQueries({ queryKey: [RULES, project] });
+  const told = {
+    onSuccess: (changed: RuleSet) => {
+      client.setQueryData([RULES, project, kind, id], changed);
+    },
+    // What is shown elsewhere follows, and nobody waits for it. What was refused may have been saved before that.
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: [RULES, project] });
+    },
   };
   const save = (body: RuleSetBody) => request<RuleSet>('PUT', path, { body });
   return {
-    save: useMutation({ mutationFn: save, onSuccess }),
+    save: useMutation({ mutationFn: save, ...told }),
     publish: useMutation({
       /** Saves first where there is something to save. */
       mutationFn: async (body: RuleSetBody | undefined) => {
         if (body !== undefined) await save(body);
         return request<RuleSet>('POST', `${path}/publish`);
       },
-      onSuccess,
+      ...told,
     }),
-    archive: useMutation({ mutationFn: () => request<RuleSet>('POST', `${path}/archive`), onSuccess }),
+    archive: useMutation({ mutationFn: () => request<RuleSet>('POST', `${path}/archive`), ...told }),
   };
 }

@@ -35,6 +35,9 @@ export function PublishDialog(props: PublishDialogProps) {
   const versions = useVersions(kind, ruleSet.id);
   const draft = versions.data?.find(({ version }) => version === ruleSet.version);
   const before = versions.data?.find(({ version }) => version === ruleSet.version - 1);
+  // What was read before the draft was saved says nothing of it; once the form is shown, reading again does not take it away.
+  const [isReady, setReady] = useState(false);
+  if (!isReady && draft !== undefined && !versions.isFetching) setReady(true);
   return (
     <Dialog
       title={`Publish ${titleOf(ruleSet)}, version ${ruleSet.version}`}
@@ -44,10 +47,8 @@ export function PublishDialog(props: PublishDialogProps) {
       isWide
     >
       {versions.isError && <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />}
-      {versions.isFetching && <Skeleton className="h-64" />}
-      {draft !== undefined && !versions.isFetching && (
-        <PublishForm {...props} draft={draft} before={before} />
-      )}
+      {!isReady && !versions.isError && <Skeleton className="h-64" />}
+      {isReady && draft !== undefined && <PublishForm {...props} draft={draft} before={before} />}
     </Dialog>
   );
 }

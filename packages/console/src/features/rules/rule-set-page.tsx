@@ -128,7 +128,7 @@ function Standing({
   readonly mayWrite: boolean;
 }) {
   return (
-    <div className="-mt-2 flex flex-col gap-2 px-4 pb-4 text-[13px] text-ink-soft sm:px-6">
+    <div className="flex flex-col gap-2 px-4 pb-4 text-[13px] text-ink-soft sm:px-6">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <StatusBadges {...ruleSet} />
         {copy.isDirty && <Badge tone="accent">unsaved changes</Badge>}

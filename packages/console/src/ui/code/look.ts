@@ -35,6 +35,7 @@ export const EDITOR_COLOURS = EditorView.theme({
     backgroundColor: 'var(--sunken)',
     borderRight: '1px solid var(--line)',
     alignSelf: 'stretch',
+    height: 'auto',
   },
   '.cm-gutter-lint': { width: '1.1em' },
   '.cm-lintRange-error': {
