@@ -1,5 +1,5 @@
 import type { RealtimeLimit } from '@tollgate/contract';
-import { dateTime, decimalExact, decimalShort } from '../../../format.js';
+import { dateTime, decimal, decimalExact, decimalShort } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
 import { Moment } from '../../../ui/moment.js';
@@ -23,10 +23,10 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
         <Badge tone={LOOKS[standing].tone}>{standing}</Badge>
       </div>
       <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
-        {decimalShort(used)}
+        {glance(used)}
         <span className="text-[13px] font-normal text-ink-faint" title={decimalExact(allowed)}>
           {' '}
-          of {decimalShort(allowed)} {currency}
+          of {glance(allowed)} {currency}
         </span>
       </p>
       <Bar limit={limit} look={LOOKS[standing].bar} />
@@ -65,9 +65,14 @@ function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: st
 function Amount({ name, value }: { readonly name: string; readonly value: string }) {
   return (
     <div title={decimalExact(value)}>
-      <dd className="inline">{decimalShort(value)}</dd> <dt className="inline">{name}</dt>
+      <dd className="inline">{glance(value)}</dd> <dt className="inline">{name}</dt>
     </div>
   );
+}
+
+/** Short, but not down to nothing: what is below one keeps more digits. */
+function glance(value: string): string {
+  return /^-?0\./.test(value) ? decimal(value) : decimalShort(value);
 }
 
 /** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */
