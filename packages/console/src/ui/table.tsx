@@ -25,6 +25,8 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <section
       aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
       className="relative overflow-x-auto rounded-xl border border-line bg-panel shadow-xs"
     >
       <table className="w-full text-[13px]">
