@@ -46,7 +46,7 @@ export function TemplatePreview({
         <TrialResult
           result={match.result}
           silent={silentExtractors(template, match.result.charge_items)}
-          silentTitle="Charged for nothing by"
+          silentTitle="Extractors without a charge item"
           isOld={false}
         />
       )}

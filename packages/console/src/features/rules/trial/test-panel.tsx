@@ -133,7 +133,7 @@ function Shown({
     <TrialResult
       result={result}
       silent={silent}
-      silentTitle={kind === 'extractor' ? 'Charged for nothing by' : 'Rules that priced nothing'}
+      silentTitle={kind === 'extractor' ? 'Extractors without a charge item' : 'Rules that priced nothing'}
       isOld={isOld}
     />
   );
