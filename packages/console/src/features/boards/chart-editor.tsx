@@ -79,18 +79,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
     >
       <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
         <div className="flex flex-col gap-4">
-          <Field label="Title">
-            {(control) => (
-              <TextInput
-                {...control}
-                required
-                autoFocus
-                maxLength={CHART_TITLE_CHARS_MAX}
-                value={draft.title}
-                onChange={(event) => edit({ title: event.target.value })}
-              />
-            )}
-          </Field>
+          <TitleField draft={draft} onEdit={edit} />
           <QueryFields draft={draft} metrics={metrics.data ?? []} onEdit={edit} />
           <LookFields draft={draft} onEdit={edit} />
         </div>
@@ -127,6 +116,23 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
 interface FieldsProps {
   readonly draft: ChartDraft;
   readonly onEdit: (change: Partial<ChartDraft>) => void;
+}
+
+function TitleField({ draft, onEdit }: FieldsProps) {
+  return (
+    <Field label="Title">
+      {(control) => (
+        <TextInput
+          {...control}
+          required
+          autoFocus
+          maxLength={CHART_TITLE_CHARS_MAX}
+          value={draft.title}
+          onChange={(event) => onEdit({ title: event.target.value })}
+        />
+      )}
+    </Field>
+  );
 }
 
 function QueryFields({ draft, metrics, onEdit }: FieldsProps & { readonly metrics: readonly UsedMetric[] }) {

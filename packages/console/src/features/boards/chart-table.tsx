@@ -56,18 +56,7 @@ export function ChartTable({
             </tr>
           ))}
         </tbody>
-        <tfoot className="sticky bottom-0 bg-sunken font-medium">
-          <tr>
-            <th scope="row" className="px-3 py-1.5 text-left font-medium">
-              Total
-            </th>
-            {series.map(({ key, total }) => (
-              <td key={key} className="px-3 py-1.5 text-right" title={decimalExact(total)}>
-                {decimal(total)}
-              </td>
-            ))}
-          </tr>
-        </tfoot>
+        <Totals series={series} />
       </table>
       {first > 0 && (
         <div className="p-2 text-center">
@@ -77,5 +66,22 @@ export function ChartTable({
         </div>
       )}
     </section>
+  );
+}
+
+function Totals({ series }: Pick<SeriesSet, 'series'>) {
+  return (
+    <tfoot className="sticky bottom-0 bg-sunken font-medium">
+      <tr>
+        <th scope="row" className="px-3 py-1.5 text-left font-medium">
+          Total
+        </th>
+        {series.map(({ key, total }) => (
+          <td key={key} className="px-3 py-1.5 text-right" title={decimalExact(total)}>
+            {decimal(total)}
+          </td>
+        ))}
+      </tr>
+    </tfoot>
   );
 }
