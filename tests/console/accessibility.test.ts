@@ -58,7 +58,8 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     await page.getByRole('button', { name: button }).click();
     await page.getByRole(role).waitFor();
-    expect(await look(button)).toEqual([]);
+    // What is behind it is out of reach for as long as it is open.
+    expect(await look(button, `[role=${role}]`)).toEqual([]);
   });
 
   it('shows where the focus is', async () => {
@@ -83,7 +84,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await page.locator('.animate-pulse').first().waitFor({ state: 'detached' });
   }
 
-  async function look(what: string): Promise<Finding[]> {
+  async function look(what: string, within = 'html'): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const viewport of [WIDE, NARROW]) {
       await page.setViewportSize(viewport);
@@ -92,7 +93,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
         await page.locator(`html[data-theme=${colorScheme}]`).waitFor({ state: 'attached' });
         const where = `${kindOf(what)}, ${colorScheme}, ${viewport.width} px`;
         findings.push(
-          ...(await violations(page, colorScheme === 'light' ? ALL_RULES : CONTRAST)).map(
+          ...(await violations(page, within, colorScheme === 'light' ? ALL_RULES : CONTRAST)).map(
             (violation) => `${where}: ${violation}`,
           ),
         );
@@ -121,9 +122,9 @@ async function linksOf(page: Page): Promise<string[]> {
   );
 }
 
-async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
+async function violations(page: Page, within: string, runOnly: RunOnly): Promise<string[]> {
   const options = { runOnly, resultTypes: ['violations'] };
-  const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  const results = await page.evaluate<AxeResults>(`axe.run('${within}', ${JSON.stringify(options)})`);
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map(
       ({ target, failureSummary }) =>
