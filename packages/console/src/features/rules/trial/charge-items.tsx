@@ -13,7 +13,12 @@ export function ChargeItems({
   const totals = totalsOf(items);
   const isPriced = items.some(({ pricing_source }) => pricing_source !== 'unpriced');
   return (
-    <section aria-label="Charge items" className="overflow-x-auto rounded-xl border border-line bg-panel">
+    <section
+      aria-label="Charge items"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="overflow-x-auto rounded-xl border border-line bg-panel"
+    >
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
           <tr>
