@@ -78,7 +78,7 @@ async function prepare(url, tenant) {
     currency: 'USD',
     ttl_seconds: HOUR_S,
   });
-  const [board] = (await boards.list()).boards;
+  const [{ board }] = (await boards.list()).boards;
   const [plan] = (await usageLimitPlans.list()).usage_limit_plans;
   const [price] = (await pricingRuleSets.list()).pricing_rule_sets;
   const empty = await service.ask('POST', `/admin/v1/tenants/${tenant.tenantId}/projects`, {
@@ -116,10 +116,10 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
   return [
     { name: 'start', path: 'start', project: empty.id },
     { name: 'boards', path: 'boards' },
-    { name: 'board', path: `boards/${board.id}?last=604800` },
+    { name: 'board', path: `boards/${board.report_id}?last=604800` },
     {
       name: 'chart-editor',
-      path: `boards/${board.id}`,
+      path: `boards/${board.report_id}`,
       act: async (page) => {
         await page.getByRole('button', { name: 'Add chart' }).click();
         await page.getByRole('dialog').waitFor();
@@ -130,8 +130,8 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
     { name: 'rules', path: 'rules' },
     { name: 'rules-new', path: 'rules/new' },
     { name: 'rules-edit', path: rules },
-    { name: 'rules-test', path: `${rules}?tab=test` },
-    { name: 'rules-versions', path: `${rules}?tab=versions` },
+    { name: 'rules-test', path: `${rules}/test` },
+    { name: 'rules-versions', path: `${rules}/versions` },
     { name: 'rules-prices', path: `rules/pricing/${price.id}` },
     { name: 'limits', path: 'limits' },
     { name: 'limits-subject', path: `limits?type=customer&id=${CUSTOMER}` },
