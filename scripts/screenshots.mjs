@@ -188,12 +188,16 @@ async function takeAll(url, tenant, view, pages) {
   await browser.close();
 }
 
-/** Nothing is loading, and nothing has changed for two frames. */
+/** Nothing that can be seen is loading: what is further down is not asked for yet. */
 async function quiet(page) {
   await page.locator('main').waitFor();
-  await settled(
-    page.url(),
-    async () => (await page.locator('.animate-pulse, [aria-busy=true]').count()) === 0,
+  await settled(page.url(), () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.animate-pulse, [aria-busy=true]')].every((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= window.innerHeight || bottom <= 0;
+      }),
+    ),
   );
   await page.evaluate(() => document.fonts.ready);
   // Streams stay open, so the network is never idle; what is asked for is there within this time, or would look slow to people too.
