@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.js';
-import { Dialog, DialogActions } from './dialog.js';
+import { CancelButton, Dialog, DialogActions } from './dialog.js';
 import { FailureNote } from './states.js';
 
 /** Asks once more before something is done that cannot be taken back. */
@@ -31,7 +31,7 @@ export function ConfirmDialog({
         </div>
       )}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button look="danger" isBusy={change.isPending} onClick={onConfirm}>
           {action}
         </Button>

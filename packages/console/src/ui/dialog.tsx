@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
-import { IconButton } from './button.js';
+import { type ReactNode, useState } from 'react';
+import { Button, IconButton } from './button.js';
 import { classes } from './classes.js';
 
 export interface DialogProps {
@@ -10,8 +10,13 @@ export interface DialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly isWide?: boolean;
-  /** It holds work that is not saved: a click beside it does not close it. */
-  readonly isDirty?: boolean;
+  /**
+   * It holds what would be lost: a click beside it does not close it, and every other way out asks first. By default that is so once
+   * something in it was entered or switched.
+   */
+  readonly isDirty?: boolean | undefined;
+  /** What is lost then. */
+  readonly loss?: string | undefined;
   readonly children: ReactNode;
 }
 
@@ -21,16 +26,27 @@ export function Dialog({
   isOpen,
   onClose,
   isWide = false,
-  isDirty = false,
+  isDirty,
+  loss = 'What was entered here is not saved yet.',
   children,
 }: DialogProps) {
+  const [isTouched, setTouched] = useState(false);
+  const [isLeaving, setLeaving] = useState(false);
+  if (!isOpen && (isTouched || isLeaving)) {
+    setTouched(false);
+    setLeaving(false);
+  }
+  const isHeld = isDirty ?? isTouched;
+  const leave = () => (isHeld ? setLeaving(true) : onClose());
   return (
-    <Radix.Root open={isOpen} onOpenChange={(open) => open || onClose()}>
+    <Radix.Root open={isOpen} onOpenChange={(open) => open || leave()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40 backdrop-blur-[1px]" />
         <Radix.Content
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
-          onInteractOutside={(event) => isDirty && event.preventDefault()}
+          onInteractOutside={(event) => isHeld && event.preventDefault()}
+          onInput={() => setTouched(true)}
+          onClick={({ target }) => isSwitch(target) && setTouched(true)}
           className={classes(
             'fixed top-[8vh] left-1/2 z-50 flex max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2 flex-col rounded-xl border border-line bg-panel shadow-xl',
             isWide ? 'max-w-5xl' : 'max-w-lg',
@@ -52,9 +68,54 @@ export function Dialog({
             </Radix.Close>
           </header>
           <div className="overflow-y-auto p-5">{children}</div>
+          {isLeaving && (
+            <LeaveDialog title="Close without saving?" onStay={() => setLeaving(false)} onLeave={onClose}>
+              {loss}
+            </LeaveDialog>
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  );
+}
+
+function isSwitch(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('[aria-pressed]') !== null;
+}
+
+/** Asks before what is not saved is left behind. */
+export function LeaveDialog({
+  title,
+  onStay,
+  onLeave,
+  children,
+}: {
+  readonly title: string;
+  readonly onStay: () => void;
+  readonly onLeave: () => void;
+  readonly children: string;
+}) {
+  return (
+    <Dialog title={title} isOpen onClose={onStay}>
+      <p className="text-[13px] text-ink-soft">{children}</p>
+      <DialogActions>
+        <Button look="primary" onClick={onStay}>
+          Stay
+        </Button>
+        <Button look="danger" onClick={onLeave}>
+          Leave
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** The way out of a dialog that its cross and Escape are, too. */
+export function CancelButton() {
+  return (
+    <Radix.Close asChild>
+      <Button>Cancel</Button>
+    </Radix.Close>
   );
 }
 

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { Button } from './button.js';
-import { Dialog, DialogActions } from './dialog.js';
+import { LeaveDialog } from './dialog.js';
 
 /** Asks before unsaved work is left behind: by a link of the console here, by the browser otherwise. */
 export function UnsavedGuard({
@@ -34,21 +33,14 @@ export function UnsavedGuard({
       document.removeEventListener('click', onClick, { capture: true });
     };
   }, [isDirty, keptBelow]);
+  if (leaving === undefined) return null;
   return (
-    <Dialog
+    <LeaveDialog
       title="Leave without saving?"
-      isOpen={leaving !== undefined}
-      onClose={() => setLeaving(undefined)}
+      onStay={() => setLeaving(undefined)}
+      onLeave={() => navigate(leaving)}
     >
-      <p className="text-[13px] text-ink-soft">What was changed on this page is not saved yet.</p>
-      <DialogActions>
-        <Button look="primary" onClick={() => setLeaving(undefined)}>
-          Stay
-        </Button>
-        <Button look="danger" onClick={() => leaving !== undefined && navigate(leaving)}>
-          Leave
-        </Button>
-      </DialogActions>
-    </Dialog>
+      What was changed on this page is not saved yet.
+    </LeaveDialog>
   );
 }

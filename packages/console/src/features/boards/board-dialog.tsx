@@ -8,7 +8,7 @@ import {
 } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextArea, TextInput } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
 import { TIMEZONE_OPTIONS } from '../../ui/timezone-options.js';
@@ -33,7 +33,6 @@ export function BoardDialog({
     <Dialog title={board === undefined ? 'New board' : 'Edit board'} isOpen={isOpen} onClose={onClose}>
       <BoardForm
         {...(board === undefined ? {} : { board })}
-        onClose={onClose}
         onSaved={(saved) => {
           onSaved?.(saved);
           onClose();
@@ -59,15 +58,7 @@ function draftOf(board: Board | undefined): BoardDraft {
   };
 }
 
-function BoardForm({
-  board,
-  onClose,
-  onSaved,
-}: {
-  readonly board?: Board;
-  readonly onClose: () => void;
-  readonly onSaved: (board: Board) => void;
-}) {
+function BoardForm({ board, onSaved }: { readonly board?: Board; readonly onSaved: (board: Board) => void }) {
   const changes = useBoardChanges();
   const [draft, setDraft] = useState(() => draftOf(board));
   const saving = board === undefined ? changes.create : changes.update;
@@ -83,7 +74,7 @@ function BoardForm({
       <BoardFields draft={draft} onEdit={(change) => setDraft({ ...draft, ...change })} />
       {saving.isError && <FailureNote error={saving.error} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={saving.isPending}>
           {board === undefined ? 'Create board' : 'Save'}
         </Button>

@@ -12,7 +12,7 @@ import {
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
 import { useSettled } from '../../ui/use-settled.js';
@@ -97,7 +97,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
             </div>
           )}
           <DialogActions>
-            <Button onClick={onClose}>Cancel</Button>
+            <CancelButton />
             <Button
               type="submit"
               look="primary"

@@ -1,33 +1,35 @@
 import type { Account } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
 import { useCreateAccount } from './api.js';
 
-interface AccountFormProps {
+/** Makes an account. */
+export function AccountDialog({
+  isOpen,
+  onClose,
+  onCreated,
+}: {
+  readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onCreated: (account: Account) => void;
-}
-
-/** Makes an account. */
-export function AccountDialog({ isOpen, ...form }: AccountFormProps & { readonly isOpen: boolean }) {
+}) {
   return (
     <Dialog
       title="New account"
       description="Who pays. Routes lead the usage of subjects to it."
       isOpen={isOpen}
-      onClose={form.onClose}
-      isDirty
+      onClose={onClose}
     >
-      <AccountForm {...form} />
+      <AccountForm onCreated={onCreated} />
     </Dialog>
   );
 }
 
-function AccountForm({ onClose, onCreated }: AccountFormProps) {
+function AccountForm({ onCreated }: { readonly onCreated: (account: Account) => void }) {
   const create = useCreateAccount();
   const [name, setName] = useState('');
   const [externalId, setExternalId] = useState('');
@@ -65,7 +67,7 @@ function AccountForm({ onClose, onCreated }: AccountFormProps) {
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={create.isPending}>
           Create account
         </Button>

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useRequestKey } from '../../api/use-request-key.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
@@ -24,7 +24,6 @@ export function AdjustDialog({ isOpen, ...form }: AdjustFormProps & { readonly i
       description="A correction by hand, for good: the ledger is never changed."
       isOpen={isOpen}
       onClose={form.onClose}
-      isDirty
     >
       <AdjustForm {...form} />
     </Dialog>
@@ -63,7 +62,7 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={adjust.isPending}>
           Adjust
         </Button>

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useRequestKey } from '../../api/use-request-key.js';
 import { instantOfText } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, TextInput } from '../../ui/field.js';
 import { type FieldErrors, fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
@@ -20,7 +20,7 @@ const FIELDS = ['amount', 'currency', 'description', 'priority', 'expires_at'];
 /** Puts credit into a wallet; the wallet is opened, if need be. */
 export function CreditDialog({ isOpen, ...form }: CreditFormProps & { readonly isOpen: boolean }) {
   return (
-    <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose} isDirty>
+    <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose}>
       <CreditForm {...form} />
     </Dialog>
   );
@@ -51,7 +51,7 @@ function CreditForm({ accountId, currency, onClose }: CreditFormProps) {
       <CreditFields draft={draft} errors={errors} onEdit={(change) => setDraft({ ...draft, ...change })} />
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={credit.isPending}>
           Add credit
         </Button>

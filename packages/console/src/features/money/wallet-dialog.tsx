@@ -1,7 +1,7 @@
 import type { WalletMode } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
@@ -25,7 +25,6 @@ export function WalletDialog({ isOpen, ...form }: WalletFormProps & { readonly i
       description="The first usage or credit in a currency opens one, too."
       isOpen={isOpen}
       onClose={form.onClose}
-      isDirty
     >
       <WalletForm {...form} />
     </Dialog>
@@ -65,7 +64,7 @@ function WalletForm({ accountId, onClose }: WalletFormProps) {
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={open.isPending}>
           Open wallet
         </Button>

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
 import { type RuleSetKind, useCreateRuleSet } from './api.js';
@@ -66,7 +66,7 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
         )}
         {create.isError && <FailureNote error={create.error} />}
         <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
+          <CancelButton />
           <Button
             type="submit"
             look="primary"

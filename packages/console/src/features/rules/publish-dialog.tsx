@@ -5,7 +5,7 @@ import { nowS } from '../../clock.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { TextInput } from '../../ui/field.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import {
@@ -106,7 +106,7 @@ function PublishForm({
       <StartChoice {...{ start, moment, draft }} onStart={setStart} onMoment={setMoment} />
       {change.isError && <FailureNote error={change.error} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button
           type="submit"
           look="primary"

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { ShownOnce } from '../../ui/shown-once.js';
@@ -38,11 +38,12 @@ export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; reado
     <Dialog
       title={created === undefined ? 'New API key' : 'Copy the key now'}
       isOpen={isOpen}
-      isDirty
+      isDirty={created === undefined ? undefined : true}
+      loss={created === undefined ? undefined : 'The key is shown this once, and cannot be seen again.'}
       onClose={close}
     >
       {created === undefined ? (
-        <KeyForm onClose={close} onCreated={setCreated} />
+        <KeyForm onCreated={setCreated} />
       ) : (
         <ShownKey created={created} onClose={close} />
       )}
@@ -50,13 +51,7 @@ export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; reado
   );
 }
 
-function KeyForm({
-  onClose,
-  onCreated,
-}: {
-  readonly onClose: () => void;
-  readonly onCreated: (key: CreatedApiKey) => void;
-}) {
+function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedApiKey) => void }) {
   const { id: projectId } = useProject();
   const { create } = useApiKeyChanges();
   const [name, setName] = useState('');
@@ -110,7 +105,7 @@ function KeyForm({
       <PermissionFields chosen={permissions} isWholeTenant={scope === 'tenant'} onChange={setChosen} />
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={create.isPending} disabled={permissions.length === 0}>
           Create key
         </Button>

@@ -4,7 +4,7 @@ import { useLocation } from 'wouter';
 import { useCreateProject } from '../../api/projects.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
@@ -26,19 +26,14 @@ export function ProjectDialog({
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }) {
-  const [isDirty, setDirty] = useState(false);
-  const close = () => {
-    setDirty(false);
-    onClose();
-  };
   return (
-    <Dialog title="New project" isOpen={isOpen} isDirty={isDirty} onClose={close}>
-      <ProjectForm onEdit={() => setDirty(true)} onClose={close} />
+    <Dialog title="New project" isOpen={isOpen} onClose={onClose}>
+      <ProjectForm />
     </Dialog>
   );
 }
 
-function ProjectForm({ onEdit, onClose }: { readonly onEdit: () => void; readonly onClose: () => void }) {
+function ProjectForm() {
   const create = useCreateProject(useProject().tenant_id);
   const [, navigate] = useLocation();
   const [name, setName] = useState('');
@@ -49,7 +44,7 @@ function ProjectForm({ onEdit, onClose }: { readonly onEdit: () => void; readonl
   };
   const errors = fieldErrorsOf(create.error, ['name', 'kind']);
   return (
-    <form onSubmit={submit} onInput={onEdit} className="flex flex-col gap-4">
+    <form onSubmit={submit} className="flex flex-col gap-4">
       <Field label="Name" error={errors.at('name')} hint="It cannot be changed later.">
         {(control) => (
           <TextInput
@@ -69,7 +64,7 @@ function ProjectForm({ onEdit, onClose }: { readonly onEdit: () => void; readonl
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={create.isPending}>
           Create project
         </Button>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { FailureNote } from '../../ui/states.js';
 import { useReprocess } from './api.js';
 import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
@@ -17,21 +17,24 @@ interface ReprocessProps {
   readonly question: Question;
   /** The failed events that fit. */
   readonly events: readonly UsageEvent[];
-  readonly onClose: () => void;
 }
 
 /** Has all failed events that fit rated again, and shows how far that is. */
-export function ReprocessDialog({ isOpen, ...props }: ReprocessProps & { readonly isOpen: boolean }) {
+export function ReprocessDialog({
+  isOpen,
+  onClose,
+  ...props
+}: ReprocessProps & { readonly isOpen: boolean; readonly onClose: () => void }) {
   // What was asked for stays as it was, while the list behind it changes.
   const [asked, setAsked] = useState<readonly UsageEvent[]>();
   const close = () => {
     setAsked(undefined);
-    props.onClose();
+    onClose();
   };
   return (
     <Dialog title="Rate failed events again" isOpen={isOpen} onClose={close}>
       {asked === undefined ? (
-        <Ask {...props} onClose={close} onAsked={setAsked} />
+        <Ask {...props} onAsked={setAsked} />
       ) : (
         <Watch question={props.question} asked={asked} onClose={close} />
       )}
@@ -43,7 +46,6 @@ function Ask({
   filters,
   question,
   events,
-  onClose,
   onAsked,
 }: ReprocessProps & { readonly onAsked: (events: readonly UsageEvent[]) => void }) {
   const { askFor, askForRange } = useReprocess();
@@ -86,7 +88,7 @@ function Ask({
         </div>
       )}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button look="primary" isBusy={asking.isPending} onClick={() => asking.mutate()}>
           Rate {number} again
         </Button>

@@ -9,7 +9,7 @@ import {
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { type FieldErrors, fieldErrorsOf } from '../../ui/field-errors.js';
 import { ShownOnce } from '../../ui/shown-once.js';
@@ -67,10 +67,8 @@ export function EndpointDialog({
   readonly onCreated?: (endpoint: WebhookEndpoint) => void;
 }) {
   const [created, setCreated] = useState<WebhookEndpointWithSecret>();
-  const [isDirty, setDirty] = useState(false);
   const close = () => {
     onClose();
-    setDirty(false);
     setCreated(undefined);
     if (created !== undefined) onCreated?.(created);
   };
@@ -79,13 +77,13 @@ export function EndpointDialog({
     <Dialog
       title={created === undefined ? title : 'Copy the secret now'}
       isOpen={isOpen}
-      isDirty={isDirty || created !== undefined}
+      isDirty={created === undefined ? undefined : true}
+      loss={created === undefined ? undefined : SECRET_LOSS}
       onClose={close}
     >
       {created === undefined ? (
         <EndpointForm
           {...(endpoint === undefined ? {} : { endpoint })}
-          onEdit={() => setDirty(true)}
           onClose={close}
           onCreated={setCreated}
         />
@@ -95,6 +93,9 @@ export function EndpointDialog({
     </Dialog>
   );
 }
+
+/** What closing loses while the secret is shown. */
+export const SECRET_LOSS = 'The secret is shown this once, and cannot be seen again.';
 
 export function SecretShown({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
@@ -113,12 +114,10 @@ export function SecretShown({ secret, onClose }: { readonly secret: string; read
 
 function EndpointForm({
   endpoint,
-  onEdit,
   onClose,
   onCreated,
 }: {
   readonly endpoint?: WebhookEndpoint;
-  readonly onEdit: () => void;
   readonly onClose: () => void;
   readonly onCreated: (created: WebhookEndpointWithSecret) => void;
 }) {
@@ -132,10 +131,7 @@ function EndpointForm({
     else changes.update.mutate({ id: endpoint.id, body }, { onSuccess: onClose });
   };
   const errors = fieldErrorsOf(saving.error, FIELDS);
-  const edit = (change: Partial<Draft>) => {
-    setDraft({ ...draft, ...change });
-    onEdit();
-  };
+  const edit = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <AddressFields draft={draft} errors={errors} onEdit={edit} />
@@ -145,7 +141,7 @@ function EndpointForm({
       )}
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button
           type="submit"
           look="primary"

@@ -14,7 +14,7 @@ import { Fact, Facts } from '../../ui/facts.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useEndpoint, useEndpointChanges } from './api.js';
 import { Deliveries } from './deliveries.js';
-import { EndpointDialog, SecretShown } from './endpoint-dialog.js';
+import { EndpointDialog, SECRET_LOSS, SecretShown } from './endpoint-dialog.js';
 import { EndpointStatus, Glance } from './glance.js';
 
 /** One endpoint: how it fares, and everything that was sent to it. */
@@ -172,7 +172,13 @@ function RotateDialogs({
         A new secret signs from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours the present one signs every
         message, too, so that your server can change at any time in between.
       </ConfirmDialog>
-      <Dialog title="Copy the new secret now" isOpen={rotate.data !== undefined} isDirty onClose={close}>
+      <Dialog
+        title="Copy the new secret now"
+        isOpen={rotate.data !== undefined}
+        isDirty
+        loss={SECRET_LOSS}
+        onClose={close}
+      >
         {rotate.data !== undefined && <SecretShown secret={rotate.data.secret} onClose={close} />}
       </Dialog>
     </>

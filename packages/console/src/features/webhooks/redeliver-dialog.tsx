@@ -5,7 +5,7 @@ import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { Dialog, DialogActions } from '../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select } from '../../ui/field.js';
 import { FailureNote } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
@@ -30,6 +30,7 @@ export function RedeliverDialog(props: {
       description="Each message is sent again under its id, with all retries before it."
       isOpen={props.isOpen}
       onClose={props.onClose}
+      isDirty={false}
     >
       <RedeliverForm {...props} />
     </Dialog>
@@ -84,7 +85,7 @@ function RedeliverForm({
       {lost.isError && <FailureNote error={lost.error} onRetry={() => void lost.refetch()} />}
       {all.isError && <FailureNote error={all.error} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button
           look="primary"
           isBusy={all.isPending || lost.isFetching}

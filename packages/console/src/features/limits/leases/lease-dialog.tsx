@@ -2,7 +2,7 @@ import type { CreateLeaseBody } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useRequestKey } from '../../../api/use-request-key.js';
 import { Button } from '../../../ui/button.js';
-import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../../ui/field.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
@@ -33,7 +33,6 @@ export function LeaseDialog({ isOpen, ...form }: LeaseFormProps & { readonly isO
       description={`Reserves an amount for ${subjectName(form.subject)}, so that nobody else uses it meanwhile.`}
       isOpen={isOpen}
       onClose={form.onClose}
-      isDirty
     >
       <LeaseForm {...form} />
     </Dialog>
@@ -86,7 +85,7 @@ function LeaseForm({ subject, onClose }: LeaseFormProps) {
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={open.isPending}>
           Open lease
         </Button>

@@ -2,7 +2,7 @@ import type { UsageLimitPlanDetail } from '@tollgate/contract';
 import type { ReactNode } from 'react';
 import { count } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
-import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { FailureNote } from '../../../ui/states.js';
 import { useRoutesOfPlan } from '../routes/api.js';
 import { type PlanAction, usePlanAction } from './api.js';
@@ -48,7 +48,7 @@ function PlanActionBody({ action, plan, onClose }: PlanActionProps & { readonly 
         {change.isError && <FailureNote error={change.error} />}
       </div>
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button
           look={action === 'archive' ? 'danger' : 'primary'}
           isBusy={change.isPending}

@@ -1,7 +1,7 @@
 import { type DirectLimit, LIMIT_EFFECTIVE, type LimitEffective } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../ui/button.js';
-import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { Field, Select } from '../../../ui/field.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
@@ -30,7 +30,6 @@ export function DirectLimitDialog({ routeId, edited, onClose }: DirectLimitDialo
       title={edited === 'new' ? 'New limit' : 'Edit limit'}
       isOpen={edited !== undefined}
       onClose={onClose}
-      isDirty
       isWide
     >
       {edited !== undefined && (
@@ -72,7 +71,7 @@ function LimitForm({
       )}
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={save.isPending}>
           {limit === undefined ? 'Add limit' : 'Save'}
         </Button>

@@ -1,7 +1,7 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../ui/button.js';
-import { Dialog, DialogActions } from '../../../ui/dialog.js';
+import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
 import { useSaveRoute } from './api.js';
@@ -30,7 +30,6 @@ export function RouteDialog({ isOpen, ...form }: RouteFormProps & { readonly isO
       description="Which account pays for a subject, and which limits it has."
       isOpen={isOpen}
       onClose={form.onClose}
-      isDirty
     >
       <RouteForm {...form} />
     </Dialog>
@@ -66,7 +65,7 @@ function RouteForm({ route, onClose, onSaved }: RouteFormProps) {
       )}
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton />
         <Button type="submit" look="primary" isBusy={save.isPending}>
           {route === undefined ? 'Create route' : 'Save'}
         </Button>
