@@ -13,10 +13,10 @@ export function axisNumber(value: number): string {
 }
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
-const FRACTION_DIGITS_SHOWN = 6;
+const FRACTION_DIGITS_SHOWN = 8;
 const CENTS = 2;
 
-/** An exact decimal with its thousands apart; after six digits of fraction an ellipsis tells that there are more. */
+/** An exact decimal with its thousands apart; after eight digits of fraction an ellipsis tells that there are more. */
 export function decimal(text: string): string {
   const { digits, isCut } = cut(text, FRACTION_DIGITS_SHOWN);
   return isCut ? `${digits}…` : digits;

@@ -1,7 +1,8 @@
 import type { Credit } from '@tollgate/contract';
 import { useState } from 'react';
 import { nowS } from '../../clock.js';
-import { dateTime, decimalExact, money } from '../../format.js';
+import { dateTime } from '../../format.js';
+import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Moment } from '../../ui/moment.js';
@@ -56,14 +57,12 @@ function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[
     {
       title: 'Amount',
       isNumber: true,
-      cell: ({ amount, currency }) => <span title={decimalExact(amount)}>{money(amount, currency)}</span>,
+      cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
     },
     {
       title: 'Left',
       isNumber: true,
-      cell: ({ remaining, currency }) => (
-        <span title={decimalExact(remaining)}>{money(remaining, currency)}</span>
-      ),
+      cell: ({ remaining, currency }) => <Amount value={remaining} currency={currency} />,
     },
     { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
     {

@@ -1,7 +1,8 @@
 import type { Credit, LedgerEntry, LedgerKind } from '@tollgate/contract';
 import { Link } from 'wouter';
-import { dateTime, decimalExact, money } from '../../format.js';
+import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
+import { Amount } from '../../ui/amount.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
@@ -162,7 +163,7 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     {
       title: 'Amount',
       isNumber: true,
-      cell: (entry) => <span title={decimalExact(entry.amount)}>{money(entry.amount, entry.currency)}</span>,
+      cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
     },
   ];
 }

@@ -1,6 +1,8 @@
 import type { UsageEvent } from '@tollgate/contract';
+import { Fragment, type ReactNode } from 'react';
 import { exactSum } from '../../exact-sum.js';
-import { dateTime, money } from '../../format.js';
+import { dateTime } from '../../format.js';
+import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 
@@ -63,11 +65,16 @@ export function EventBadge({
 }
 
 /** What the event came to, in each currency. */
-function amountsOf({ charge_items }: UsageEvent): string {
+function amountsOf({ charge_items }: UsageEvent): ReactNode {
   const currencies = new Set(charge_items.flatMap(({ currency }) => currency ?? []));
-  const sums = [...currencies].map((currency) => {
+  if (currencies.size === 0) return '—';
+  return [...currencies].map((currency, index) => {
     const items = charge_items.filter((item) => item.currency === currency);
-    return money(exactSum(items.map(({ amount }) => amount)), currency);
+    return (
+      <Fragment key={currency}>
+        {index > 0 && ' + '}
+        <Amount value={exactSum(items.map(({ amount }) => amount))} currency={currency} />
+      </Fragment>
+    );
   });
-  return sums.join(' + ') || '—';
 }

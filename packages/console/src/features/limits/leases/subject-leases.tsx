@@ -3,8 +3,8 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useMay } from '../../../api/session.js';
-import { money } from '../../../format.js';
 import { useProject } from '../../../project.js';
+import { Amount } from '../../../ui/amount.js';
 import { Button } from '../../../ui/button.js';
 import { Select } from '../../../ui/field.js';
 import { Moment } from '../../../ui/moment.js';
@@ -102,18 +102,20 @@ function columnsFor(path: string, timezone: string): readonly Column<BudgetLease
       ),
     },
     { title: 'Metric', cell: ({ metric }) => metric ?? 'all usage' },
-    { title: 'Reserved', isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
+    {
+      title: 'Reserved',
+      isNumber: true,
+      cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
+    },
     {
       title: 'Used',
       isNumber: true,
-      cell: ({ used_amount, currency }) => <span title={used_amount}>{money(used_amount, currency)}</span>,
+      cell: ({ used_amount, currency }) => <Amount value={used_amount} currency={currency} />,
     },
     {
       title: 'Still held',
       isNumber: true,
-      cell: ({ remaining_amount, currency }) => (
-        <span title={remaining_amount}>{money(remaining_amount, currency)}</span>
-      ),
+      cell: ({ remaining_amount, currency }) => <Amount value={remaining_amount} currency={currency} />,
     },
     {
       title: 'Ends',

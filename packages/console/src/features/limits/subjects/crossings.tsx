@@ -1,6 +1,6 @@
 import type { LimitCrossing } from '@tollgate/contract';
 import { useState } from 'react';
-import { decimal, money } from '../../../format.js';
+import { Amount } from '../../../ui/amount.js';
 import { Badge } from '../../../ui/badge.js';
 import { Moment } from '../../../ui/moment.js';
 import { Pager } from '../../../ui/pager.js';
@@ -62,11 +62,9 @@ function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
     {
       title: 'Used then',
       isNumber: true,
-      cell: ({ limit: { used_amount, currency } }) => (
-        <span title={used_amount}>{money(used_amount, currency === '' ? null : currency)}</span>
-      ),
+      cell: ({ limit: { used_amount, currency } }) => <Amount value={used_amount} currency={currency} />,
     },
-    { title: 'Of', isNumber: true, cell: ({ limit: { limit_amount } }) => decimal(limit_amount) },
+    { title: 'Of', isNumber: true, cell: ({ limit: { limit_amount } }) => <Amount value={limit_amount} /> },
     { title: 'Told as', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
   ];
 }
