@@ -131,7 +131,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/nowhere`);
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     expect(await page.title()).toMatch(/^Page not found · .* · Tollgate$/);
-    await page.getByRole('link', { name: 'Go to the boards' }).click();
+    await page.getByRole('link', { name: 'Back to Boards' }).click();
     await page.getByRole('heading', { name: 'Boards' }).waitFor();
   });
 

@@ -9,6 +9,7 @@ import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { ProjectProvider } from './project.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { Shell } from './shell/shell.js';
+import { InlineLink } from './ui/inline-link.js';
 import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
 
 /** Every page but those of boards, where one begins, comes when it is first looked at. */
@@ -77,7 +78,14 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   if (projects.data === undefined) return <Skeleton className="m-8 h-40" />;
   const project = projects.data.find(({ id }) => id === projectId);
   if (project === undefined)
-    return <EmptyState title="There is no such project">It may belong to another tenant.</EmptyState>;
+    return (
+      <EmptyState
+        title="There is no such project"
+        action={<InlineLink href="/">Go to another project</InlineLink>}
+      >
+        It may belong to another tenant.
+      </EmptyState>
+    );
   return (
     <ProjectProvider project={project}>
       <Shell>

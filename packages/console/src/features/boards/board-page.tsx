@@ -1,13 +1,14 @@
 import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
 import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { useSearchParams } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { FailedPage, MissingPage } from '../../shell/failed-page.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button, IconButton } from '../../ui/button.js';
 import { Menu } from '../../ui/menu.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';
 import { useBoardStream } from './board-stream.js';
 import type { ChartAction } from './chart-card.js';
@@ -21,18 +22,14 @@ import { addressOf, rangeOf, type TimeRange } from './time-range.js';
 const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
 
 export function BoardPage({ boardId }: { readonly boardId: string }) {
+  const { id } = useProject();
   const boards = useBoards();
-  if (boards.isError) {
-    return (
-      <div className="p-6">
-        <FailureNote error={boards.error} onRetry={() => void boards.refetch()} />
-      </div>
-    );
-  }
+  const above = { label: 'Boards', href: `/p/${id}/boards` };
+  if (boards.isError)
+    return <FailedPage above={above} error={boards.error} onRetry={() => void boards.refetch()} />;
   if (boards.data === undefined) return <Skeleton className="m-6 h-96" />;
   const found = boards.data.find(({ board }) => board.report_id === boardId);
-  if (found === undefined)
-    return <EmptyState title="There is no such board">It may have been deleted.</EmptyState>;
+  if (found === undefined) return <MissingPage above={above}>The board may have been deleted.</MissingPage>;
   return <OpenBoard {...found} />;
 }
 
@@ -57,14 +54,8 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   return (
     <>
       <PageHeader
-        title={
-          <>
-            <Link href={`/p/${id}/boards`} className="font-normal text-ink-faint hover:text-ink">
-              Boards /
-            </Link>{' '}
-            {board.name}
-          </>
-        }
+        above={{ label: 'Boards', href: `/p/${id}/boards` }}
+        title={board.name}
         actions={
           <>
             {charts.length > 0 && <LiveMark liveness={stream.liveness} />}

@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';

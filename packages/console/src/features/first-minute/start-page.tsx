@@ -1,4 +1,4 @@
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { FirstMinute } from './first-minute.js';
 
 /** The first steps, for who comes back to them. */

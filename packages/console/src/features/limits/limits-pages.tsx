@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Tabs } from '../../ui/tabs.js';
 import { LeasePage } from './leases/lease-page.js';

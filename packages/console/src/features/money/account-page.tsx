@@ -1,10 +1,10 @@
 import type { Credit, Wallet } from '@tollgate/contract';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { FailedPage } from '../../shell/failed-page.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
@@ -27,26 +27,21 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   const wallets = useWallets(accountId);
   const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
   const main = mainCurrency(wallets.data ?? []);
-  if (account.isError) {
+  if (account.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={account.error} onRetry={() => void account.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Money', href: `/p/${id}/money` }}
+        error={account.error}
+        onRetry={() => void account.refetch()}
+      />
     );
-  }
   const onUsage = (credit: Credit) =>
     setView({ currency: credit.currency, kind: 'usage', ledger_account: 'wallet', since: credit });
   return (
     <>
       <PageHeader
-        title={
-          <>
-            <Link href={`/p/${id}/money`} className="font-normal text-ink-faint hover:text-ink">
-              Money /
-            </Link>{' '}
-            {account.data?.name ?? ' '}
-          </>
-        }
+        above={{ label: 'Money', href: `/p/${id}/money` }}
+        title={account.data?.name ?? ' '}
         actions={<AccountActions accountId={accountId} currency={main} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">

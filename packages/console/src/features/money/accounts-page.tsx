@@ -5,7 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { TextInput } from '../../ui/field.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';

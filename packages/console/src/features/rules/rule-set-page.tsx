@@ -1,10 +1,11 @@
 import { useState } from 'react';
-import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { FailedPage } from '../../shell/failed-page.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Badge } from '../../ui/badge.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { Skeleton } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { UnsavedGuard } from '../../ui/unsaved-guard.js';
 import { type RuleSet, type RuleSetKind, useRuleSet } from './api.js';
@@ -19,14 +20,16 @@ import { VersionsTab } from './versions-tab.js';
 
 /** One rule set: what it says, what it said, and what can be done with it. */
 export function RuleSetPage({ kind, id }: { readonly kind: RuleSetKind; readonly id: string }) {
+  const { id: projectId } = useProject();
   const ruleSet = useRuleSet(kind, id);
-  if (ruleSet.isError) {
+  if (ruleSet.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={ruleSet.error} onRetry={() => void ruleSet.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Rules', href: `/p/${projectId}/rules` }}
+        error={ruleSet.error}
+        onRetry={() => void ruleSet.refetch()}
+      />
     );
-  }
   if (ruleSet.data === undefined) return <Skeleton className="m-6 h-96" />;
   return <LoadedPage kind={kind} ruleSet={ruleSet.data} />;
 }
@@ -42,14 +45,8 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
       {/* What one scrolls through is long: saving stays at hand. */}
       <div className="lg:sticky lg:top-0 lg:z-20 lg:bg-page">
         <PageHeader
-          title={
-            <>
-              <Link href={`/p/${projectId}/rules`} className="font-normal text-ink-faint hover:text-ink">
-                Rules /
-              </Link>{' '}
-              {titleOf(ruleSet)}
-            </>
-          }
+          above={{ label: 'Rules', href: `/p/${projectId}/rules` }}
+          title={titleOf(ruleSet)}
           actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
         />
       </div>

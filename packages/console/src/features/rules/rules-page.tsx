@@ -5,9 +5,10 @@ import { Link, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Select, TextInput } from '../../ui/field.js';
+import { InlineLink } from '../../ui/inline-link.js';
 import { Menu } from '../../ui/menu.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
 import { useExtractorRuleSets, usePricingRuleSets } from './api.js';
@@ -116,11 +117,7 @@ function NoRules() {
     <EmptyState
       icon={<Scale size={20} />}
       title="No rules yet"
-      action={
-        <Link href={`/p/${id}/rules/new`} className="text-[13px] font-medium text-accent hover:underline">
-          Start from a template
-        </Link>
-      }
+      action={<InlineLink href={`/p/${id}/rules/new`}>Start from a template</InlineLink>}
     >
       A rule set says how raw events become charge items: who used what, how much of it, and what it costs.
     </EmptyState>

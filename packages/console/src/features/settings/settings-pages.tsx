@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Route, Switch } from 'wouter';
 import { useProject } from '../../project.js';
 import { NotFoundPage } from '../../shell/not-found-page.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { EmptyState } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { useIsAdmin } from './api.js';

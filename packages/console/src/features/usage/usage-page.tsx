@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/menu.js';
 import { exportUrl, useIngestStatus } from './api.js';

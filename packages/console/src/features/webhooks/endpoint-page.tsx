@@ -1,12 +1,13 @@
 import { WEBHOOK_SECRET_OVERLAP_HOURS, type WebhookEndpoint } from '@tollgate/contract';
 import { KeyRound, Pencil, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { nowS } from '../../clock.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { FailedPage } from '../../shell/failed-page.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -21,22 +22,18 @@ import { EndpointStatus, Glance } from './glance.js';
 export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
   const { id: projectId } = useProject();
   const endpoint = useEndpoint(endpointId);
-  const title = (
-    <>
-      <Link href={`/p/${projectId}/webhooks`} className="text-ink-faint hover:text-ink">
-        Webhooks
-      </Link>
-      <span aria-hidden="true" className="mx-2 text-ink-faint">
-        /
-      </span>
-      {endpoint.data === undefined ? 'Endpoint' : new URL(endpoint.data.url).host}
-    </>
-  );
+  const above = { label: 'Webhooks', href: `/p/${projectId}/webhooks` };
+  if (endpoint.isError)
+    return <FailedPage above={above} error={endpoint.error} onRetry={() => void endpoint.refetch()} />;
+  const title = endpoint.data === undefined ? 'Endpoint' : new URL(endpoint.data.url).host;
   return (
     <>
-      <PageHeader title={title} actions={endpoint.data && <Actions endpoint={endpoint.data} />} />
+      <PageHeader
+        above={above}
+        title={title}
+        actions={endpoint.data && <Actions endpoint={endpoint.data} />}
+      />
       <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
-        {endpoint.isError && <FailureNote error={endpoint.error} onRetry={() => void endpoint.refetch()} />}
         {endpoint.isPending && <Skeleton className="h-40" />}
         {endpoint.data !== undefined && (
           <>

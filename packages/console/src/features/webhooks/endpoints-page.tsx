@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { PageHeader } from '../../shell/shell.js';
+import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';

@@ -4,11 +4,12 @@ import { Link } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime, decimalExact, money } from '../../../format.js';
 import { useProject } from '../../../project.js';
-import { PageHeader } from '../../../shell/shell.js';
+import { FailedPage } from '../../../shell/failed-page.js';
+import { PageHeader } from '../../../shell/page-header.js';
 import { Button } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
 import { Moment } from '../../../ui/moment.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { Skeleton } from '../../../ui/states.js';
 import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useCloseLease, useLease } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
@@ -19,28 +20,23 @@ export function LeasePage({ leaseId }: { readonly leaseId: string }) {
   const lease = useLease(leaseId);
   const [isClosing, setClosing] = useState(false);
   const mayClose = useMay('usage:ingest');
-  if (lease.isError) {
+  if (lease.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={lease.error} onRetry={() => void lease.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Leases', href: `/p/${projectId}/limits/leases` }}
+        error={lease.error}
+        onRetry={() => void lease.refetch()}
+      />
     );
-  }
   if (lease.data === undefined) return <Skeleton className="m-6 h-64" />;
   return (
     <>
       <PageHeader
-        title={
-          <>
-            <Link
-              href={subjectHref(projectId, subjectOf(lease.data))}
-              className="font-normal text-ink-faint hover:text-ink"
-            >
-              {subjectName(subjectOf(lease.data))} /
-            </Link>{' '}
-            Budget lease
-          </>
-        }
+        above={{
+          label: subjectName(subjectOf(lease.data)),
+          href: subjectHref(projectId, subjectOf(lease.data)),
+        }}
+        title="Budget lease"
         actions={
           lease.data.status === 'active' && (
             <Button

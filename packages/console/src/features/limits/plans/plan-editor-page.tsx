@@ -2,7 +2,8 @@ import type { UsageLimitPlanDetail } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useProject } from '../../../project.js';
-import { PageHeader } from '../../../shell/shell.js';
+import { FailedPage } from '../../../shell/failed-page.js';
+import { PageHeader } from '../../../shell/page-header.js';
 import { Button } from '../../../ui/button.js';
 import { Field, TextArea, TextInput } from '../../../ui/field.js';
 import { type FieldErrors, fieldErrorsOf } from '../../../ui/field-errors.js';
@@ -27,14 +28,16 @@ export function NewPlanPage() {
 
 /** The draft of a plan; without one, what is in force, of which saving makes a draft. */
 export function EditPlanPage({ planId }: { readonly planId: string }) {
+  const { id: projectId } = useProject();
   const plan = usePlan(planId);
-  if (plan.isError) {
+  if (plan.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={plan.error} onRetry={() => void plan.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Plans', href: `/p/${projectId}/limits/plans` }}
+        error={plan.error}
+        onRetry={() => void plan.refetch()}
+      />
     );
-  }
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return <PlanEditor title={plan.data.title} planId={planId} initial={planDraftOf(plan.data)} />;
 }
@@ -72,16 +75,7 @@ function PlanEditor({
   return (
     <form onSubmit={submit}>
       <UnsavedGuard isDirty={draft !== initial && !save.isSuccess} />
-      <PageHeader
-        title={
-          <>
-            <Link href={plans} className="font-normal text-ink-faint hover:text-ink">
-              Plans /
-            </Link>{' '}
-            {title}
-          </>
-        }
-      />
+      <PageHeader above={{ label: 'Plans', href: plans }} title={title} />
       <div className="flex max-w-5xl flex-col gap-6 px-4 pb-6 sm:px-6">
         <PlanTexts
           draft={draft}

@@ -5,10 +5,11 @@ import { Link, useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { count, dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
-import { PageHeader } from '../../../shell/shell.js';
+import { FailedPage } from '../../../shell/failed-page.js';
+import { PageHeader } from '../../../shell/page-header.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { Menu } from '../../../ui/menu.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { Skeleton } from '../../../ui/states.js';
 import { useRoutesOfPlan } from '../routes/api.js';
 import { draftOf } from '../rules/rule-draft.js';
 import { RuleSentences } from '../rules/rule-sentences.js';
@@ -25,25 +26,20 @@ export function PlanPage({ planId }: { readonly planId: string }) {
   const plan = usePlan(planId);
   const [action, setAction] = useState<PlanAction>();
   const plans = `/p/${projectId}/limits/plans`;
-  if (plan.isError) {
+  if (plan.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={plan.error} onRetry={() => void plan.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Plans', href: plans }}
+        error={plan.error}
+        onRetry={() => void plan.refetch()}
+      />
     );
-  }
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return (
     <>
       <PageHeader
-        title={
-          <>
-            <Link href={plans} className="font-normal text-ink-faint hover:text-ink">
-              Plans /
-            </Link>{' '}
-            {plan.data.title}
-          </>
-        }
+        above={{ label: 'Plans', href: plans }}
+        title={plan.data.title}
         actions={<PlanActions plan={plan.data} onAction={setAction} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">

@@ -5,11 +5,12 @@ import { Link, useLocation } from 'wouter';
 import { useMay } from '../../../api/session.js';
 import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
-import { PageHeader } from '../../../shell/shell.js';
+import { FailedPage } from '../../../shell/failed-page.js';
+import { PageHeader } from '../../../shell/page-header.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
 import { Menu } from '../../../ui/menu.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { Skeleton } from '../../../ui/states.js';
 import { EVERY, subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useDeleteRoute, useRoute } from './api.js';
 import { DirectLimits } from './direct-limits.js';
@@ -20,28 +21,20 @@ import { RouteDialog } from './route-dialog.js';
 export function RoutePage({ routeId }: { readonly routeId: string }) {
   const { id: projectId } = useProject();
   const route = useRoute(routeId);
-  if (route.isError) {
+  if (route.isError)
     return (
-      <div className="p-6">
-        <FailureNote error={route.error} onRetry={() => void route.refetch()} />
-      </div>
+      <FailedPage
+        above={{ label: 'Routes', href: `/p/${projectId}/limits/routes` }}
+        error={route.error}
+        onRetry={() => void route.refetch()}
+      />
     );
-  }
   if (route.data === undefined) return <Skeleton className="m-6 h-96" />;
   return (
     <>
       <PageHeader
-        title={
-          <>
-            <Link
-              href={`/p/${projectId}/limits/routes`}
-              className="font-normal text-ink-faint hover:text-ink"
-            >
-              Routes /
-            </Link>{' '}
-            {subjectName(subjectOf(route.data))}
-          </>
-        }
+        above={{ label: 'Routes', href: `/p/${projectId}/limits/routes` }}
+        title={subjectName(subjectOf(route.data))}
         actions={<RouteActions route={route.data} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">

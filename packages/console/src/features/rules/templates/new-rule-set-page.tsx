@@ -1,6 +1,6 @@
-import { Link, useLocation } from 'wouter';
+import { useLocation } from 'wouter';
 import { useProject } from '../../../project.js';
-import { PageHeader } from '../../../shell/shell.js';
+import { PageHeader } from '../../../shell/page-header.js';
 import { TemplateChooser } from './template-chooser.js';
 
 /** Makes a rule set of a template, and leads to it. */
@@ -9,16 +9,7 @@ export function NewRuleSetPage() {
   const [, navigate] = useLocation();
   return (
     <>
-      <PageHeader
-        title={
-          <>
-            <Link href={`/p/${id}/rules`} className="font-normal text-ink-faint hover:text-ink">
-              Rules /
-            </Link>{' '}
-            New from a template
-          </>
-        }
-      />
+      <PageHeader above={{ label: 'Rules', href: `/p/${id}/rules` }} title="New from a template" />
       <div className="max-w-6xl px-4 pb-10 sm:px-6">
         <TemplateChooser onCreated={({ ruleSet }) => navigate(`/p/${id}/rules/extractor/${ruleSet.id}`)} />
       </div>
