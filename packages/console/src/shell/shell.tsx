@@ -10,6 +10,9 @@ import { NAVIGATION } from './navigation.js';
 import { CONTENT_ID } from './page-header.js';
 import { ProjectSwitcher } from './project-switcher.js';
 
+/** A board takes all the width that there is; everything else is read, and stays as wide as one reads well. */
+const BOARD = /^\/p\/[^/]+\/boards\/./;
+
 /** What stays while pages change: at the side where there is room, behind a button where there is none. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
@@ -58,7 +61,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <main
         id={CONTENT_ID}
         tabIndex={-1}
-        className={classes('min-w-0 outline-none', isOpen && 'max-lg:hidden')}
+        className={classes(
+          'min-w-0 outline-none',
+          !BOARD.test(location) && 'max-w-[100rem]',
+          isOpen && 'max-lg:hidden',
+        )}
       >
         {children}
       </main>

@@ -95,7 +95,7 @@ function Wallets({ accountId }: { readonly accountId: string }) {
     );
   }
   return (
-    <ul aria-label="Wallets" className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+    <ul aria-label="Wallets" className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
       {wallets.data.map((wallet) => (
         <WalletCard key={wallet.currency} accountId={accountId} wallet={wallet} />
       ))}
