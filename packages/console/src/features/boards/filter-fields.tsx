@@ -25,7 +25,7 @@ export function FilterFields({
   readonly filters: Filters;
   readonly onChange: (filters: Filters) => void;
 }) {
-  const free = names.find((name) => !(name in filters));
+  const free = names.find((name) => !Object.hasOwn(filters, name));
   const without = (name: string) =>
     Object.fromEntries(Object.entries(filters).filter(([each]) => each !== name));
   return (
@@ -35,7 +35,7 @@ export function FilterFields({
         <FilterRow
           key={name}
           name={name}
-          names={names.filter((each) => each === name || !(each in filters))}
+          names={names.filter((each) => each === name || !Object.hasOwn(filters, each))}
           filter={filter}
           suggestions={valuesOf(metrics, name)}
           onRename={(renamed) => onChange({ ...without(name), [renamed]: { in: [] } })}
@@ -97,7 +97,10 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
         placeholder="Values, separated by commas"
         list={listId}
         defaultValue={values.join(', ')}
-        onBlur={(event) => write(condition, readValues(event.target.value))}
+        onBlur={({ target }) => {
+          // Values that hold commas themselves stay whole for as long as nobody changes them.
+          if (target.value !== values.join(', ')) write(condition, readValues(target.value));
+        }}
       />
       <datalist id={listId}>
         {suggestions.map((value) => (
