@@ -38,6 +38,10 @@ describe('the highlighting of an expression', () => {
     expect(highlighted('dimensions.item == size')).toEqual([['variable', 'dimensions']]);
   });
 
+  it('knows no variable by a name that every object has', () => {
+    expect(highlighted('constructor == toString')).toEqual([]);
+  });
+
   it('marks text that is not closed, and minds escaped quotes', () => {
     expect(highlighted(`'a\\'b' == "c`)).toEqual([
       ['string', `'a\\'b'`],
@@ -69,6 +73,7 @@ describe('completion', () => {
 
   it('offers functions of text behind any other value', () => {
     expect(labels('dimensions.model.')).toContain('startsWith');
+    expect(labels('constructor.')).toContain('startsWith');
     expect(complete('x.sta')?.from).toBe(2);
   });
 

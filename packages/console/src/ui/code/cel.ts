@@ -122,7 +122,7 @@ function nameToken(name: string, stream: StringStream): string {
   if (name === 'in') return 'keyword';
   if (CALLABLE.has(name) && stream.match(/^\s*\(/, false)) return 'variableName.function';
   const isField = stream.string.slice(0, stream.start).trimEnd().endsWith('.');
-  return !isField && name in VARIABLES ? 'variableName.special' : 'variableName';
+  return !isField && Object.hasOwn(VARIABLES, name) ? 'variableName.special' : 'variableName';
 }
 
 const option = ({ name, usage, meaning }: CelFunction): Completion => ({
@@ -164,7 +164,7 @@ function optionsBehind(owner: string, dimensionNames: readonly string[]): Comple
       .filter((name) => PLAIN_NAME.test(name))
       .map((label) => ({ label, type: 'property', detail: 'dimension' }));
   }
-  const fields = FIELDS[owner];
+  const fields = Object.hasOwn(FIELDS, owner) ? FIELDS[owner] : undefined;
   if (fields !== undefined) return fields.map(([label, detail]) => ({ label, detail, type: 'property' }));
   return /^\d/.test(owner) ? [] : BEHIND_A_VALUE;
 }
