@@ -237,6 +237,7 @@ describe('every method, against the service', () => {
       'its delivery',
       async () => (await endpoints.deliveries(id, { status: 'delivered' })).total_count === 1,
     );
+    expect(await endpoints.delivery(id, message_id)).toMatchObject({ message_id, status: 'delivered' });
     secret = (await endpoints.rotateSecret(id)).secret;
     await endpoints.redeliver(id, message_id);
     await until('the message again', async () => messages.length === 2);

@@ -142,7 +142,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     expect(await dialog.getByLabel('Other names').inputValue()).toBe('spend.alert');
     await dialog.getByLabel('Events').selectOption('Every event');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('every event').waitFor();
+    await page.getByText('every event', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Delete endpoint' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click();
     await page.getByText('Nobody is told yet').waitFor();
