@@ -1,7 +1,7 @@
 import type { Option } from './field.js';
 
 /** Every timezone that the browser knows, UTC first. */
-export const TIMEZONE_OPTIONS: readonly Option<string>[] = [
+const TIMEZONE_OPTIONS: readonly Option<string>[] = [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
 ].map((zone) => ({ value: zone, label: zone }));

@@ -10,12 +10,15 @@ import { type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextArea, TextInput } from '../../ui/field.js';
+import { type FieldErrors, fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
-import { TIMEZONE_OPTIONS } from '../../ui/timezone-options.js';
+import { timezoneOptions } from '../../ui/timezone-options.js';
 import { useBoardChanges } from './api.js';
 import { PRESETS } from './time-range.js';
 
 const RANGE_OPTIONS = PRESETS.map(({ seconds, label }) => ({ value: String(seconds), label }));
+
+const FIELDS = ['name', 'description', 'timezone'];
 
 /** Makes a board, or changes what `board` says of itself. */
 export function BoardDialog({
@@ -62,6 +65,7 @@ function BoardForm({ board, onSaved }: { readonly board?: Board; readonly onSave
   const changes = useBoardChanges();
   const [draft, setDraft] = useState(() => draftOf(board));
   const saving = board === undefined ? changes.create : changes.update;
+  const errors = fieldErrorsOf(saving.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { name, description, timezone, range } = draft;
@@ -71,8 +75,8 @@ function BoardForm({ board, onSaved }: { readonly board?: Board; readonly onSave
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <BoardFields draft={draft} onEdit={(change) => setDraft({ ...draft, ...change })} />
-      {saving.isError && <FailureNote error={saving.error} />}
+      <BoardFields draft={draft} errors={errors} onEdit={(change) => setDraft({ ...draft, ...change })} />
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <DialogActions>
         <CancelButton />
         <Button type="submit" look="primary" isBusy={saving.isPending}>
@@ -85,14 +89,16 @@ function BoardForm({ board, onSaved }: { readonly board?: Board; readonly onSave
 
 function BoardFields({
   draft: { name, description, timezone, range },
+  errors,
   onEdit,
 }: {
   readonly draft: BoardDraft;
+  readonly errors: FieldErrors;
   readonly onEdit: (change: Partial<BoardDraft>) => void;
 }) {
   return (
     <>
-      <Field label="Name">
+      <Field label="Name" error={errors.at('name')}>
         {(control) => (
           <TextInput
             {...control}
@@ -104,7 +110,7 @@ function BoardFields({
           />
         )}
       </Field>
-      <Field label="Description" hint="Optional.">
+      <Field label="Description" error={errors.at('description')} hint="Optional.">
         {(control) => (
           <TextArea
             {...control}
@@ -115,14 +121,14 @@ function BoardFields({
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Timezone" hint="Days begin at its midnight.">
+        <Field label="Timezone" error={errors.at('timezone')} hint="Days begin at its midnight.">
           {(control) => (
             <Select
               {...control}
               className="w-full"
               value={timezone}
               onChange={(chosen) => onEdit({ timezone: chosen })}
-              options={TIMEZONE_OPTIONS}
+              options={timezoneOptions(timezone)}
             />
           )}
         </Field>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { Project, ProjectKind, Tenant } from '@tollgate/contract';
+import { NAME_CHARS_MAX, type Project, type ProjectKind, type Tenant } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { request } from '../../api/client.js';
@@ -9,9 +9,9 @@ import { AccountMenu } from '../../shell/account-menu.js';
 import { Logo } from '../../shell/logo.js';
 import { Button } from '../../ui/button.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
 
-const NAME_CHARS_MAX = 200;
 const KINDS = [
   { value: 'development', label: 'Development: to try things out' },
   { value: 'release', label: 'Release: for production' },
@@ -58,6 +58,8 @@ function ProjectForm() {
   const create = useCreateFirstProject(setTenantId);
   const [, navigate] = useLocation();
   const chosen = ownTenantId ?? tenantId ?? tenants[0]?.id ?? NEW_TENANT;
+  // Names of a tenant and of a project are refused under one name.
+  const errors = fieldErrorsOf(create.error, chosen === NEW_TENANT ? ['kind'] : ['name', 'kind']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const tenant = chosen === NEW_TENANT ? { name: tenantName.trim() } : { id: chosen };
@@ -77,7 +79,7 @@ function ProjectForm() {
           onName={setTenantName}
         />
       )}
-      <Field label="Project name" hint="Rules, events and charts live in it.">
+      <Field label="Project name" error={errors.at('name')} hint="Rules, events and charts live in it.">
         {(control) => (
           <TextInput
             {...control}
@@ -88,7 +90,7 @@ function ProjectForm() {
           />
         )}
       </Field>
-      <Field label="Kind">
+      <Field label="Kind" error={errors.at('kind')}>
         {(control) => (
           <Select
             {...control}
@@ -99,7 +101,7 @@ function ProjectForm() {
           />
         )}
       </Field>
-      {create.isError && <FailureNote error={create.error} />}
+      {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       <Button type="submit" look="primary" isBusy={create.isPending} className="w-full">
         Create project
       </Button>

@@ -1,15 +1,14 @@
-import type { ExtractorRuleSet } from '@tollgate/contract';
+import { type ExtractorRuleSet, NAME_CHARS_MAX } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
 import { type RuleSetKind, useCreateRuleSet } from './api.js';
 import { titleOf } from './rule-set-list.js';
-
-const NAME_CHARS_MAX = 200;
 
 interface NewRuleSetDialogProps {
   readonly kind: RuleSetKind;
@@ -28,6 +27,7 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState(extractorId ?? bindable[0]?.id ?? '');
   const isPricing = kind === 'pricing';
+  const errors = fieldErrorsOf(create.error, ['name', 'extractor_rule_set_id']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const body = { name: name.trim(), ...(isPricing ? { extractor_rule_set_id: chosen } : {}) };
@@ -38,6 +38,7 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
       <form onSubmit={submit} className="flex flex-col gap-4">
         <Field
           label="Name"
+          error={errors.at('name')}
           hint={isPricing ? 'Say, list prices or a contract.' : 'Say, what sends the events.'}
         >
           {(control) => (
@@ -52,7 +53,11 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
           )}
         </Field>
         {isPricing && (
-          <Field label="Prices the charge items of" hint="It stays bound to this rule set for good.">
+          <Field
+            label="Prices the charge items of"
+            error={errors.at('extractor_rule_set_id')}
+            hint="It stays bound to this rule set for good."
+          >
             {(control) => (
               <Select
                 {...control}
@@ -64,7 +69,7 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
             )}
           </Field>
         )}
-        {create.isError && <FailureNote error={create.error} />}
+        {errors.rest !== undefined && <FailureNote error={errors.rest} />}
         <DialogActions>
           <CancelButton />
           <Button

@@ -1,4 +1,4 @@
-import type { ProjectKind } from '@tollgate/contract';
+import { NAME_CHARS_MAX, type ProjectKind } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useCreateProject } from '../../api/projects.js';
@@ -51,7 +51,7 @@ function ProjectForm() {
             {...control}
             required
             autoFocus
-            maxLength={80}
+            maxLength={NAME_CHARS_MAX}
             value={name}
             onChange={(event) => setName(event.target.value)}
           />

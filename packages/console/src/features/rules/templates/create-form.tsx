@@ -1,4 +1,4 @@
-import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
+import { type ExtractorRuleSet, type ExtractorTemplate, NAME_CHARS_MAX } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../../api/session.js';
 import { Button } from '../../../ui/button.js';
@@ -9,7 +9,6 @@ import { useCreateFromTemplate } from './api.js';
 import { PriceFields } from './price-fields.js';
 import { isPrice, metricsOf } from './starting-prices.js';
 
-const NAME_CHARS_MAX = 200;
 const CURRENCY = /^[A-Z][A-Z0-9_]{1,11}$/;
 
 /** Makes a rule set of the template. Prices may wait: without them usage is counted, and costs nothing yet. */
