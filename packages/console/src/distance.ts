@@ -1,6 +1,7 @@
+import { DAY_S } from './timezone.js';
+
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
-const DAY_S = 86_400;
 const UNITS = [
   ['day', DAY_S],
   ['hour', HOUR_S],

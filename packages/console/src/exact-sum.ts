@@ -8,6 +8,26 @@ export function exactSum(texts: Iterable<string>): string {
   return unscaled(sum);
 }
 
+/** The same decimal with the other sign. */
+export function negated(text: string): string {
+  return text.startsWith('-') ? text.slice(1) : `-${text}`;
+}
+
+/** An amount of money; without a currency it has no price. */
+interface Priced {
+  readonly amount: string;
+  readonly currency: string | null;
+}
+
+/** What charge items come to, in each of their currencies. */
+export function totalsOf(items: readonly Priced[]): { currency: string; amount: string }[] {
+  const currencies = new Set(items.flatMap(({ currency }) => currency ?? []));
+  return [...currencies].map((currency) => ({
+    currency,
+    amount: exactSum(items.filter((item) => item.currency === currency).map(({ amount }) => amount)),
+  }));
+}
+
 function scaled(text: string): bigint {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) throw new Error(`not a decimal: ${text}`);

@@ -1,3 +1,5 @@
+import { DAY_S } from './timezone.js';
+
 /** What people read: numbers as they are written, never more digits than mean something here. */
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -75,8 +77,6 @@ export function dateTime(unixS: number, timezone: string): string {
 export function dateMinute(unixS: number, timezone: string): string {
   return dateTime(unixS, timezone).replace(/:\d\d$/, '');
 }
-
-const DAY_S = 86_400;
 
 /** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days. */
 export function axisTimes(times: readonly number[], stepS: number, timezone: string): string[] {

@@ -1,5 +1,4 @@
-import { Check } from 'lucide-react';
-import { classes } from './classes.js';
+import { Chip } from './chip.js';
 
 /** Some of a few names, each on or off. */
 export function Choices({
@@ -25,22 +24,14 @@ export function Choices({
         {names.map((name) => {
           const isChosen = chosen.includes(name);
           return (
-            <button
+            <Chip
               key={name}
-              type="button"
-              aria-pressed={isChosen}
-              disabled={!isChosen && isFull}
-              onClick={() => onChange(isChosen ? chosen.filter((each) => each !== name) : [...chosen, name])}
-              className={classes(
-                'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs disabled:opacity-50',
-                isChosen
-                  ? 'border-accent bg-accent-soft font-medium text-accent'
-                  : 'border-line-strong hover:bg-sunken',
-              )}
+              isChosen={isChosen}
+              isDisabled={!isChosen && isFull}
+              onToggle={() => onChange(isChosen ? chosen.filter((each) => each !== name) : [...chosen, name])}
             >
-              {isChosen && <Check size={12} />}
               {labelOf(name)}
-            </button>
+            </Chip>
           );
         })}
       </div>

@@ -1,5 +1,5 @@
 import type { AnalysisRow, Measure } from '@tollgate/contract';
-import { exactSum } from '../../exact-sum.js';
+import { exactSum, negated } from '../../exact-sum.js';
 import { bucketEnd, bucketSeconds, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
 
@@ -157,7 +157,7 @@ function updated(
   }
   const series = set.series.map((each) => {
     const { values, exact } = copies.get(each.key) ?? each;
-    const gone = changed.flatMap((index) => negated(each.exact[index]));
+    const gone = changed.flatMap((index) => each.exact[index] ?? []).map(negated);
     const come = changed.flatMap((index) => exact[index] ?? []);
     return { ...each, values, exact, total: exactSum([each.total, ...gone, ...come]) };
   });
@@ -171,11 +171,6 @@ function copyWithout({ values, exact }: Series, indexes: readonly number[]): Pic
     copy.exact[index] = undefined;
   }
   return copy;
-}
-
-function negated(text: string | undefined): string[] {
-  if (text === undefined) return [];
-  return [text.startsWith('-') ? text.slice(1) : `-${text}`];
 }
 
 /** An unpriced item has no amount to draw. */

@@ -13,7 +13,7 @@ export interface IngestCommand {
 }
 
 export const KEY_PLACEHOLDER = 'YOUR_API_KEY';
-export const FIRST_SOURCE = 'first-minute';
+const FIRST_SOURCE = 'first-minute';
 
 /**
  * A command that sends the event when it is pasted into a shell of POSIX. It asks for nothing of the shell but single

@@ -1,7 +1,7 @@
 import type { Credit } from '@tollgate/contract';
 import { exactSum } from '../../exact-sum.js';
+import { DAY_S } from '../../timezone.js';
 
-const DAY_S = 86_400;
 /** How long before its end a credit is told of. */
 const TOLD_BEFORE_S = 14 * DAY_S;
 

@@ -1,4 +1,5 @@
 import type { CodeFinding } from '../../ui/code/code-editor.js';
+import { offsetOf } from '../../ui/code/text-place.js';
 
 /** Something that is wrong with a body, as the service tells it. */
 export interface Finding {
@@ -17,11 +18,6 @@ export function inExpression(source: string, message: string): CodeFinding {
   const from = Math.min(offsetOf(source, Number(line), Number(column)), source.length);
   const word = /^(\w+|.)/.exec(source.slice(from))?.[0] ?? '';
   return { from, to: from + word.length, message: reason };
-}
-
-function offsetOf(source: string, line: number, column: number): number {
-  const before = source.split('\n').slice(0, line - 1);
-  return before.reduce((length, text) => length + text.length + 1, 0) + column - 1;
 }
 
 /** Paths of one kind's form, in which a list index is `[]`. */

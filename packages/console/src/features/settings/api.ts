@@ -21,7 +21,7 @@ const AUDIT_PAGE_SIZE = 50;
 /** How far back the change before another one is looked for. */
 const HISTORY_ENTRIES = 100;
 
-export function useTenantPath(): string {
+function useTenantPath(): string {
   return `/admin/v1/tenants/${useProject().tenant_id}`;
 }
 

@@ -1,7 +1,8 @@
-import type { CreatedApiKey, Permission } from '@tollgate/contract';
+import { type CreatedApiKey, NAME_CHARS_MAX, type Permission } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
+import { DAY_S } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
@@ -16,7 +17,6 @@ const SCOPES = [
   { value: 'tenant', label: 'Every project' },
 ] as const;
 type Scope = (typeof SCOPES)[number]['value'];
-const DAY_S = 86_400;
 /** By days. */
 const LIFETIMES = [
   { value: '', label: 'Never' },
@@ -78,7 +78,7 @@ function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedApiKey) => vo
             {...control}
             required
             autoFocus
-            maxLength={80}
+            maxLength={NAME_CHARS_MAX}
             value={name}
             onChange={(event) => setName(event.target.value)}
           />

@@ -1,6 +1,5 @@
 import type { Permission } from '@tollgate/contract';
-import { Check } from 'lucide-react';
-import { classes } from '../../ui/classes.js';
+import { Chip } from '../../ui/chip.js';
 import { PERMISSION_GROUPS, toggled, verbOf } from './permission-groups.js';
 
 /** What a key may do, by what it concerns. */
@@ -25,27 +24,16 @@ export function PermissionFields({
           <div key={label} className="contents">
             <dt className="text-[13px] text-ink-soft">{label}</dt>
             <dd className="flex flex-wrap gap-1.5">
-              {permissions.map((permission) => {
-                const isChosen = chosen.includes(permission);
-                return (
-                  <button
-                    key={permission}
-                    type="button"
-                    aria-label={permission}
-                    aria-pressed={isChosen}
-                    onClick={() => onChange(toggled(chosen, permission))}
-                    className={classes(
-                      'inline-flex h-7 items-center gap-1 rounded-full border px-2.5 text-xs',
-                      isChosen
-                        ? 'border-accent bg-accent-soft font-medium text-accent'
-                        : 'border-line-strong hover:bg-sunken',
-                    )}
-                  >
-                    {isChosen && <Check size={12} />}
-                    {verbOf(permission)}
-                  </button>
-                );
-              })}
+              {permissions.map((permission) => (
+                <Chip
+                  key={permission}
+                  label={permission}
+                  isChosen={chosen.includes(permission)}
+                  onToggle={() => onChange(toggled(chosen, permission))}
+                >
+                  {verbOf(permission)}
+                </Chip>
+              ))}
             </dd>
           </div>
         ))}

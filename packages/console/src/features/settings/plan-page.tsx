@@ -4,6 +4,7 @@ import { count, dateTime, price } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
+import { ShareBar } from '../../ui/share-bar.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useCatalog, useEntitlement, useIsAdmin, usePurchase } from './api.js';
 import { PurchaseOutcome } from './purchase-outcome.js';
@@ -107,12 +108,11 @@ function Meter({
           {limit === UNLIMITED ? ', without a limit' : ` of ${count(limit)}`}
         </span>
         {limit !== UNLIMITED && (
-          <span aria-hidden="true" className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-sunken">
-            <span
-              className={share >= 1 ? 'bg-bad' : share >= NEARLY ? 'bg-warn' : 'bg-accent'}
-              style={{ width: `${share * 100}%` }}
-            />
-          </span>
+          <ShareBar
+            share={share}
+            tone={share >= 1 ? 'bad' : share >= NEARLY ? 'warn' : 'accent'}
+            className="mt-1.5"
+          />
         )}
       </dd>
     </div>

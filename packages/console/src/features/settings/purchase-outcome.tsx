@@ -13,7 +13,7 @@ const WATCH_MS = 1_000;
 const WATCHED_MS = 60_000;
 
 /** Whether the plan that was ordered is there: paid, granted and in force. */
-export function isInForce(order: PaymentOrder, entitlement: Entitlement): boolean {
+function isInForce(order: PaymentOrder, entitlement: Entitlement): boolean {
   return order.status === 'paid' && entitlement.status === 'active' && entitlement.plan_id === order.plan_id;
 }
 

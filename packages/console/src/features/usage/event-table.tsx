@@ -1,6 +1,6 @@
 import type { UsageEvent } from '@tollgate/contract';
 import { Fragment, type ReactNode } from 'react';
-import { exactSum } from '../../exact-sum.js';
+import { totalsOf } from '../../exact-sum.js';
 import { dateTime } from '../../format.js';
 import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
@@ -66,15 +66,12 @@ export function EventBadge({
 
 /** What the event came to, in each currency. */
 function amountsOf({ charge_items }: UsageEvent): ReactNode {
-  const currencies = new Set(charge_items.flatMap(({ currency }) => currency ?? []));
-  if (currencies.size === 0) return '—';
-  return [...currencies].map((currency, index) => {
-    const items = charge_items.filter((item) => item.currency === currency);
-    return (
-      <Fragment key={currency}>
-        {index > 0 && ' + '}
-        <Amount value={exactSum(items.map(({ amount }) => amount))} currency={currency} />
-      </Fragment>
-    );
-  });
+  const totals = totalsOf(charge_items);
+  if (totals.length === 0) return '—';
+  return totals.map(({ amount, currency }, index) => (
+    <Fragment key={currency}>
+      {index > 0 && ' + '}
+      <Amount value={amount} currency={currency} />
+    </Fragment>
+  ));
 }

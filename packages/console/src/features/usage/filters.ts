@@ -12,7 +12,7 @@ export const TEXT_FILTERS = {
   ledger_transaction_id: 'Ledger transaction',
 } as const;
 export type TextFilter = keyof typeof TEXT_FILTERS;
-export const TEXT_FILTER_NAMES = Object.keys(TEXT_FILTERS) as readonly TextFilter[];
+const TEXT_FILTER_NAMES = Object.keys(TEXT_FILTERS) as readonly TextFilter[];
 
 /** Time follows the clock (`last`, seconds), is a range of its own, or everything. */
 export interface Filters extends Partial<Record<TextFilter, string>> {

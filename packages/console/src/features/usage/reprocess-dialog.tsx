@@ -5,6 +5,7 @@ import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
+import { ShareBar } from '../../ui/share-bar.js';
 import { FailureNote } from '../../ui/states.js';
 import { useReprocess } from './api.js';
 import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
@@ -130,9 +131,7 @@ function Watch({
         {count(rated)} of {count(asked.length)} rated again
         {failedAgain > 0 ? `, of which ${count(failedAgain)} failed again` : ''}.
       </p>
-      <div aria-hidden="true" className="mt-3 flex h-1.5 overflow-hidden rounded-full bg-sunken">
-        <span className="bg-accent transition-[width]" style={{ width: `${share * 100}%` }} />
-      </div>
+      <ShareBar share={share} className="mt-3" />
       {progress.isError && (
         <div className="mt-4">
           <FailureNote error={progress.error} onRetry={() => void progress.refetch()} />

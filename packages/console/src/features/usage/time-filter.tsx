@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { nowS } from '../../clock.js';
+import { DAY_S, instantOfText, wallText } from '../../timezone.js';
 import { Select, TextInput } from '../../ui/field.js';
 import type { Filters } from './filters.js';
 
@@ -14,7 +15,6 @@ const RANGES = [
   { value: CUSTOM, label: 'From … to …' },
 ] as const;
 type Times = Pick<Filters, 'last' | 'from' | 'to'>;
-const DAY_S = 86_400;
 
 /** Which part of time is shown. Days and hours are those of UTC, as in the list. */
 export function TimeFilter({
@@ -41,12 +41,16 @@ export function TimeFilter({
       />
       {hasRange && (
         <>
-          <Moment
+          <MomentInput
             label="From (UTC)"
             value={from}
             onChange={(changed) => onChange({ ...pair(changed, to) })}
           />
-          <Moment label="To (UTC)" value={to} onChange={(changed) => onChange({ ...pair(from, changed) })} />
+          <MomentInput
+            label="To (UTC)"
+            value={to}
+            onChange={(changed) => onChange({ ...pair(from, changed) })}
+          />
         </>
       )}
     </>
@@ -58,7 +62,7 @@ function pair(from: number | undefined, to: number | undefined): Times {
 }
 
 /** A moment of UTC. What is not a whole one yet is kept here until it is. */
-function Moment({
+function MomentInput({
   label,
   value,
   onChange,
@@ -69,9 +73,9 @@ function Moment({
 }) {
   const [typed, setTyped] = useState<string>();
   const change = (text: string) => {
-    const ms = Date.parse(`${text}Z`);
-    setTyped(Number.isNaN(ms) ? text : undefined);
-    if (!Number.isNaN(ms)) onChange(Math.max(Math.floor(ms / 1_000), 0));
+    const unixS = instantOfText(text, 'UTC');
+    setTyped(unixS === undefined ? text : undefined);
+    if (unixS !== undefined) onChange(Math.max(unixS, 0));
   };
   return (
     <TextInput
@@ -79,7 +83,7 @@ function Moment({
       aria-label={label}
       title={label}
       className="w-[calc(50%-0.25rem)] sm:w-auto"
-      value={typed ?? (value === undefined ? '' : new Date(value * 1_000).toISOString().slice(0, 16))}
+      value={typed ?? (value === undefined ? '' : wallText(value, 'UTC'))}
       onChange={(event) => change(event.target.value)}
     />
   );

@@ -148,7 +148,7 @@ function columnsOf(onChoose: (delivery: WebhookDelivery) => void): readonly Colu
 }
 
 /** What the receiver said last, or why it said nothing. */
-export function answerText({ last_status, last_error }: WebhookDelivery): string {
+function answerText({ last_status, last_error }: WebhookDelivery): string {
   if (last_status !== null) return String(last_status);
   return last_error ?? '—';
 }

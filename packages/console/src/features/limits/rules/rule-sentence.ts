@@ -12,7 +12,7 @@ export function ruleSentence(rule: RuleDraft): string {
 }
 
 /** What a rule counts, and up to where. */
-export function whatIsCounted(rule: RuleDraft): string {
+function whatIsCounted(rule: RuleDraft): string {
   const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;

@@ -1,6 +1,6 @@
 import type { UsageChargeItem, UsageItemExplanation } from '@tollgate/contract';
+import { totalsOf } from '../../../exact-sum.js';
 import { decimalExact } from '../../../format.js';
-import { totalsOf } from './comparison.js';
 
 /** What an event is charged for: each number to its last digit, and below it what gave it. */
 export function ChargeItems({

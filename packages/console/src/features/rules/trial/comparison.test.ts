@@ -1,6 +1,7 @@
 import type { UsageChargeItem } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { changeOf, compareItems, isChanged, signed, totalsOf } from './comparison.js';
+import { totalsOf } from '../../../exact-sum.js';
+import { changeOf, compareItems, isChanged, signed } from './comparison.js';
 
 function item(metric: string, quantity: string, amount: string, currency: string | null = 'USD') {
   const item: UsageChargeItem = {

@@ -1,5 +1,5 @@
 import type { UsageChargeItem } from '@tollgate/contract';
-import { exactSum } from '../../../exact-sum.js';
+import { exactSum, negated } from '../../../exact-sum.js';
 
 /** What one metric comes to in one currency, by two sets of rules. */
 export interface ComparedTotal {
@@ -30,10 +30,6 @@ export function signed(difference: string): string {
   return difference === '0' || difference.startsWith('-') ? difference : `+${difference}`;
 }
 
-function negated(text: string): string {
-  return text.startsWith('-') ? text.slice(1) : `-${text}`;
-}
-
 /** Charge items of two ratings of one event, by metric, unit and currency, in the order in which they first come. */
 export function compareItems(
   before: readonly UsageChargeItem[],
@@ -54,13 +50,4 @@ export function compareItems(
 
 function keyOf({ metric, unit, currency }: UsageChargeItem): string {
   return JSON.stringify([metric, unit, currency]);
-}
-
-/** What an event costs, in each of its currencies. */
-export function totalsOf(items: readonly UsageChargeItem[]): { currency: string; amount: string }[] {
-  const currencies = new Set(items.flatMap(({ currency }) => currency ?? []));
-  return [...currencies].map((currency) => ({
-    currency,
-    amount: exactSum(items.filter((item) => item.currency === currency).map(({ amount }) => amount)),
-  }));
 }

@@ -1,3 +1,5 @@
+import { offsetOf } from '../../../ui/code/text-place.js';
+
 /** Text that should be a JSON object: what it says, or where it stops being one. */
 export type JsonReading =
   | { readonly isObject: true; readonly value: Readonly<Record<string, unknown>> }
@@ -34,11 +36,6 @@ function placeOf(error: unknown, text: string): { readonly message: string; read
         : text.length;
   const place = placeIn(text, offset);
   return { message: `Not JSON yet: line ${place.line}, column ${place.column}.`, offset };
-}
-
-function offsetOf(text: string, line: number, column: number): number {
-  const before = text.split('\n').slice(0, line - 1);
-  return before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
 }
 
 function placeIn(text: string, offset: number): { readonly line: number; readonly column: number } {

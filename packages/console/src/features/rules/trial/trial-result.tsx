@@ -1,8 +1,8 @@
 import type { RulesTestResult } from '@tollgate/contract';
+import { totalsOf } from '../../../exact-sum.js';
 import { classes } from '../../../ui/classes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
 import { ChargeItems } from './charge-items.js';
-import { totalsOf } from './comparison.js';
 import type { SilentRule } from './silent-rules.js';
 
 /** What rules made of an event. Dimmed while a newer answer is on its way. */
