@@ -210,6 +210,12 @@ describe.runIf(hasBrowser)('boards', () => {
     await editor.getByLabel('Title').fill('Tokens, another time');
     await page.mouse.click(5, 5);
     await editor.getByLabel('Title').waitFor();
+    for (const leave of ['Escape', 'Close', 'Cancel']) {
+      if (leave === 'Escape') await page.keyboard.press(leave);
+      else await editor.getByRole('button', { name: leave }).click();
+      await page.getByRole('dialog', { name: 'Close without saving?' }).getByText('not saved').waitFor();
+      await page.getByRole('button', { name: 'Stay' }).click();
+    }
     await editor.getByRole('button', { name: 'Add chart' }).click();
     await chart('Tokens, another time').locator('canvas').waitFor();
     await choose('Tokens, another time', 'Delete');

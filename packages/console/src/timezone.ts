@@ -62,7 +62,7 @@ export function instantOf(wallS: number, timezone: string): number {
 }
 
 /** The instant at which the local clock shows `wallS`; of a time that it skips, as much later as the clock was set forward. */
-function instantShowing(wallS: number, timezone: string): number {
+export function instantShowing(wallS: number, timezone: string): number {
   const { instant, offsetBeforeS } = showing(wallS, timezone);
   return instant ?? wallS - offsetBeforeS;
 }

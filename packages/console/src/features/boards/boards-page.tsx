@@ -1,6 +1,7 @@
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
@@ -18,6 +19,7 @@ export function BoardsPage() {
   const boards = useBoards();
   const [isCreating, setCreating] = useState(false);
   const [, navigate] = useLocation();
+  const mayMake = useMay('analytics:write');
   const isEmpty = boards.data?.length === 0;
   const create = (
     <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setCreating(true)}>
@@ -36,7 +38,7 @@ export function BoardsPage() {
                 First steps
               </Link>
             )}
-            {create}
+            {mayMake && create}
           </>
         }
       />
