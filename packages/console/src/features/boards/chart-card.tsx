@@ -73,7 +73,10 @@ export function ChartCard(props: ChartCardProps) {
       {data.isError ? (
         <ChartFailure error={data.error} onRetry={() => void data.refetch()} />
       ) : (
-        <Body {...{ chart, set, measure, isTable, timezone, range, hover, onRange }} />
+        <Body
+          {...{ chart, set, measure, isTable, timezone, range, hover, onRange }}
+          hasRows={(data.data?.rows.size ?? 0) > 0}
+        />
       )}
       {data.data?.isTruncated === true && (
         <p className="px-4 pb-3 text-xs text-warn">
@@ -86,15 +89,16 @@ export function ChartCard(props: ChartCardProps) {
 
 interface BodyProps extends Pick<ChartCardProps, 'chart' | 'timezone' | 'range' | 'onRange'> {
   readonly set: SeriesSet | undefined;
+  readonly hasRows: boolean;
   readonly measure: Measure;
   readonly isTable: boolean;
   readonly hover: Hover;
 }
 
-function Body({ chart, set, measure, isTable, timezone, range, hover, onRange }: BodyProps) {
+function Body({ chart, set, hasRows, measure, isTable, timezone, range, hover, onRange }: BodyProps) {
   if (set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
   if (set.series.length === 0)
-    return <NoUsage metrics={chart.metrics} isAmount={measure === 'amount'} onWiden={onRange} />;
+    return <NoUsage metrics={chart.metrics} isUnpriced={hasRows} onWiden={onRange} />;
   if (isTable) return <ChartTable title={chart.title} set={set} timezone={timezone} />;
   return (
     <ChartView

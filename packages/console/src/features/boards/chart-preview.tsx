@@ -45,7 +45,9 @@ function Preview({ query, type, timezone, range }: ChartPreviewProps & { readonl
   if (data.isError) return <ChartFailure error={data.error} onRetry={() => void data.refetch()} />;
   if (set === undefined) return <Skeleton className="mx-4 h-80" />;
   if (set.series.length === 0)
-    return <NoUsage metrics={query.metrics} isAmount={measure === 'amount'} onWiden={undefined} />;
+    return (
+      <NoUsage metrics={query.metrics} isUnpriced={(data.data?.rows.size ?? 0) > 0} onWiden={undefined} />
+    );
   return (
     <ChartView
       {...{ type, set, measure, timezone, hover }}

@@ -11,11 +11,12 @@ const HEIGHT = 'h-72';
 /** There is nothing to draw: says whether that is so in this range alone, and what to do. */
 export function NoUsage({
   metrics,
-  isAmount,
+  isUnpriced,
   onWiden,
 }: {
   readonly metrics: readonly string[];
-  readonly isAmount: boolean;
+  /** There is some, and none of it has the price that is to be drawn. */
+  readonly isUnpriced: boolean;
   readonly onWiden: ((range: TimeRange) => void) | undefined;
 }) {
   const { id } = useProject();
@@ -36,7 +37,7 @@ export function NoUsage({
       ) : (
         <>
           <p>
-            {isAmount && seen.length > 0
+            {isUnpriced
               ? 'Nothing here has a price in this range.'
               : `No usage of ${metrics.join(', ')} in this range.`}
           </p>
