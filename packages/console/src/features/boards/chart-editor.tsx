@@ -14,6 +14,7 @@ import { Button } from '../../ui/button.js';
 import { Choices } from '../../ui/choices.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
+import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { useBoardChanges } from './api.js';
@@ -63,6 +64,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   const query = useSettled(
     useMemo(() => (isAskable ? queryOf(draft, chart) : undefined), [isAskable, draft, chart]),
   );
+  const errors = fieldErrorsOf(saving.error, ['title']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const body = inputOf(draft, board.report_id, chart, isCopy);
@@ -79,7 +81,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
     >
       <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[minmax(0,22rem)_minmax(0,1fr)]">
         <div className="flex flex-col gap-4">
-          <TitleField draft={draft} onEdit={edit} />
+          <TitleField draft={draft} error={errors.at('title')} onEdit={edit} />
           <QueryFields draft={draft} metrics={metrics.data ?? []} onEdit={edit} />
           <LookFields draft={draft} onEdit={edit} />
         </div>
@@ -91,9 +93,9 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
             </p>
           )}
           <ChartPreview query={query} type={draft.chartType} timezone={board.timezone} range={range} />
-          {saving.isError && (
+          {errors.rest !== undefined && (
             <div className="mt-4">
-              <FailureNote error={saving.error} />
+              <FailureNote error={errors.rest} />
             </div>
           )}
           <DialogActions>
@@ -118,9 +120,9 @@ interface FieldsProps {
   readonly onEdit: (change: Partial<ChartDraft>) => void;
 }
 
-function TitleField({ draft, onEdit }: FieldsProps) {
+function TitleField({ draft, error, onEdit }: FieldsProps & { readonly error: string | undefined }) {
   return (
-    <Field label="Title">
+    <Field label="Title" error={error}>
       {(control) => (
         <TextInput
           {...control}

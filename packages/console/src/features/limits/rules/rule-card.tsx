@@ -1,5 +1,4 @@
 import { ChevronDown, ChevronRight, Copy, MoveDown, MoveUp, Trash2 } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { IconButton } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { RuleFields, type RuleFieldsProps } from './rule-fields.js';
@@ -53,18 +52,18 @@ export function RuleCard({
             <span className="ml-2 text-ink-soft">{ruleSentence(rule)}</span>
           </span>
         </button>
-        <CardButton label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(-1)}>
+        <IconButton label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(-1)}>
           <MoveUp size={14} />
-        </CardButton>
-        <CardButton label={`Move ${name} down`} disabled={isLast} onClick={() => onMove(1)}>
+        </IconButton>
+        <IconButton label={`Move ${name} down`} disabled={isLast} onClick={() => onMove(1)}>
           <MoveDown size={14} />
-        </CardButton>
-        <CardButton label={`Duplicate ${name}`} onClick={onCopy}>
+        </IconButton>
+        <IconButton label={`Duplicate ${name}`} onClick={onCopy}>
           <Copy size={14} />
-        </CardButton>
-        <CardButton label={`Remove ${name}`} onClick={onRemove}>
+        </IconButton>
+        <IconButton label={`Remove ${name}`} onClick={onRemove}>
           <Trash2 size={14} />
-        </CardButton>
+        </IconButton>
       </div>
       {isOpen && (
         <div className="border-t border-line p-4">
@@ -72,23 +71,5 @@ export function RuleCard({
         </div>
       )}
     </li>
-  );
-}
-
-function CardButton({
-  label,
-  disabled = false,
-  onClick,
-  children,
-}: {
-  readonly label: string;
-  readonly disabled?: boolean;
-  readonly onClick: () => void;
-  readonly children: ReactNode;
-}) {
-  return (
-    <IconButton label={label} disabled={disabled} onClick={onClick}>
-      {children}
-    </IconButton>
   );
 }
