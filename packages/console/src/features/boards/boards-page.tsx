@@ -50,7 +50,7 @@ export function BoardsPage() {
             <FirstMinute />
           </Suspense>
         )}
-        <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
+        <ul className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-3 2xl:grid-cols-4">
           {boards.data?.map(({ board, charts }) => (
             <li key={board.report_id}>
               <Link
