@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { NAME_CHARS_MAX, type Project, type ProjectKind, type Tenant } from '@tollgate/contract';
+import type { Project, ProjectKind, Tenant } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { request } from '../../api/client.js';
@@ -8,8 +8,9 @@ import { useMay, useMe } from '../../api/session.js';
 import { AccountMenu } from '../../shell/account-menu.js';
 import { Logo } from '../../shell/logo.js';
 import { Button } from '../../ui/button.js';
-import { Field, Select, TextInput } from '../../ui/field.js';
+import { Field, Select } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { NameField } from '../../ui/name-field.js';
 import { FailureNote } from '../../ui/states.js';
 
 const KINDS = [
@@ -79,17 +80,13 @@ function ProjectForm() {
           onName={setTenantName}
         />
       )}
-      <Field label="Project name" error={errors.at('name')} hint="Rules, events and charts live in it.">
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            maxLength={NAME_CHARS_MAX}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <NameField
+        label="Project name"
+        error={errors.at('name')}
+        hint="Rules, events and charts live in it."
+        value={name}
+        onChange={setName}
+      />
       <Field label="Kind" error={errors.at('kind')}>
         {(control) => (
           <Select
@@ -143,17 +140,12 @@ function TenantFields({
         </Field>
       )}
       {chosen === NEW_TENANT && (
-        <Field label="Tenant name" hint="Whose usage is metered: a company, say.">
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              maxLength={NAME_CHARS_MAX}
-              value={name}
-              onChange={(event) => onName(event.target.value)}
-            />
-          )}
-        </Field>
+        <NameField
+          label="Tenant name"
+          hint="Whose usage is metered: a company, say."
+          value={name}
+          onChange={onName}
+        />
       )}
     </>
   );

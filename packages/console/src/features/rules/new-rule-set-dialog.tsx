@@ -1,11 +1,12 @@
-import { type ExtractorRuleSet, NAME_CHARS_MAX } from '@tollgate/contract';
+import type { ExtractorRuleSet } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
-import { Field, Select, TextInput } from '../../ui/field.js';
+import { Field, Select } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { NameField } from '../../ui/name-field.js';
 import { FailureNote } from '../../ui/states.js';
 import { type RuleSetKind, useCreateRuleSet } from './api.js';
 import { titleOf } from './rule-set-list.js';
@@ -36,22 +37,13 @@ export function NewRuleSetDialog({ kind, extractorId, extractors, onClose }: New
   return (
     <Dialog title={isPricing ? 'New pricing rule set' : 'New rule set'} isOpen onClose={onClose}>
       <form onSubmit={submit} className="flex flex-col gap-4">
-        <Field
-          label="Name"
+        <NameField
           error={errors.at('name')}
           hint={isPricing ? 'Say, list prices or a contract.' : 'Say, what sends the events.'}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              required
-              autoFocus
-              maxLength={NAME_CHARS_MAX}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+          value={name}
+          onChange={setName}
+          autoFocus
+        />
         {isPricing && (
           <Field
             label="Prices the charge items of"

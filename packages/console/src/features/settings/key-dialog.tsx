@@ -1,12 +1,13 @@
-import { type CreatedApiKey, NAME_CHARS_MAX, type Permission } from '@tollgate/contract';
+import type { CreatedApiKey, Permission } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
 import { DAY_S } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
-import { Field, Select, TextInput } from '../../ui/field.js';
+import { Field, Select } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { NameField } from '../../ui/name-field.js';
 import { ShownOnce } from '../../ui/shown-once.js';
 import { FailureNote } from '../../ui/states.js';
 import { useApiKeyChanges } from './api.js';
@@ -72,18 +73,13 @@ function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedApiKey) => vo
   const errors = fieldErrorsOf(create.error, ['name']);
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Name" error={errors.at('name')} hint="What will use it.">
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            autoFocus
-            maxLength={NAME_CHARS_MAX}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <NameField
+        error={errors.at('name')}
+        hint="What will use it."
+        value={name}
+        onChange={setName}
+        autoFocus
+      />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Reaches">
           {(control) => (

@@ -1,12 +1,13 @@
-import { NAME_CHARS_MAX, type ProjectKind } from '@tollgate/contract';
+import type { ProjectKind } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useCreateProject } from '../../api/projects.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
-import { Field, Select, TextInput } from '../../ui/field.js';
+import { Field, Select } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
+import { NameField } from '../../ui/name-field.js';
 import { FailureNote } from '../../ui/states.js';
 
 const KINDS = [
@@ -45,18 +46,13 @@ function ProjectForm() {
   const errors = fieldErrorsOf(create.error, ['name', 'kind']);
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Name" error={errors.at('name')} hint="It cannot be changed later.">
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            autoFocus
-            maxLength={NAME_CHARS_MAX}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <NameField
+        error={errors.at('name')}
+        hint="It cannot be changed later."
+        value={name}
+        onChange={setName}
+        autoFocus
+      />
       <Field label="Kind" error={errors.at('kind')} hint={MEANINGS[kind]}>
         {(control) => (
           <Select {...control} className="w-full" options={KINDS} value={kind} onChange={setKind} />

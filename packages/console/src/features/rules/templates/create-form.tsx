@@ -1,9 +1,9 @@
-import { type ExtractorRuleSet, type ExtractorTemplate, NAME_CHARS_MAX } from '@tollgate/contract';
+import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
 import { type FormEvent, useState } from 'react';
 import { useMay } from '../../../api/session.js';
 import { Button } from '../../../ui/button.js';
 import { Checkbox } from '../../../ui/checkbox.js';
-import { Field, TextInput } from '../../../ui/field.js';
+import { NameField } from '../../../ui/name-field.js';
 import { FailureNote } from '../../../ui/states.js';
 import { useCreateFromTemplate } from './api.js';
 import { PriceFields } from './price-fields.js';
@@ -43,17 +43,7 @@ export function CreateForm({
   }
   return (
     <form onSubmit={submit} className="flex flex-col gap-4 border-t border-line pt-5">
-      <Field label="Name" className="max-w-sm">
-        {(control) => (
-          <TextInput
-            {...control}
-            required
-            maxLength={NAME_CHARS_MAX}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <NameField className="max-w-sm" value={name} onChange={setName} />
       <PriceFields
         metrics={metricsOf(template)}
         prices={prices}
