@@ -67,7 +67,7 @@ async function projectsOf(tenantId: string): Promise<{ no: number; storage: stri
 
 async function tables(suffix: string): Promise<{ name: string; definition: string }[]> {
   const found = await house.clickhouse.query<{ name: string; definition: string }>(
-    `SELECT name, create_table_query AS definition FROM system.tables
+    `SELECT name, replaceAll(create_table_query, currentDatabase(), '') AS definition FROM system.tables
      WHERE database = currentDatabase() AND match(name, {pattern:String}) ORDER BY name`,
     { pattern: `^usage_[a-z_]*[a-z]${suffix}$` },
   );
