@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await rule('spend').getByRole('button', { expanded: false }).click();
     await rule('spend').getByLabel('Limit', { exact: true }).fill('2500');
-    await opened.goTo('Boards');
+    await opened.choose('Boards');
     await dialog().getByRole('button', { name: 'Stay' }).click();
     expect(await rule('spend').getByLabel('Limit', { exact: true }).inputValue()).toBe('2500');
   });

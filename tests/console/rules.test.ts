@@ -127,7 +127,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
 
   it('asks before unsaved changes are left behind', async () => {
     await page.getByLabel('Type where there is none').fill('customer');
-    await opened.goTo('Limits');
+    await opened.choose('Limits');
     await page
       .getByRole('dialog', { name: 'Leave without saving?' })
       .getByRole('button', { name: 'Stay' })

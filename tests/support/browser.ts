@@ -19,7 +19,12 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const executablePath = await unpackInto(folder);
-    const browser = await chromium.launch({ executablePath, args: sparticuz.args, headless: true });
+    // Not the arguments of the package, which are for places without processes and lift the web's own rules.
+    const browser = await chromium.launch({
+      executablePath,
+      args: ['--no-sandbox', '--disable-gpu'],
+      headless: true,
+    });
     return { browser, close: () => browser.close().finally(remove) };
   } catch (error) {
     remove();

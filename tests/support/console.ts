@@ -25,7 +25,9 @@ export interface OpenConsole {
   readonly problems: string[];
   /** Signs in by the link that the demo prints. */
   signIn(): Promise<void>;
-  /** Chooses a part of the project in the navigation. */
+  /** Chooses a part of the project in the navigation, whatever comes of it. */
+  choose(part: string): Promise<void>;
+  /** Chooses it, and waits for its page. */
   goTo(part: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,6 +51,8 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
     locale: 'en-GB',
     viewport: { width: 1_280, height: 900 },
   });
+  const partLink = (part: string) =>
+    page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part, exact: true });
   return {
     ...{ service, tenant, client, page, problems: problemsOf(page, service.url) },
     signIn: async () => {
@@ -57,11 +61,12 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
       await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
       await page.getByRole('heading', { name: 'Boards' }).waitFor();
     },
-    goTo: (part) =>
-      page
-        .getByRole('navigation', { name: 'Project' })
-        .getByRole('link', { name: part, exact: true })
-        .click(),
+    choose: (part) => partLink(part).click(),
+    goTo: async (part) => {
+      await partLink(part).click();
+      // Until a page is loaded that is looked at for the first time, the one before it stays.
+      await page.getByRole('heading', { name: part, level: 1 }).waitFor();
+    },
     close: async () => {
       await launched.close();
       await service.stop();
