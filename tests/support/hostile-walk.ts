@@ -6,7 +6,8 @@ import { HOSTILE_TEXTS, type HostileWriter } from './hostile-text.js';
 const NOT_PRESSED = /^(Close|Cancel|Copy|Sign out|Follow|Following|Refresh|Discard|Done|Stay|Leave|Back)\b/;
 const OPENS_MORE = /^(Add|Show|Choose|More|New|Edit|Form|JSON)\b/;
 const TIMEOUT_MS = 5_000;
-const CHOICE_TIMEOUT_MS = 30_000;
+/** A picture of a chart is drawn before the click is over. */
+const CHOICE_TIMEOUT_MS = 10_000;
 const SETTLED_MS_MAX = 2_000;
 const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 360, height: 780 };
@@ -161,8 +162,10 @@ export class HostileWalk {
       const choice = this.page.getByRole('menuitem').nth(index);
       if (!(await choice.isVisible()) || (await choice.getAttribute('aria-disabled')) !== null) continue;
       if (!this.#isNew(`${name} / ${item}`)) continue;
-      // A picture of a chart is drawn before the click is over.
-      await choice.click({ timeout: CHOICE_TIMEOUT_MS });
+      await choice.click({ timeout: CHOICE_TIMEOUT_MS }).catch(async (error: unknown) => {
+        // What the choice before opens is loaded first, and may come so late that it stands over the menu.
+        if ((await this.page.locator(DIALOG).count()) === 0) throw error;
+      });
       await this.#settle();
       await this.#look();
       if ((await this.page.locator(DIALOG).count()) > 0) await this.#dialog();
