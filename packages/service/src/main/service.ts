@@ -13,7 +13,6 @@ import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
 import { observeProjection, PipelineMetrics } from './pipeline-metrics.js';
-import { yieldEngineThreads } from './priority.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
 import { WorkerHost } from './worker-host.js';
@@ -51,7 +50,6 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   try {
     const lock = await lockInstance(config);
     closers.add(() => lock.release());
-    if (config.clickhouseUrl === undefined) closers.add(yieldEngineThreads(log));
     const stores = await openStores(config, { log, onProgress, onUnexpectedExit: fail, signal });
     closers.add(() => stores.close());
     const serviceKey = await loadServiceKey(config.dataDir, config.serviceKey);
