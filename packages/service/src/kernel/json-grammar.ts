@@ -8,20 +8,20 @@ export const BROKEN = -1;
 
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
-export const MINUS = 0x2d;
+const MINUS = 0x2d;
 export const COLON = 0x3a;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
-const BACKSLASH = 0x5c;
+export const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const PLUS = 0x2b;
-const SPACE = 0x20;
+export const SPACE = 0x20;
 /** Bytes that differ in it are the two cases of a letter. */
 const CASE_BIT = 0x20;
 

@@ -145,23 +145,29 @@ class Skimmer {
   }
 
   #scalar(): unknown {
-    const { bytes } = this;
     const start = this.#at;
-    this.#moveTo(scalarEnd(bytes, start));
-    const isQuick = this.#at - start <= QUICK_DIGITS_MAX;
-    let value = 0;
-    for (let at = start; isQuick && at < this.#at; at++) {
-      const digit = (bytes[at] as number) - 0x30;
-      if (digit < 0 || digit > 9) return JSON.parse(bytes.toString('latin1', start, this.#at));
-      value = value * 10 + digit;
-    }
-    return isQuick ? value : JSON.parse(bytes.toString('latin1', start, this.#at));
+    this.#moveTo(scalarEnd(this.bytes, start));
+    return (
+      quickInteger(this.bytes, start, this.#at) ?? JSON.parse(this.bytes.toString('latin1', start, this.#at))
+    );
   }
 
   #moveTo(end: number): void {
     if (end === BROKEN) throw NOT_PLAIN;
     this.#at = end;
   }
+}
+
+/** Undefined for what is not made of digits alone, or of too many. */
+function quickInteger(bytes: Buffer, start: number, end: number): number | undefined {
+  if (end - start > QUICK_DIGITS_MAX) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** The string between two quotes. */

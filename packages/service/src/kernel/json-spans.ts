@@ -1,3 +1,14 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} from './json-grammar.js';
 import { stringEnd } from './json-scan.js';
 
 /** A range of bytes; `end` is exclusive. */
@@ -5,16 +16,6 @@ export interface ByteSpan {
   readonly start: number;
   readonly end: number;
 }
-
-const DOUBLE_QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const SPACE = 0x20;
 
 const RAW_JSON = Buffer.from('raw_json');
 const EVENTS = Buffer.from('events');
@@ -88,7 +89,7 @@ class SpanReader {
       return;
     }
     this.#at++;
-    while (this.#skipWhitespace() === DOUBLE_QUOTE) {
+    while (this.#skipWhitespace() === QUOTE) {
       const isWanted = this.#key(wantedKey);
       if (this.#skipWhitespace() === COLON) this.#at++;
       this.#skipWhitespace();
@@ -115,7 +116,7 @@ class SpanReader {
   #skipValue(): void {
     const { bytes } = this;
     const first = bytes[this.#at];
-    if (first === DOUBLE_QUOTE) {
+    if (first === QUOTE) {
       this.#at = stringEnd(bytes, this.#at);
       return;
     }
@@ -151,7 +152,7 @@ function containerEnd(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < length) {
     const byte = bytes[at];
-    if (byte === DOUBLE_QUOTE) {
+    if (byte === QUOTE) {
       at = stringEnd(bytes, at);
       continue;
     }
