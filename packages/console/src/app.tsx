@@ -10,7 +10,7 @@ import { ProjectProvider } from './project.js';
 import { NotFoundPage } from './shell/not-found-page.js';
 import { Shell } from './shell/shell.js';
 import { InlineLink } from './ui/inline-link.js';
-import { EmptyState, FailureNote, Skeleton } from './ui/states.js';
+import { EmptyState, type FailedRead, ReadFailure, Skeleton } from './ui/states.js';
 
 /** Every page but those of boards, where one begins, comes when it is first looked at. */
 const UsagePage = lazy(async () => ({ default: (await import('./features/usage/usage-page.js')).UsagePage }));
@@ -53,8 +53,7 @@ export function App() {
   useEffect(() => {
     if (session.data === null && !isSigningIn) navigate(signInPath(), { replace: true });
   }, [session.data, isSigningIn, navigate]);
-  if (session.isError)
-    return <CenteredFailure error={session.error} onRetry={() => void session.refetch()} />;
+  if (session.isError) return <CenteredFailure of={session} />;
   if (isSigningIn) return <SignInPage />;
   if (session.data === undefined || session.data === null) return null;
   return (
@@ -73,8 +72,7 @@ export function App() {
 
 function ProjectPages({ projectId }: { readonly projectId: string }) {
   const projects = useProjects();
-  if (projects.isError)
-    return <CenteredFailure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projects.isError) return <CenteredFailure of={projects} />;
   if (projects.data === undefined) return <Skeleton className="m-8 h-40" />;
   const project = projects.data.find(({ id }) => id === projectId);
   if (project === undefined)
@@ -125,8 +123,7 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
 /** Where one begins: at the project that one came from to pay a plan, or at the first. */
 function FirstProject() {
   const projects = useProjects();
-  if (projects.isError)
-    return <CenteredFailure error={projects.error} onRetry={() => void projects.refetch()} />;
+  if (projects.isError) return <CenteredFailure of={projects} />;
   if (projects.data === undefined) return null;
   const [first] = projects.data;
   if (first === undefined) {
@@ -144,10 +141,10 @@ function FirstProject() {
   return <Redirect to={`/p/${first.id}/boards`} replace />;
 }
 
-function CenteredFailure(props: { readonly error: unknown; readonly onRetry: () => void }) {
+function CenteredFailure(props: { readonly of: FailedRead }) {
   return (
     <div className="mx-auto mt-24 max-w-md px-4">
-      <FailureNote {...props} />
+      <ReadFailure {...props} />
     </div>
   );
 }

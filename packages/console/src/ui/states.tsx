@@ -29,7 +29,18 @@ export function EmptyState({
   );
 }
 
-/** Something could not be read or done: what the service said, and another try. */
+/** A query that has failed. */
+export interface FailedRead {
+  readonly error: unknown;
+  refetch(): unknown;
+}
+
+/** Something could not be read: what the service said, and another try. */
+export function ReadFailure({ of }: { readonly of: FailedRead }) {
+  return <FailureNote error={of.error} onRetry={() => void of.refetch()} />;
+}
+
+/** Something could not be read or done: what the service said, and another try where there is one. */
 export function FailureNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <div

@@ -25,8 +25,7 @@ export function BoardPage({ boardId }: { readonly boardId: string }) {
   const { id } = useProject();
   const boards = useBoards();
   const above = { label: 'Boards', href: `/p/${id}/boards` };
-  if (boards.isError)
-    return <FailedPage above={above} error={boards.error} onRetry={() => void boards.refetch()} />;
+  if (boards.isError) return <FailedPage above={above} of={boards} />;
   if (boards.data === undefined) return <Skeleton className="m-6 h-96" />;
   const found = boards.data.find(({ board }) => board.report_id === boardId);
   if (found === undefined) return <MissingPage above={above}>The board may have been deleted.</MissingPage>;

@@ -5,7 +5,7 @@ import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';
 import { BoardDialog } from './board-dialog.js';
 
@@ -43,7 +43,7 @@ export function BoardsPage() {
         }
       />
       <div className="px-4 pb-10 sm:px-6">
-        {boards.isError && <FailureNote error={boards.error} onRetry={() => void boards.refetch()} />}
+        {boards.isError && <ReadFailure of={boards} />}
         {boards.isPending && <Skeleton className="h-24" />}
         {isEmpty && (
           <Suspense fallback={<Skeleton className="h-96" />}>

@@ -71,7 +71,7 @@ export function ChartCard(props: ChartCardProps) {
         />
       </header>
       {data.isError ? (
-        <ChartFailure error={data.error} onRetry={() => void data.refetch()} />
+        <ChartFailure of={data} />
       ) : (
         <Body
           {...{ chart, set, measure, isTable, timezone, range, hover, onRange }}

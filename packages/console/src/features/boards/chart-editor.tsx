@@ -15,7 +15,7 @@ import { Choices } from '../../ui/choices.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
-import { FailureNote } from '../../ui/states.js';
+import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { useBoardChanges } from './api.js';
 import { bucketLabel } from './buckets.js';
@@ -86,7 +86,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
           <LookFields draft={draft} onEdit={edit} />
         </div>
         <div className="min-w-0">
-          {metrics.isError && <FailureNote error={metrics.error} onRetry={() => void metrics.refetch()} />}
+          {metrics.isError && <ReadFailure of={metrics} />}
           {metrics.data?.length === 0 && (
             <p className="mb-3 text-[13px] text-ink-soft">
               No metric has been used yet: they are here once the first event has arrived.

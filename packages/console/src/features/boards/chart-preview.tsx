@@ -42,7 +42,7 @@ function Preview({ query, type, timezone, range }: ChartPreviewProps & { readonl
   const data = useChartData({ query, timezone, range, tellings });
   const measure = preferredMeasure(query.measures ?? []);
   const set = useSeries(data.data, measure, range);
-  if (data.isError) return <ChartFailure error={data.error} onRetry={() => void data.refetch()} />;
+  if (data.isError) return <ChartFailure of={data} />;
   if (set === undefined) return <Skeleton className="mx-4 h-80" />;
   if (set.series.length === 0)
     return (

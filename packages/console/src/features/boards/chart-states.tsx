@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { ApiFailure } from '../../api/client.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { FailureNote } from '../../ui/states.js';
+import { type FailedRead, ReadFailure } from '../../ui/states.js';
 import { useMetrics } from './metrics.js';
 import type { TimeRange } from './time-range.js';
 
@@ -63,11 +63,12 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** A chart could not be read: what the service said, and what helps. */
-export function ChartFailure({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+export function ChartFailure({ of }: { readonly of: FailedRead }) {
+  const { error } = of;
   const advice = error instanceof ApiFailure ? ADVICE[error.code] : undefined;
   return (
     <div className={`${HEIGHT} px-4`}>
-      <FailureNote error={error} onRetry={onRetry} />
+      <ReadFailure of={of} />
       {advice !== undefined && <p className="mt-2 text-[13px] text-ink-soft">{advice}</p>}
     </div>
   );

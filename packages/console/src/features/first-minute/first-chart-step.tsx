@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
-import { FailureNote } from '../../ui/states.js';
+import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useCreateFirstBoard, useFirstMetrics } from './api.js';
 import { Step } from './step.js';
 
@@ -77,7 +77,7 @@ function MakeBoard() {
         Make a board
       </Button>
       {!isReady && <p className="text-[13px] text-ink-soft">The numbers are on their way.</p>}
-      {metrics.isError && <FailureNote error={metrics.error} onRetry={() => void metrics.refetch()} />}
+      {metrics.isError && <ReadFailure of={metrics} />}
       {create.isError && <FailureNote error={create.error} />}
     </div>
   );

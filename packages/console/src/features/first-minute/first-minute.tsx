@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useBoards } from '../boards/api.js';
 import { useArrivals, useFirstRules } from './api.js';
 import { FirstChartStep } from './first-chart-step.js';
@@ -32,7 +32,7 @@ function Steps() {
   const [createdId, setCreatedId] = useState<string>();
   const failed = [rules, arrivals, boards].find(({ isError }) => isError);
   if (failed !== undefined && failed.data === undefined) {
-    return <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />;
+    return <ReadFailure of={failed} />;
   }
   if (rules.data === undefined || arrivals.data === undefined || boards.data === undefined) {
     return <Skeleton className="h-96" />;

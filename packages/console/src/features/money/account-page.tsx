@@ -7,7 +7,7 @@ import { FailedPage } from '../../shell/failed-page.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { AdjustDialog } from './adjust-dialog.js';
 import { useAccount, useWallets } from './api.js';
 import { CreditDialog } from './credit-dialog.js';
@@ -27,14 +27,7 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   const wallets = useWallets(accountId);
   const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
   const main = mainCurrency(wallets.data ?? []);
-  if (account.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Money', href: `/p/${id}/money` }}
-        error={account.error}
-        onRetry={() => void account.refetch()}
-      />
-    );
+  if (account.isError) return <FailedPage above={{ label: 'Money', href: `/p/${id}/money` }} of={account} />;
   const onUsage = (credit: Credit) =>
     setView({ currency: credit.currency, kind: 'usage', ledger_account: 'wallet', since: credit });
   return (
@@ -85,7 +78,7 @@ function AccountActions({ accountId, currency }: { readonly accountId: string; r
 
 function Wallets({ accountId }: { readonly accountId: string }) {
   const wallets = useWallets(accountId);
-  if (wallets.isError) return <FailureNote error={wallets.error} onRetry={() => void wallets.refetch()} />;
+  if (wallets.isError) return <ReadFailure of={wallets} />;
   if (wallets.data === undefined) return <Skeleton className="h-32" />;
   if (wallets.data.length === 0) {
     return (

@@ -8,7 +8,7 @@ import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { TextInput } from '../../ui/field.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { AccountDialog } from './account-dialog.js';
@@ -68,7 +68,7 @@ function AccountList({ typed }: { readonly typed: string }) {
   const externalId = useSettled(typed);
   const accounts = useAccounts(externalId);
   const rows = accounts.data?.pages.flatMap((page) => page.accounts) ?? [];
-  if (accounts.isError) return <FailureNote error={accounts.error} onRetry={() => void accounts.refetch()} />;
+  if (accounts.isError) return <ReadFailure of={accounts} />;
   if (accounts.isPending) return <Skeleton className="h-64" />;
   if (rows.length === 0) {
     return externalId === '' ? (

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { Moment } from '../../ui/moment.js';
 import { Pager } from '../../ui/pager.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 import { useCredits } from './api.js';
 import { type CreditState, creditState } from './expiring.js';
@@ -32,7 +32,7 @@ export function Credits({
 }) {
   const [offset, setOffset] = useState(0);
   const credits = useCredits(accountId, currency, offset);
-  if (credits.isError) return <FailureNote error={credits.error} onRetry={() => void credits.refetch()} />;
+  if (credits.isError) return <ReadFailure of={credits} />;
   if (credits.data === undefined) return <Skeleton className="h-24" />;
   if (credits.data.total_count === 0) {
     return <p className="text-[13px] text-ink-soft">No credit was given in {currency}.</p>;

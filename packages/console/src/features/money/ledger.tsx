@@ -5,7 +5,7 @@ import { useProject } from '../../project.js';
 import { Amount } from '../../ui/amount.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { type LedgerFilter, useLedger } from './api.js';
 import { KIND_LABELS, LINE_LABELS } from './ledger-labels.js';
@@ -97,7 +97,7 @@ function Entries({ accountId, view }: LedgerProps) {
   const { id } = useProject();
   const { since, ...filter } = view;
   const ledger = useLedger(accountId, filter);
-  if (ledger.isError) return <FailureNote error={ledger.error} onRetry={() => void ledger.refetch()} />;
+  if (ledger.isError) return <ReadFailure of={ledger} />;
   if (ledger.isPending) return <Skeleton className="h-64" />;
   const read = ledger.data.pages.flatMap((page) => page.entries);
   const entries = since === undefined ? read : read.filter((entry) => wasThere(since, entry));

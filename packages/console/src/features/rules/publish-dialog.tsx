@@ -7,7 +7,7 @@ import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { TextInput } from '../../ui/field.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import {
   type RuleSet,
   type RuleSetBody,
@@ -46,7 +46,7 @@ export function PublishDialog(props: PublishDialogProps) {
       onClose={onClose}
       isWide
     >
-      {versions.isError && <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />}
+      {versions.isError && <ReadFailure of={versions} />}
       {!isReady && !versions.isError && <Skeleton className="h-64" />}
       {isReady && draft !== undefined && <PublishForm {...props} draft={draft} before={before} />}
     </Dialog>

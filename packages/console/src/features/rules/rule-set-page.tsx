@@ -23,13 +23,7 @@ export function RuleSetPage({ kind, id }: { readonly kind: RuleSetKind; readonly
   const { id: projectId } = useProject();
   const ruleSet = useRuleSet(kind, id);
   if (ruleSet.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Rules', href: `/p/${projectId}/rules` }}
-        error={ruleSet.error}
-        onRetry={() => void ruleSet.refetch()}
-      />
-    );
+    return <FailedPage above={{ label: 'Rules', href: `/p/${projectId}/rules` }} of={ruleSet} />;
   if (ruleSet.data === undefined) return <Skeleton className="m-6 h-96" />;
   return <LoadedPage kind={kind} ruleSet={ruleSet.data} />;
 }

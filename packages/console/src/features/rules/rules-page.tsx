@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.js';
 import { Select, TextInput } from '../../ui/field.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { Menu } from '../../ui/menu.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useExtractorRuleSets, usePricingRuleSets } from './api.js';
 import { NewRuleSetDialog } from './new-rule-set-dialog.js';
 import { grouped, type RuleSetGroup, type StatusFilter, titleOf } from './rule-set-list.js';
@@ -57,7 +57,7 @@ export function RulesPage() {
             <Select aria-label="Status" options={FILTERS} value={status} onChange={setStatus} />
           </search>
         )}
-        {failed !== undefined && <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />}
+        {failed !== undefined && <ReadFailure of={failed} />}
         {!isRead && failed === undefined && <Skeleton className="h-64" />}
         {hasNone && <NoRules />}
         {isRead && !hasNone && groups.length === 0 && (

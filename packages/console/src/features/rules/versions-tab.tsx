@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.js';
 import { Diff } from '../../ui/code/diff.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Field, Select } from '../../ui/field.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { type RuleSetKind, type RuleSetVersion, useVersions } from './api.js';
 import { bodyOf, jsonOf } from './body.js';
 import { ChangeList } from './change-list.js';
@@ -26,7 +26,7 @@ export function VersionsTab({ kind, id, isReadOnly, isDirty, onRestore }: Versio
   if (versions.isError) {
     return (
       <div className="px-4 sm:px-6">
-        <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />
+        <ReadFailure of={versions} />
       </div>
     );
   }

@@ -3,7 +3,7 @@ import { dateTime } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { useHistoryOf } from './api.js';
 import { type ChangedPlace, entryBefore, placesChanged } from './change-diff.js';
 
@@ -47,7 +47,7 @@ export function AuditEntryDialog({
 
 function Change({ entry }: { readonly entry: AuditEntry }) {
   const history = useHistoryOf(entry);
-  if (history.isError) return <FailureNote error={history.error} onRetry={() => void history.refetch()} />;
+  if (history.isError) return <ReadFailure of={history} />;
   if (history.isPending) return <Skeleton className="h-32" />;
   const before = entryBefore(entry, history.data);
   const places = placesChanged(before?.change, entry.change);

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
 import { Pager } from '../../ui/pager.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
 import { AuditEntryDialog } from './audit-entry-dialog.js';
@@ -50,7 +50,7 @@ export function AuditPage() {
         actions={[...new Set(entries.map(({ action }) => action))]}
         onChange={(change) => put({ ...change, offset: '' })}
       />
-      {log.isError && <FailureNote error={log.error} onRetry={() => void log.refetch()} />}
+      {log.isError && <ReadFailure of={log} />}
       {log.isPending && <Skeleton className="h-96" />}
       {log.isSuccess && entries.length === 0 && (
         <EmptyState icon={<ScrollText size={20} />} title="Nothing was changed">

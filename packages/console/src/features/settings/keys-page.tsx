@@ -8,7 +8,7 @@ import { dateTime } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
 import { useApiKeyChanges, useApiKeys } from './api.js';
 import { KeyDialog } from './key-dialog.js';
@@ -30,7 +30,7 @@ export function KeysPage() {
   return (
     <div className="flex flex-col items-start gap-4">
       {create}
-      {keys.isError && <FailureNote error={keys.error} onRetry={() => void keys.refetch()} />}
+      {keys.isError && <ReadFailure of={keys} />}
       {keys.isPending && <Skeleton className="h-64 w-full" />}
       {keys.data?.length === 0 && (
         <div className="w-full">

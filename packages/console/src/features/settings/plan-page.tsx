@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { ShareBar } from '../../ui/share-bar.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useCatalog, useEntitlement, useIsAdmin, usePurchase } from './api.js';
 import { PurchaseOutcome } from './purchase-outcome.js';
 
@@ -15,8 +15,7 @@ export function PlanPage() {
   const [parameters, setParameters] = useSearchParams();
   const isAdmin = useIsAdmin();
   const outcome = parameters.get('checkout');
-  if (entitlement.isError)
-    return <FailureNote error={entitlement.error} onRetry={() => void entitlement.refetch()} />;
+  if (entitlement.isError) return <ReadFailure of={entitlement} />;
   if (entitlement.data === undefined) return <Skeleton className="h-64" />;
   return (
     <div className="flex flex-col gap-6">
@@ -36,7 +35,7 @@ function Plans({ currentId, isAdmin }: { readonly currentId: string; readonly is
   return (
     <section aria-label="Plans">
       <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
-      {catalog.isError && <FailureNote error={catalog.error} onRetry={() => void catalog.refetch()} />}
+      {catalog.isError && <ReadFailure of={catalog} />}
       {catalog.isPending && <Skeleton className="h-64" />}
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
         {plans.map((plan) => (

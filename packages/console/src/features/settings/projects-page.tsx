@@ -8,7 +8,7 @@ import { useProject } from '../../project.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useEntitlement, useIsAdmin } from './api.js';
 import { ProjectDialog } from './project-dialog.js';
@@ -46,7 +46,7 @@ export function ProjectsPage() {
           </p>
         )}
       </div>
-      {projects.isError && <FailureNote error={projects.error} onRetry={() => void projects.refetch()} />}
+      {projects.isError && <ReadFailure of={projects} />}
       {projects.isPending && <Skeleton className="h-40 w-full" />}
       {rows.length > 0 && (
         <div className="w-full">

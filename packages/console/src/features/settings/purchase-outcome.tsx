@@ -5,7 +5,7 @@ import { nowMs } from '../../clock.js';
 import { dateTime } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
-import { FailureNote } from '../../ui/states.js';
+import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useEntitlement, useLastOrder, usePurchase } from './api.js';
 
 const WATCH_MS = 1_000;
@@ -42,7 +42,7 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
   useEffect(() => {
     if (isNow) setDone(true);
   }, [isNow]);
-  if (order.isError) return <FailureNote error={order.error} onRetry={() => void order.refetch()} />;
+  if (order.isError) return <ReadFailure of={order} />;
   if (order.data === null) return null;
   const name = order.data?.product_name ?? 'The plan';
   if (isNow) {

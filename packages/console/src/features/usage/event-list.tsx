@@ -3,7 +3,7 @@ import { Activity, ArrowUp } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { count } from '../../format.js';
 import { Button } from '../../ui/button.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useEvents, useNewestEvents } from './api.js';
 import { type Feed, feedOf } from './event-feed.js';
 import { EventPanel } from './event-panel.js';
@@ -33,7 +33,7 @@ export function EventList({
   const isAtTop = useIsAtTop();
   const isReading = !isAtTop || chosenId !== null;
   const { rows, arrived, hasGap, show } = useFeed({ events, question, isLive, isReading });
-  if (events.isError) return <FailureNote error={events.error} onRetry={() => void events.refetch()} />;
+  if (events.isError) return <ReadFailure of={events} />;
   if (events.isPending) return <Skeleton className="h-96" />;
   return (
     <>

@@ -9,7 +9,7 @@ import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
 import { InlineLink } from '../../ui/inline-link.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useEvent, useReprocess } from './api.js';
 import { Explanation } from './event-explanation.js';
 import { EventBadge, subjectOf } from './event-table.js';
@@ -46,7 +46,7 @@ export function EventPanel({ eventId, newerId, olderId, onChoose, onClose }: Pan
         </IconButton>
         <CopyButton size="small" className="ml-auto" text={window.location.href} label="Copy link" />
       </div>
-      {detail.isError && <FailureNote error={detail.error} onRetry={() => void detail.refetch()} />}
+      {detail.isError && <ReadFailure of={detail} />}
       {detail.isPending && <Skeleton className="h-96" />}
       {detail.data !== undefined && <Detail key={eventId} detail={detail.data} />}
     </Dialog>

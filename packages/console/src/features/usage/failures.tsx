@@ -6,7 +6,7 @@ import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { FAILED_EVENTS_MAX, failedEvents, groupFailures } from './failed-events.js';
 import type { Filters, Question } from './filters.js';
 import { ReprocessDialog } from './reprocess-dialog.js';
@@ -32,7 +32,7 @@ export function Failures({
   });
   const events = failed.data ?? [];
   const fitting = events.filter(({ failure }) => chosen === undefined || failure?.code === chosen);
-  if (failed.isError) return <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (failed.isError) return <ReadFailure of={failed} />;
   if (failed.isPending) return <Skeleton className="h-20" />;
   if (events.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { ShareBar } from '../../ui/share-bar.js';
-import { FailureNote } from '../../ui/states.js';
+import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useReprocess } from './api.js';
 import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
 import { boundsOf, type Filters, isRangeOfFailures, type Question } from './filters.js';
@@ -134,7 +134,7 @@ function Watch({
       <ShareBar share={share} className="mt-3" />
       {progress.isError && (
         <div className="mt-4">
-          <FailureNote error={progress.error} onRetry={() => void progress.refetch()} />
+          <ReadFailure of={progress} />
         </div>
       )}
       <DialogActions>

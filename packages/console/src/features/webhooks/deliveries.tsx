@@ -11,7 +11,7 @@ import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useDeliveries } from './api.js';
 import { DeliveryDialog } from './delivery-dialog.js';
@@ -87,9 +87,7 @@ function DeliveryList({
   const rows = deliveries.data?.pages.flatMap((page) => page.deliveries) ?? [];
   return (
     <>
-      {deliveries.isError && (
-        <FailureNote error={deliveries.error} onRetry={() => void deliveries.refetch()} />
-      )}
+      {deliveries.isError && <ReadFailure of={deliveries} />}
       {deliveries.isPending && <Skeleton className="h-64" />}
       {deliveries.isSuccess && rows.length === 0 && (
         <EmptyState

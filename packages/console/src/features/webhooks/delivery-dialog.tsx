@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
-import { FailureNote, Skeleton } from '../../ui/states.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useDelivery, useEndpointChanges } from './api.js';
 import { OutcomeBadge } from './glance.js';
 
@@ -33,7 +33,7 @@ export function DeliveryDialog({
   const delivery = useDelivery(endpoint.id, messageId);
   return (
     <Dialog title="Delivery" description={messageId} isOpen isWide onClose={onClose}>
-      {delivery.isError && <FailureNote error={delivery.error} onRetry={() => void delivery.refetch()} />}
+      {delivery.isError && <ReadFailure of={delivery} />}
       {delivery.isPending && <Skeleton className="h-64" />}
       {delivery.data !== undefined && (
         <div className="grid gap-6 lg:grid-cols-2">

@@ -23,8 +23,7 @@ export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
   const { id: projectId } = useProject();
   const endpoint = useEndpoint(endpointId);
   const above = { label: 'Webhooks', href: `/p/${projectId}/webhooks` };
-  if (endpoint.isError)
-    return <FailedPage above={above} error={endpoint.error} onRetry={() => void endpoint.refetch()} />;
+  if (endpoint.isError) return <FailedPage above={above} of={endpoint} />;
   const title = endpoint.data === undefined ? 'Endpoint' : new URL(endpoint.data.url).host;
   return (
     <>

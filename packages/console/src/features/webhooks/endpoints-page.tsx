@@ -6,7 +6,7 @@ import { useMay } from '../../api/session.js';
 import { useProject } from '../../project.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
-import { EmptyState, FailureNote, Skeleton } from '../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useEndpoints } from './api.js';
 import { EndpointDialog } from './endpoint-dialog.js';
@@ -37,9 +37,7 @@ export function EndpointsPage() {
     <>
       <PageHeader title="Webhooks" actions={rows.length > 0 && create} />
       <div className="flex flex-col gap-8 px-4 pb-10 sm:px-6">
-        {endpoints.isError && (
-          <FailureNote error={endpoints.error} onRetry={() => void endpoints.refetch()} />
-        )}
+        {endpoints.isError && <ReadFailure of={endpoints} />}
         {endpoints.isPending && <Skeleton className="h-40" />}
         {endpoints.data?.length === 0 && (
           <EmptyState icon={<Webhook size={20} />} title="Nobody is told yet" action={create || undefined}>

@@ -7,7 +7,7 @@ import { useProjectPath } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select } from '../../ui/field.js';
-import { FailureNote } from '../../ui/states.js';
+import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
 import { lostSince, REDELIVERED_MAX } from './redeliver.js';
 
@@ -82,7 +82,7 @@ function RedeliverForm({
           />
         )}
       </Field>
-      {lost.isError && <FailureNote error={lost.error} onRetry={() => void lost.refetch()} />}
+      {lost.isError && <ReadFailure of={lost} />}
       {all.isError && <FailureNote error={all.error} />}
       <DialogActions>
         <CancelButton />

@@ -21,13 +21,7 @@ export function LeasePage({ leaseId }: { readonly leaseId: string }) {
   const [isClosing, setClosing] = useState(false);
   const mayClose = useMay('usage:ingest');
   if (lease.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Leases', href: `/p/${projectId}/limits/leases` }}
-        error={lease.error}
-        onRetry={() => void lease.refetch()}
-      />
-    );
+    return <FailedPage above={{ label: 'Leases', href: `/p/${projectId}/limits/leases` }} of={lease} />;
   if (lease.data === undefined) return <Skeleton className="m-6 h-64" />;
   return (
     <>

@@ -1,9 +1,8 @@
-import { Search } from 'lucide-react';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useProject } from '../../../project.js';
-import { Button } from '../../../ui/button.js';
 import { TextInput } from '../../../ui/field.js';
+import { SearchForm } from '../../../ui/search-form.js';
 import { subjectHref } from '../subjects/subject.js';
 import { SubjectForm } from '../subjects/subject-form.js';
 
@@ -51,26 +50,16 @@ function Lookup({
 
 function LeaseForm({ onSubmit }: { readonly onSubmit: (id: string) => void }) {
   const [id, setId] = useState('');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit(id.trim());
-  };
   return (
-    <search>
-      <form onSubmit={submit} className="flex flex-wrap gap-2">
-        <TextInput
-          aria-label="Lease id"
-          placeholder="bl_…"
-          required
-          className="w-[26.5rem] max-w-full font-mono"
-          value={id}
-          onChange={(event) => setId(event.target.value)}
-        />
-        <Button type="submit">
-          <Search size={14} />
-          Show lease
-        </Button>
-      </form>
-    </search>
+    <SearchForm action="Show lease" onSubmit={() => onSubmit(id.trim())}>
+      <TextInput
+        aria-label="Lease id"
+        placeholder="bl_…"
+        required
+        className="w-[26.5rem] max-w-full font-mono"
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+      />
+    </SearchForm>
   );
 }

@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.js';
 import { Select } from '../../../ui/field.js';
 import { Moment } from '../../../ui/moment.js';
 import { Pager } from '../../../ui/pager.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
 import type { Subject } from '../subjects/subject.js';
 import { type LeaseFilter, useLeases } from './api.js';
@@ -69,7 +69,7 @@ function LeaseList({
   const { id: projectId } = useProject();
   const [offset, setOffset] = useState(0);
   const leases = useLeases(subject, filter, offset);
-  if (leases.isError) return <FailureNote error={leases.error} onRetry={() => void leases.refetch()} />;
+  if (leases.isError) return <ReadFailure of={leases} />;
   if (leases.data === undefined) return <Skeleton className="h-12" />;
   if (leases.data.total_count === 0) {
     return (

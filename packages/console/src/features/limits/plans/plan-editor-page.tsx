@@ -31,13 +31,7 @@ export function EditPlanPage({ planId }: { readonly planId: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(planId);
   if (plan.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Plans', href: `/p/${projectId}/limits/plans` }}
-        error={plan.error}
-        onRetry={() => void plan.refetch()}
-      />
-    );
+    return <FailedPage above={{ label: 'Plans', href: `/p/${projectId}/limits/plans` }} of={plan} />;
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return <PlanEditor title={plan.data.title} planId={planId} initial={planDraftOf(plan.data)} />;
 }

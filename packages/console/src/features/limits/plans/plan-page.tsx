@@ -26,14 +26,7 @@ export function PlanPage({ planId }: { readonly planId: string }) {
   const plan = usePlan(planId);
   const [action, setAction] = useState<PlanAction>();
   const plans = `/p/${projectId}/limits/plans`;
-  if (plan.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Plans', href: plans }}
-        error={plan.error}
-        onRetry={() => void plan.refetch()}
-      />
-    );
+  if (plan.isError) return <FailedPage above={{ label: 'Plans', href: plans }} of={plan} />;
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return (
     <>

@@ -4,7 +4,7 @@ import { dateTime } from '../../../format.js';
 import { Button } from '../../../ui/button.js';
 import { Select } from '../../../ui/field.js';
 import { Pager } from '../../../ui/pager.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { usePlanVersions } from './api.js';
 import { diffOf } from './plan-diff.js';
@@ -15,7 +15,7 @@ export function PlanVersions({ planId }: { readonly planId: string }) {
   const [offset, setOffset] = useState(0);
   const versions = usePlanVersions(planId, offset);
   const [chosen, setChosen] = useState<string>();
-  if (versions.isError) return <FailureNote error={versions.error} onRetry={() => void versions.refetch()} />;
+  if (versions.isError) return <ReadFailure of={versions} />;
   if (versions.data === undefined) return <Skeleton className="h-32" />;
   const rows = versions.data.versions;
   const index = rows.findIndex(({ id }) => id === chosen);

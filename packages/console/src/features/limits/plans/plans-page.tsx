@@ -7,7 +7,7 @@ import { dateTime } from '../../../format.js';
 import { useProject } from '../../../project.js';
 import { Select, TextInput } from '../../../ui/field.js';
 import { Pager } from '../../../ui/pager.js';
-import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
 import { useSettled } from '../../../ui/use-settled.js';
 import { type PlanFilter, type PlanQuery, usePlans } from './api.js';
@@ -61,7 +61,7 @@ function PlanList({
 }) {
   const { id } = useProject();
   const plans = usePlans({ ...query, search: useSettled(query.search) });
-  if (plans.isError) return <FailureNote error={plans.error} onRetry={() => void plans.refetch()} />;
+  if (plans.isError) return <ReadFailure of={plans} />;
   if (plans.data === undefined) return <Skeleton className="h-64" />;
   if (plans.data.usage_limit_plans.length === 0) {
     return query.search === '' && query.filter === 'active' ? (

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useMay } from '../../../api/session.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { draftOf } from '../rules/rule-draft.js';
 import { ruleSentence } from '../rules/rule-sentence.js';
 import { useDeleteDirectLimit, useDirectLimits } from './api.js';
@@ -32,7 +32,7 @@ export function DirectLimits({ routeId }: { readonly routeId: string }) {
           </Button>
         )}
       </div>
-      {limits.isError && <FailureNote error={limits.error} onRetry={() => void limits.refetch()} />}
+      {limits.isError && <ReadFailure of={limits} />}
       {limits.isPending && <Skeleton className="h-12" />}
       {limits.data?.length === 0 && <p className="text-[13px] text-ink-soft">None: only its plan counts.</p>}
       {limits.data !== undefined && limits.data.length > 0 && (

@@ -22,13 +22,7 @@ export function RoutePage({ routeId }: { readonly routeId: string }) {
   const { id: projectId } = useProject();
   const route = useRoute(routeId);
   if (route.isError)
-    return (
-      <FailedPage
-        above={{ label: 'Routes', href: `/p/${projectId}/limits/routes` }}
-        error={route.error}
-        onRetry={() => void route.refetch()}
-      />
-    );
+    return <FailedPage above={{ label: 'Routes', href: `/p/${projectId}/limits/routes` }} of={route} />;
   if (route.data === undefined) return <Skeleton className="m-6 h-96" />;
   return (
     <>

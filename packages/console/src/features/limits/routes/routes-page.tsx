@@ -5,7 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { useProject } from '../../../project.js';
 import { Select, TextInput } from '../../../ui/field.js';
 import { Pager } from '../../../ui/pager.js';
-import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
 import { useSettled } from '../../../ui/use-settled.js';
 import { usePublishedPlans } from '../plans/api.js';
@@ -110,7 +110,7 @@ function RouteList({
       </EmptyState>
     );
   }
-  if (routes.isError) return <FailureNote error={routes.error} onRetry={() => void routes.refetch()} />;
+  if (routes.isError) return <ReadFailure of={routes} />;
   if (routes.data === undefined) return <Skeleton className="h-64" />;
   if (routes.data.subject_routes.length === 0) {
     const isFiltered = [settled.subject_type, settled.subject_id, settled.usage_limit_plan_id].some(Boolean);

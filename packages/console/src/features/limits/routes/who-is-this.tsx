@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
 import { EVERY_ROUTE, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
@@ -12,7 +12,7 @@ export function WhoIsThis({ subject }: { readonly subject: Subject }) {
   const own = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: subject.id });
   const every = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: EVERY });
   const failed = own.isError ? own : every.isError ? every : undefined;
-  if (failed !== undefined) return <FailureNote error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (failed !== undefined) return <ReadFailure of={failed} />;
   if (own.data === undefined || every.data === undefined) return <Skeleton className="h-16" />;
   const { route, reason } = routingOf(subject, own.data.subject_routes[0], every.data.subject_routes[0]);
   return (

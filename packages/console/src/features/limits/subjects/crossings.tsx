@@ -4,7 +4,7 @@ import { Amount } from '../../../ui/amount.js';
 import { Badge } from '../../../ui/badge.js';
 import { Moment } from '../../../ui/moment.js';
 import { Pager } from '../../../ui/pager.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, Table } from '../../../ui/table.js';
 import { useCrossings } from './api.js';
 import { limitName } from './gauge.js';
@@ -22,7 +22,7 @@ export function Crossings({ subject, timezone }: { readonly subject: Subject; re
           of the last 30 days, as webhooks tell them
         </span>
       </h2>
-      {crossings.isError && <FailureNote error={crossings.error} onRetry={() => void crossings.refetch()} />}
+      {crossings.isError && <ReadFailure of={crossings} />}
       {crossings.isPending && <Skeleton className="h-12" />}
       {crossings.data?.total_count === 0 && (
         <p className="text-[13px] text-ink-soft">No limit, and no share of one, was reached.</p>

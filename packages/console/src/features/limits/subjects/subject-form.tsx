@@ -1,7 +1,6 @@
-import { Search } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
-import { Button } from '../../../ui/button.js';
+import { useState } from 'react';
 import { TextInput } from '../../../ui/field.js';
+import { SearchForm } from '../../../ui/search-form.js';
 import type { Subject } from './subject.js';
 
 /** Asks for a subject. */
@@ -16,34 +15,24 @@ export function SubjectForm({
 }) {
   const [type, setType] = useState(initial.type);
   const [id, setId] = useState(initial.id);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit({ type: type.trim(), id });
-  };
   return (
-    <search>
-      <form onSubmit={submit} className="flex flex-wrap gap-2">
-        <TextInput
-          aria-label="Subject type"
-          placeholder="Type, e.g. customer"
-          required
-          className="w-44"
-          value={type}
-          onChange={(event) => setType(event.target.value)}
-        />
-        <TextInput
-          aria-label="Subject id"
-          placeholder="Id"
-          required
-          className="w-60"
-          value={id}
-          onChange={(event) => setId(event.target.value)}
-        />
-        <Button type="submit">
-          <Search size={14} />
-          {action}
-        </Button>
-      </form>
-    </search>
+    <SearchForm action={action} onSubmit={() => onSubmit({ type: type.trim(), id })}>
+      <TextInput
+        aria-label="Subject type"
+        placeholder="Type, e.g. customer"
+        required
+        className="w-44"
+        value={type}
+        onChange={(event) => setType(event.target.value)}
+      />
+      <TextInput
+        aria-label="Subject id"
+        placeholder="Id"
+        required
+        className="w-60"
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+      />
+    </SearchForm>
   );
 }

@@ -1,7 +1,7 @@
 import { Gauge as GaugeIcon } from 'lucide-react';
 import { useLocation, useSearchParams } from 'wouter';
 import { useProject } from '../../../project.js';
-import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { SubjectLeases } from '../leases/subject-leases.js';
 import { useRoute } from '../routes/api.js';
 import { WhoIsThis } from '../routes/who-is-this.js';
@@ -43,7 +43,7 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
   const snapshot = useSubjectLimits(subject);
   const routeId = snapshot.data?.rule_account_id ?? null;
   const route = useRoute(routeId);
-  if (snapshot.isError) return <FailureNote error={snapshot.error} onRetry={() => void snapshot.refetch()} />;
+  if (snapshot.isError) return <ReadFailure of={snapshot} />;
   if (snapshot.data === undefined || (routeId !== null && route.isPending))
     return <Skeleton className="h-80" />;
   const timezone = route.data?.timezone ?? 'UTC';

@@ -1,6 +1,6 @@
 import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
 import { type ReactNode, useState } from 'react';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { FailureNote, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
 import { JsonText } from '../trial/json-input.js';
 import { useMatches, useTemplates } from './api.js';
@@ -38,7 +38,7 @@ export function TemplateChooser({
     setChosenId(undefined);
   };
   if (templates.isError) {
-    return <FailureNote error={templates.error} onRetry={() => void templates.refetch()} />;
+    return <ReadFailure of={templates} />;
   }
   return (
     <div className="grid gap-8 lg:grid-cols-[minmax(0,26rem)_minmax(0,1fr)]">

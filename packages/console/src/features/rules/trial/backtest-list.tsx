@@ -1,7 +1,7 @@
 import type { BacktestPage } from '@tollgate/contract';
 import { count, dateTime } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../../ui/table.js';
 import { useBacktests } from './api.js';
 
@@ -54,7 +54,7 @@ export function BacktestList({
   return (
     <section aria-label="Backtests of this project">
       <h3 className="mb-2 text-[13px] font-semibold">Backtests of this project</h3>
-      {backtests.isError && <FailureNote error={backtests.error} onRetry={() => void backtests.refetch()} />}
+      {backtests.isError && <ReadFailure of={backtests} />}
       {backtests.isPending && <Skeleton className="h-24" />}
       {backtests.data?.length === 0 && (
         <p className="text-[13px] text-ink-soft">

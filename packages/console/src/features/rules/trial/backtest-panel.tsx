@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useMay } from '../../../api/session.js';
 import { Button } from '../../../ui/button.js';
 import { Field, Select } from '../../../ui/field.js';
-import { EmptyState, FailureNote, Skeleton } from '../../../ui/states.js';
+import { EmptyState, FailureNote, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useBacktest, useBacktestChanges } from './api.js';
 import { BacktestList } from './backtest-list.js';
 import { BacktestReport } from './backtest-report.js';
@@ -59,7 +59,7 @@ function Backtests({ kind, ruleSetId, draft }: PanelProps) {
       </p>
       {start.isError && <FailureNote error={start.error} />}
       {cancel.isError && <FailureNote error={cancel.error} />}
-      {shown.isError && <FailureNote error={shown.error} onRetry={() => void shown.refetch()} />}
+      {shown.isError && <ReadFailure of={shown} />}
       {shownId !== undefined && shown.isPending && <Skeleton className="h-48" />}
       {shown.data !== undefined && (
         <BacktestReport

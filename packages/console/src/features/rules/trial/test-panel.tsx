@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Select } from '../../../ui/field.js';
-import { FailureNote, Skeleton } from '../../../ui/states.js';
+import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
 import type { RuleSetKind } from '../api.js';
 import { useTemplates } from '../templates/api.js';
@@ -106,7 +106,7 @@ function Outcome({
   }
   return (
     <>
-      {trial.isError && <FailureNote error={trial.error} onRetry={() => void trial.refetch()} />}
+      {trial.isError && <ReadFailure of={trial} />}
       {last === undefined && !trial.isError && <Skeleton className="h-64" />}
       {last !== undefined && <Shown kind={kind} trial={last} isOld={isWaiting || trial.isError} />}
     </>
