@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { CUSTOMER, hasBrowser, type OpenConsole, openConsole, SOURCE } from '../support/console.js';
@@ -157,6 +157,23 @@ describe.runIf(hasBrowser)('usage in the console', () => {
       .split('\n');
     expect(lines).toHaveLength(EVENTS);
     expect(lines.every((line) => JSON.parse(line).source === SOURCE)).toBe(true);
+  });
+
+  it('forgets a filter whose typing was left for another page, also while that is still loaded', async () => {
+    await page.clock.install();
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage`);
+    await rows().first().waitFor();
+    const held: Route[] = [];
+    await page.route('**/assets/limits-pages-*.js', (route) => void held.push(route));
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await page.getByLabel('Source').fill(SOURCE);
+    await opened.choose('Limits');
+    await waitFor(async () => held.length > 0, { what: 'the request for the page' });
+    await page.clock.runFor(5_000);
+    await page.clock.resume();
+    for (const route of held) await route.continue();
+    await page.getByRole('heading', { name: 'Limits', level: 1 }).waitFor();
+    expect(page.url()).toMatch(/\/limits$/);
   });
 
   it('fits a phone', async () => {

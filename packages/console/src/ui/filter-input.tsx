@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { TextInput } from './field.js';
 
 /** Who types is let finish the word. */
@@ -28,7 +28,9 @@ export function FilterInput({
     told.current = value;
     setText(value);
   }, [value]);
-  useEffect(() => {
+  // A layout effect ends with the sight of it: while the next page is loaded, React keeps this one, hidden, and what was typed last
+  // would lead back here.
+  useLayoutEffect(() => {
     const trimmed = text.trim();
     if (trimmed === told.current) return;
     const timer = setTimeout(() => {
