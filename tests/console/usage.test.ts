@@ -174,6 +174,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     for (const route of held) await route.continue();
     await page.getByRole('heading', { name: 'Limits', level: 1 }).waitFor();
     expect(page.url()).toMatch(/\/limits$/);
+    await opened.goTo('Usage');
   });
 
   it('fits a phone', async () => {
