@@ -1,6 +1,6 @@
-// Pictures of every page of the console, in both themes, on a desk and on a phone.
+// Pictures of every page of the console, in both themes, on a desk and on a phone; with `on=wide` on a very wide screen.
 //
-//     npm run screenshots [-- <folder>] [only=<text>]
+//     npm run screenshots [-- <folder>] [only=<text of the name>] [on=<devices>]
 //
 // A service of its own, with a week of sample usage, is started on an empty folder and looked at with a browser. The pictures go to
 // `screenshots/`, and those that the README shows to `docs/images/`. Needs a build.
@@ -19,15 +19,18 @@ import { dailyRhythm, sampleCall, seededRandom } from '../packages/service/dist/
 import { ensureDemoTenant } from '../packages/service/dist/main/demo/tenant.js';
 
 const args = process.argv.slice(2);
-const only = args.find((text) => text.startsWith('only='))?.slice('only='.length) ?? '';
-const folder = args.find((text) => !text.startsWith('only=')) ?? 'screenshots';
+const only = option('only', '');
+const devices = option('on', 'desk,phone').split(',');
+const folder = args.find((text) => !text.includes('=')) ?? 'screenshots';
 const IMAGES = fileURLToPath(new URL('../docs/images', import.meta.url));
 const VIEWS = [
   { theme: 'light', name: 'desk', width: 1_440, height: 900 },
   { theme: 'dark', name: 'desk', width: 1_440, height: 900 },
   { theme: 'light', name: 'phone', width: 360, height: 780 },
   { theme: 'dark', name: 'phone', width: 360, height: 780 },
-];
+  { theme: 'light', name: 'wide', width: 2_560, height: 1_300 },
+  { theme: 'dark', name: 'wide', width: 2_560, height: 1_300 },
+].filter(({ name }) => devices.includes(name));
 /** What the README shows, by the name of its page. */
 const IN_README = { board: 'board', 'usage-event': 'event', 'rules-test': 'rules' };
 const HOURS = 7 * 24;
@@ -55,6 +58,10 @@ try {
   service.removeData();
   receiver.close();
   rmSync(stateFolder, { recursive: true, force: true });
+}
+
+function option(name, otherwise) {
+  return args.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1) ?? otherwise;
 }
 
 /** Sample usage of a week, and something of everything else; answers what the pages are about. */
