@@ -1,9 +1,11 @@
+import { verticalListSortingStrategy } from '@dnd-kit/sortable';
 import { ChevronRight, Ellipsis, Plus } from 'lucide-react';
 import { memo, type ReactNode, useCallback, useId, useMemo, useRef, useState } from 'react';
 import { Badge } from '../../../ui/badge.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { classes } from '../../../ui/classes.js';
 import { Menu, type MenuItem } from '../../../ui/menu.js';
+import { SortableArea, useSortableItem } from '../../../ui/sortable.js';
 import type { Finding } from '../finding.js';
 import { useFindingAt, useRulesForm } from './context.js';
 import type { Part } from './fields.js';
@@ -29,7 +31,11 @@ export interface EntryListProps<T extends object> {
 export function EntryList<T extends object>(props: EntryListProps<T>) {
   const { noun, path, entries, max, nothing, makeEntry, onChange, children } = props;
   const { isReadOnly, findings } = useRulesForm();
-  const { keys, opened, add, act } = useEntries(props);
+  const { keys, opened, add, act, moveTo } = useEntries(props);
+  const items = entries.map((entry, index) => ({
+    id: keys[index] ?? -1,
+    name: props.titleOf(entry) || `New ${noun}`,
+  }));
   const problems = useMemo(() => problemsOf(findings, path), [findings, path]);
   const finding = useFindingAt(path);
   return (
@@ -38,26 +44,30 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
       {entries.length === 0 && <p className="text-[13px] text-ink-faint">{nothing}</p>}
       {entries.length > 0 && (
         <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-panel">
-          {entries.map((entry, index) => {
-            const isOpen = opened.has(keys[index] ?? -1);
-            const edit = (next: T) => onChange(entries.with(index, next));
-            return (
-              <Entry
-                key={keys[index]}
-                title={props.titleOf(entry) || `New ${noun}`}
-                summary={isOpen ? '' : props.summaryOf(entry)}
-                index={index}
-                isLast={index === entries.length - 1}
-                isFull={entries.length >= max}
-                isReadOnly={isReadOnly}
-                finding={problems.get(index)?.own}
-                problemCount={problems.get(index)?.count ?? 0}
-                act={act}
-              >
-                {isOpen && children({ value: entry, path: `${path}[${index}]`, onChange: edit })}
-              </Entry>
-            );
-          })}
+          <SortableArea items={items} strategy={verticalListSortingStrategy} onMove={moveTo}>
+            {entries.map((entry, index) => {
+              const { id, name } = items[index] ?? { id: -1, name: '' };
+              const isOpen = opened.has(id);
+              const edit = (next: T) => onChange(entries.with(index, next));
+              return (
+                <Place key={id} id={id} name={name} isReadOnly={isReadOnly}>
+                  <Entry
+                    title={name}
+                    summary={isOpen ? '' : props.summaryOf(entry)}
+                    index={index}
+                    isLast={index === entries.length - 1}
+                    isFull={entries.length >= max}
+                    isReadOnly={isReadOnly}
+                    finding={problems.get(index)?.own}
+                    problemCount={problems.get(index)?.count ?? 0}
+                    act={act}
+                  >
+                    {isOpen && children({ value: entry, path: `${path}[${index}]`, onChange: edit })}
+                  </Entry>
+                </Place>
+              );
+            })}
+          </SortableArea>
         </ul>
       )}
       {!isReadOnly && (
@@ -105,7 +115,7 @@ function useEntries<T extends object>({ entries, move = moved, onChange }: Entry
     else change(entries.toSpliced(index, 1), (now) => now.toSpliced(index, 1));
   };
   const act = useCallback((action: Action, index: number) => latest.current?.(action, index), []);
-  return { keys, opened, add, act };
+  return { keys, opened, add, act, moveTo };
 }
 
 interface Problems {
@@ -127,6 +137,24 @@ function problemsOf(findings: readonly Finding[], list: string): ReadonlyMap<num
     });
   }
   return problems;
+}
+
+/** Where an entry stands, and what it is taken by to stand elsewhere. */
+function Place({
+  isReadOnly,
+  children,
+  ...sortable
+}: { readonly id: number; readonly name: string } & {
+  readonly isReadOnly: boolean;
+  readonly children: ReactNode;
+}) {
+  const { ref, style, isDragging, handle } = useSortableItem(sortable);
+  return (
+    <li ref={ref} style={style} className={classes('relative bg-panel', isDragging && 'z-10 shadow-lg')}>
+      {children}
+      {!isReadOnly && <div className="absolute top-1.5 left-1">{handle}</div>}
+    </li>
+  );
 }
 
 interface EntryProps {
@@ -154,21 +182,28 @@ const Entry = memo(function Entry({ title, index, finding, problemCount, act, ..
     { label: 'Remove', isDangerous: true, onSelect: () => act('remove', index) },
   ];
   return (
-    <li>
+    <>
       <div className="flex items-center gap-2 pr-1.5 hover:bg-sunken">
         <button
           type="button"
           aria-expanded={isOpen}
           aria-controls={id}
           onClick={() => act('toggle', index)}
-          className="flex min-w-0 grow items-center gap-2 py-2 pl-2.5 text-left text-[13px] focus-visible:-outline-offset-2"
+          className={classes(
+            'flex min-w-0 grow items-center gap-2 py-2 text-left text-[13px] focus-visible:-outline-offset-2',
+            isReadOnly ? 'pl-2.5' : 'pl-8',
+          )}
         >
           <ChevronRight
             size={14}
             className={classes('shrink-0 text-ink-faint transition-transform', isOpen && 'rotate-90')}
           />
-          <span className="max-w-[60%] shrink-0 truncate font-medium">{title}</span>
-          <span className="min-w-0 truncate font-mono text-xs text-ink-faint">{summary}</span>
+          <span title={title} className="max-w-[60%] shrink-0 truncate font-medium">
+            {title}
+          </span>
+          <span title={summary} className="min-w-0 truncate font-mono text-xs text-ink-faint">
+            {summary}
+          </span>
         </button>
         {problemCount > 0 && (
           <Badge tone="bad">{problemCount === 1 ? '1 problem' : `${problemCount} problems`}</Badge>
@@ -185,12 +220,12 @@ const Entry = memo(function Entry({ title, index, finding, problemCount, act, ..
         )}
       </div>
       {isOpen && (
-        <div id={id} className="flex flex-col gap-4 border-t border-line px-4 py-4 sm:pl-8">
+        <div id={id} className="flex flex-col gap-4 border-t border-line px-4 py-4 sm:pl-13">
           {finding !== undefined && <p className="text-xs text-bad">{finding}</p>}
           {children}
         </div>
       )}
-    </li>
+    </>
   );
 });
 

@@ -69,13 +69,21 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
   );
 }
 
-function summaryOf({ metric, priority, match_expr, unit_price_expr, amount_expr }: PricingRule): string {
+/** What its name does not say already. */
+function summaryOf(rule: PricingRule): string {
+  const { name, metric, priority = 0, match_expr, unit_price_expr, amount_expr } = rule;
+  const isNamed = (name ?? metric).includes(metric);
   return [
-    ...(priority === undefined || priority === 0 ? [] : [`#${priority}`]),
-    metric,
+    ...(isNamed ? [] : [metric]),
     ...(match_expr === undefined ? [] : [`where ${match_expr}`]),
-    `→ ${unit_price_expr ?? amount_expr ?? 'no price'}`,
+    `→ ${plainly(unit_price_expr ?? amount_expr ?? 'no price')}`,
+    ...(priority === 0 ? [] : [`· priority ${priority}`]),
   ].join(' ');
+}
+
+/** An expression that is no more than a number, as that number. */
+function plainly(expression: string): string {
+  return /^dec\("([^"]*)"\)$/.exec(expression.trim())?.[1] ?? expression;
 }
 
 function RuleFields(part: Part<PricingRule>) {
