@@ -150,7 +150,7 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
     { name: 'money-account', path: `money/${account.id}` },
     { name: 'webhooks', path: 'webhooks' },
     { name: 'webhooks-endpoint', path: `webhooks/${endpoint.id}` },
-    { name: 'settings-projects', path: 'settings/projects' },
+    { name: 'settings-projects', path: 'settings' },
     { name: 'settings-plan', path: 'settings/plan' },
     { name: 'settings-keys', path: 'settings/keys' },
     { name: 'settings-audit', path: 'settings/audit' },

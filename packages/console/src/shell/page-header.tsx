@@ -17,10 +17,13 @@ export interface Above {
 export function PageHeader({
   above,
   title,
+  lead,
   actions,
 }: {
   readonly above?: Above;
   readonly title: ReactNode;
+  /** What it is about, in a sentence, for who has not read the documentation. */
+  readonly lead?: string;
   readonly actions?: ReactNode;
 }) {
   const project = useProject();
@@ -51,6 +54,7 @@ export function PageHeader({
         {title}
       </h1>
       {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      {lead !== undefined && <p className="basis-full text-[13px] text-ink-soft">{lead}</p>}
     </div>
   );
 }

@@ -63,7 +63,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         tabIndex={-1}
         className={classes(
           'min-w-0 outline-none',
-          !BOARD.test(location) && 'max-w-[100rem]',
+          !BOARD.test(location) && 'mx-auto w-full max-w-[100rem]',
           isOpen && 'max-lg:hidden',
         )}
       >

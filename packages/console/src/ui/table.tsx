@@ -3,7 +3,7 @@ import { classes } from './classes.js';
 
 export interface Column<Row> {
   readonly title: string;
-  /** Numbers stand at the right. */
+  /** Numbers stand at the right, as does what has no title to stand below. */
   readonly isNumber?: boolean;
   /** Heard, not seen: for a column of buttons or badges. */
   readonly isTitleHidden?: boolean;
@@ -27,7 +27,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
-      className="relative overflow-x-auto rounded-xl border border-line bg-panel shadow-xs"
+      className="relative scrolls-sideways rounded-xl border border-line shadow-xs"
     >
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
@@ -49,12 +49,12 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)} className="relative border-t border-line hover:bg-sunken">
-              {columns.map(({ title, isNumber, cell }) => (
+              {columns.map(({ title, isNumber, isTitleHidden, cell }) => (
                 <td
                   key={title}
                   className={classes(
-                    'max-w-72 truncate px-4 py-2',
-                    isNumber === true && 'text-right whitespace-nowrap',
+                    'max-w-72 truncate px-4 py-2 2xl:max-w-96',
+                    (isNumber === true || isTitleHidden === true) && 'text-right whitespace-nowrap',
                   )}
                 >
                   {cell(row)}

@@ -10,7 +10,7 @@ export interface Tab {
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
   const [location] = useLocation();
   return (
-    <nav aria-label={label} className="mb-5 flex gap-5 overflow-x-auto border-b border-line px-4 sm:px-6">
+    <nav aria-label={label} className="mx-4 mb-5 flex gap-5 overflow-x-auto border-b border-line sm:mx-6">
       {tabs.map(({ label: name, href }) => (
         <Link
           key={href}

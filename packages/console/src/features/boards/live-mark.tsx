@@ -26,7 +26,7 @@ export function LiveMark({ liveness }: { readonly liveness: Liveness }) {
   return (
     <span role="status" title={meaning} className="inline-flex items-center gap-1.5 text-xs text-ink-soft">
       <span aria-hidden className={classes('size-1.5 rounded-full', dot)} />
-      {label}
+      <span className={liveness === 'live' ? 'max-sm:sr-only' : ''}>{label}</span>
       <span className="sr-only">: {meaning}</span>
     </span>
   );

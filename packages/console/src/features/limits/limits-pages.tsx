@@ -62,7 +62,11 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
   const { id } = useProject();
   return (
     <>
-      <PageHeader title="Limits" actions={action} />
+      <PageHeader
+        title="Limits"
+        lead="A plan says how much may be used, a route which plan a subject has, and a lease sets budget aside for work under way."
+        actions={action}
+      />
       <Tabs
         label="Limits"
         tabs={[

@@ -20,14 +20,18 @@ export function AccountsPage() {
   const isPermitted = useMay('wallets:read');
   return (
     <>
-      <PageHeader title="Money" actions={<NewAccount />} />
+      <PageHeader
+        title="Money"
+        lead="Accounts pay for usage: each holds a wallet per currency, with the credit that is left in it."
+        actions={<NewAccount />}
+      />
       {isPermitted ? (
         <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
           <search>
             <TextInput
               aria-label="Find by your id"
-              placeholder="Your id of an account, whole"
-              className="w-72 max-w-full"
+              placeholder="Your id of the account, in full"
+              className="w-full sm:w-72"
               value={externalId}
               onChange={(event) => setExternalId(event.target.value)}
             />

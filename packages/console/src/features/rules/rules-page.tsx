@@ -42,6 +42,7 @@ export function RulesPage() {
     <>
       <PageHeader
         title="Rules"
+        lead="A rule set reads what is charged from raw events; the pricing rule sets below it say what that costs."
         actions={<NewButtons onMake={setMaking} hasExtractor={(extractors.data?.length ?? 0) > 0} />}
       />
       <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
@@ -50,7 +51,7 @@ export function RulesPage() {
             <TextInput
               aria-label="Search rule sets"
               placeholder="Search by name"
-              className="w-60"
+              className="min-w-0 grow basis-40 sm:grow-0 sm:basis-60"
               value={search}
               onChange={(event) => setSearch(event.target.value)}
             />

@@ -56,7 +56,7 @@ function LeaseForm({ onSubmit }: { readonly onSubmit: (id: string) => void }) {
         aria-label="Lease id"
         placeholder="bl_…"
         required
-        className="w-[26.5rem] max-w-full font-mono"
+        className="w-full font-mono sm:w-[26.5rem]"
         value={id}
         onChange={(event) => setId(event.target.value)}
       />

@@ -67,10 +67,10 @@ function PlanEditor({
     save.mutate(body, { onSuccess: ({ id }) => navigate(`${plans}/${id}`) });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} className="max-w-5xl">
       <UnsavedGuard isDirty={draft !== initial && !save.isSuccess} />
       <PageHeader above={{ label: 'Plans', href: plans }} title={title} />
-      <div className="flex max-w-5xl flex-col gap-6 px-4 pb-6 sm:px-6">
+      <div className="flex flex-col gap-6 px-4 pb-6 sm:px-6">
         <PlanTexts
           draft={draft}
           isNew={planId === undefined}

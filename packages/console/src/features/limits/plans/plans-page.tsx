@@ -36,7 +36,7 @@ export function PlansPage() {
         <TextInput
           aria-label="Search plans"
           placeholder="Search"
-          className="w-60"
+          className="min-w-0 grow basis-40 sm:grow-0 sm:basis-60"
           value={query.search}
           onChange={(event) => edit({ search: event.target.value })}
         />

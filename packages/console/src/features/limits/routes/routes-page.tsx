@@ -67,20 +67,20 @@ function RouteFilters({
       <TextInput
         aria-label="Filter by type"
         placeholder="Type"
-        className="w-36"
+        className="min-w-0 grow basis-28 sm:grow-0 sm:basis-36"
         value={query.subject_type}
         onChange={(event) => onChange({ subject_type: event.target.value.trim() })}
       />
       <TextInput
         aria-label="Filter by id"
         placeholder="Whole id, or *"
-        className="w-52"
+        className="min-w-0 grow basis-36 sm:grow-0 sm:basis-52"
         value={query.subject_id}
         onChange={(event) => onChange({ subject_id: event.target.value })}
       />
       <Select
         aria-label="Filter by plan"
-        className="max-w-56"
+        className="max-w-56 max-sm:grow"
         options={options}
         value={chosen}
         onChange={(usage_limit_plan_id) => onChange({ usage_limit_plan_id })}

@@ -1,12 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { LimitCrossingPage, RealtimeLimits } from '@tollgate/contract';
+import type { LimitCrossingPage, RealtimeLimits, UsageEventList } from '@tollgate/contract';
 import { request, withQuery } from '../../../api/client.js';
 import { useProjectPath } from '../../../project.js';
 import { LIMITS } from '../query-key.js';
-import type { Subject } from './subject.js';
+import { type Subject, subjectName } from './subject.js';
 
 const REFRESH_MS = 3_000;
 const CROSSINGS_PAGE_SIZE = 10;
+/** Events that are looked through for subjects. */
+const EVENTS_SEEN = 50;
 
 /** Where a subject stands with each of its limits, as it changes. */
 export function useSubjectLimits({ type, id }: Subject) {
@@ -38,4 +40,24 @@ export function useCrossings({ type, id }: Subject, offset: number) {
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
+}
+
+/** The subjects of the newest events, each once, newest first. */
+export function useSubjectsSeen() {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: [LIMITS, project, 'subjects-seen'],
+    queryFn: () =>
+      request<UsageEventList>('GET', withQuery(`${project}/usage/events`, { limit: EVENTS_SEEN })),
+    select: ({ events }) => subjectsOf(events),
+  });
+}
+
+function subjectsOf(events: UsageEventList['events']): readonly Subject[] {
+  const subjects = new Map<string, Subject>();
+  for (const { subject_type: type, subject_id: id } of events) {
+    if (type === null || id === null) continue;
+    subjects.set(subjectName({ type, id }), { type, id });
+  }
+  return [...subjects.values()];
 }

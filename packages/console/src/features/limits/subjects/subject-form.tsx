@@ -21,7 +21,7 @@ export function SubjectForm({
         aria-label="Subject type"
         placeholder="Type, e.g. customer"
         required
-        className="w-44"
+        className="min-w-0 grow basis-36 sm:grow-0 sm:basis-44"
         value={type}
         onChange={(event) => setType(event.target.value)}
       />
@@ -29,7 +29,7 @@ export function SubjectForm({
         aria-label="Subject id"
         placeholder="Id"
         required
-        className="w-60"
+        className="min-w-0 grow basis-32 sm:grow-0 sm:basis-60"
         value={id}
         onChange={(event) => setId(event.target.value)}
       />

@@ -1,5 +1,6 @@
 import { Gauge as GaugeIcon } from 'lucide-react';
 import { useLocation, useSearchParams } from 'wouter';
+import { useMay } from '../../../api/session.js';
 import { useProject } from '../../../project.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { SubjectLeases } from '../leases/subject-leases.js';
@@ -8,6 +9,7 @@ import { WhoIsThis } from '../routes/who-is-this.js';
 import { useSubjectLimits } from './api.js';
 import { Crossings } from './crossings.js';
 import { Gauge } from './gauge.js';
+import { SeenLately } from './seen-lately.js';
 import { type Subject, subjectHref, subjectName } from './subject.js';
 import { SubjectForm } from './subject-form.js';
 
@@ -18,6 +20,7 @@ export function SubjectsPage() {
   const [parameters] = useSearchParams();
   const subject = { type: parameters.get('type') ?? '', id: parameters.get('id') ?? '' };
   const key = subjectName(subject);
+  const mayRead = useMay('usage:read');
   const isChosen = subject.type !== '' && subject.id !== '';
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
@@ -30,7 +33,7 @@ export function SubjectsPage() {
       {isChosen ? (
         <SubjectView key={key} subject={subject} />
       ) : (
-        <EmptyState icon={<GaugeIcon size={20} />} title="Whose limits?">
+        <EmptyState icon={<GaugeIcon size={20} />} title="Whose limits?" action={mayRead && <SeenLately />}>
           Name a subject as its events do: its type, such as customer, and its id. You see where each of its
           limits stands, what it has crossed lately, and what is reserved for its work.
         </EmptyState>
