@@ -10,7 +10,7 @@ import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
-import { useApiKeyChanges, useApiKeys } from './api.js';
+import { useApiKeyChanges, useApiKeys, useIsAdmin } from './api.js';
 import { KeyDialog } from './key-dialog.js';
 
 export function KeysPage() {
@@ -18,33 +18,20 @@ export function KeysPage() {
   const { data: projects = [] } = useProjects();
   const { revoke } = useApiKeyChanges();
   const { key_id: ownId } = useMe();
-  const [isCreating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<ApiKey>();
   const columns = columnsOf({ projects, ownId, onRevoke: setRevoking });
-  const create = (
-    <Button look="primary" onClick={() => setCreating(true)}>
-      <Plus size={15} />
-      New key
-    </Button>
-  );
   return (
-    <div className="flex flex-col items-start gap-4">
-      {create}
+    <>
       {keys.isError && <ReadFailure of={keys} />}
-      {keys.isPending && <Skeleton className="h-64 w-full" />}
+      {keys.isPending && <Skeleton className="h-64" />}
       {keys.data?.length === 0 && (
-        <div className="w-full">
-          <EmptyState icon={<KeyRound size={20} />} title="No keys">
-            A key lets a program send usage and read it.
-          </EmptyState>
-        </div>
+        <EmptyState icon={<KeyRound size={20} />} title="No keys">
+          A key lets a program send usage and read it.
+        </EmptyState>
       )}
       {keys.data !== undefined && keys.data.length > 0 && (
-        <div className="w-full">
-          <Table label="API keys" columns={columns} rows={keys.data} keyOf={({ id }) => id} />
-        </div>
+        <Table label="API keys" columns={columns} rows={keys.data} keyOf={({ id }) => id} />
       )}
-      <KeyDialog isOpen={isCreating} onClose={() => setCreating(false)} />
       <ConfirmDialog
         title={`Revoke “${revoking?.name}”?`}
         action="Revoke key"
@@ -57,7 +44,22 @@ export function KeysPage() {
         {revoking?.id === ownId ? ', and so are you: you are signed in with it' : ''}. This cannot be taken
         back.
       </ConfirmDialog>
-    </div>
+    </>
+  );
+}
+
+export function NewKeyButton() {
+  const isAdmin = useIsAdmin();
+  const [isOpen, setOpen] = useState(false);
+  if (!isAdmin) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        <Plus size={14} />
+        New key
+      </Button>
+      <KeyDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
   );
 }
 

@@ -18,18 +18,10 @@ export function ProjectsPage() {
   const { tenant_id } = useProject();
   const projects = useProjects();
   const entitlement = useEntitlement();
-  const isAdmin = useIsAdmin();
-  const [isCreating, setCreating] = useState(false);
   const rows = projects.data?.filter((project) => project.tenant_id === tenant_id) ?? [];
   return (
-    <div className="flex flex-col items-start gap-4">
-      <div className="flex w-full flex-wrap items-center gap-x-6 gap-y-2">
-        {isAdmin && (
-          <Button look="primary" onClick={() => setCreating(true)}>
-            <Plus size={15} />
-            New project
-          </Button>
-        )}
+    <div className="flex flex-col gap-4">
+      <div className="min-h-5">
         {entitlement.data !== undefined && (
           <p className="tabular text-[13px] text-ink-soft">
             {leftText(
@@ -47,14 +39,24 @@ export function ProjectsPage() {
         )}
       </div>
       {projects.isError && <ReadFailure of={projects} />}
-      {projects.isPending && <Skeleton className="h-40 w-full" />}
-      {rows.length > 0 && (
-        <div className="w-full">
-          <Table label="Projects" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
-        </div>
-      )}
-      <ProjectDialog isOpen={isCreating} onClose={() => setCreating(false)} />
+      {projects.isPending && <Skeleton className="h-40" />}
+      {rows.length > 0 && <Table label="Projects" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />}
     </div>
+  );
+}
+
+export function NewProjectButton() {
+  const isAdmin = useIsAdmin();
+  const [isOpen, setOpen] = useState(false);
+  if (!isAdmin) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        <Plus size={14} />
+        New project
+      </Button>
+      <ProjectDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
   );
 }
 

@@ -7,21 +7,21 @@ import { EmptyState } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { useIsAdmin } from './api.js';
 import { AuditPage } from './audit-page.js';
-import { KeysPage } from './keys-page.js';
+import { KeysPage, NewKeyButton } from './keys-page.js';
 import { PlanPage } from './plan-page.js';
-import { ProjectsPage } from './projects-page.js';
+import { NewProjectButton, ProjectsPage } from './projects-page.js';
 
 /** What concerns the whole tenant. */
 export function SettingsPages() {
   return (
     <Switch>
       <Route path="/p/:projectId/settings">
-        <WithTabs>
+        <WithTabs action={<NewProjectButton />}>
           <ProjectsPage />
         </WithTabs>
       </Route>
       <Route path="/p/:projectId/settings/keys">
-        <WithTabs>
+        <WithTabs action={<NewKeyButton />}>
           <ForAdmins>
             <KeysPage />
           </ForAdmins>
@@ -54,12 +54,12 @@ function ForAdmins({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function WithTabs({ children }: { readonly children: ReactNode }) {
+function WithTabs({ action, children }: { readonly action?: ReactNode; readonly children: ReactNode }) {
   const { id } = useProject();
   const base = `/p/${id}/settings`;
   return (
     <>
-      <PageHeader title="Settings" />
+      <PageHeader title="Settings" actions={action} />
       <Tabs
         label="Settings"
         tabs={[

@@ -1,5 +1,5 @@
 import { WEBHOOK_SECRET_OVERLAP_HOURS, type WebhookEndpoint } from '@tollgate/contract';
-import { KeyRound, Pencil, Send, Trash2 } from 'lucide-react';
+import { Ellipsis, KeyRound, Pencil, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useMay } from '../../api/session.js';
@@ -12,6 +12,7 @@ import { Button, IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
+import { Menu } from '../../ui/menu.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useEndpoint, useEndpointChanges } from './api.js';
 import { Deliveries } from './deliveries.js';
@@ -50,7 +51,7 @@ function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   return (
     <section
       aria-label="Endpoint"
-      className="flex flex-wrap items-start gap-4 rounded-xl border border-line bg-panel p-5 shadow-xs"
+      className="flex items-start gap-4 rounded-xl border border-line bg-panel p-5 shadow-xs"
     >
       <Facts>
         <Fact name="URL">
@@ -106,10 +107,6 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         <Pencil size={14} />
         Edit
       </Button>
-      <Button onClick={() => setAsked('rotate')}>
-        <KeyRound size={14} />
-        Rotate secret
-      </Button>
       <Button
         look="primary"
         isBusy={test.isPending}
@@ -120,9 +117,22 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         <Send size={14} />
         Send test
       </Button>
-      <IconButton label="Delete endpoint" onClick={() => setAsked('delete')}>
-        <Trash2 size={15} />
-      </IconButton>
+      <Menu
+        trigger={
+          <IconButton label="More about this endpoint">
+            <Ellipsis size={16} />
+          </IconButton>
+        }
+        items={[
+          { label: 'Rotate secret', icon: <KeyRound size={14} />, onSelect: () => setAsked('rotate') },
+          {
+            label: 'Delete endpoint',
+            icon: <Trash2 size={14} />,
+            isDangerous: true,
+            onSelect: () => setAsked('delete'),
+          },
+        ]}
+      />
       <EndpointDialog endpoint={endpoint} isOpen={asked === 'edit'} onClose={close} />
       <RotateDialogs endpointId={endpoint.id} isOpen={asked === 'rotate'} onClose={close} />
       <ConfirmDialog
