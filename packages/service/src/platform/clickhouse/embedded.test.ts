@@ -30,6 +30,13 @@ describe('embedded only', () => {
     );
   });
 
+  test('a query runs on as many threads as it may, though memory is bounded', async () => {
+    const plan = await clickhouse.query<{ explain: string }>(
+      'EXPLAIN PIPELINE SELECT sum(number) FROM numbers_mt(100000000)',
+    );
+    expect(plan.map(({ explain }) => explain.trim())).toContain('AggregatingTransform × 2');
+  });
+
   test('a long query holds up no insert; closing ends it, is harmless twice, and the data stays', async () => {
     await clickhouse.command('CREATE TABLE beside (n UInt64) ENGINE = MergeTree ORDER BY n');
     const endless = clickhouse.query('SELECT sum(sipHash64(number)) AS s FROM numbers(1000000000000)');

@@ -77,6 +77,8 @@ async function loadEngine(): Promise<Engine> {
 
 const INSERT_FILE_PREFIX = 'insert-';
 const KILL_INTERVAL_MS = 50;
+/** By default a thread wants a GiB of free memory for itself: more than the engine has, so that every query would run on one. */
+const THREADS_DESPITE_BOUNDED_MEMORY = { max_threads_min_free_memory_per_thread: '0' };
 
 class EmbeddedClickHouse implements ClickHouse {
   private insertCount = 0;
@@ -102,7 +104,7 @@ class EmbeddedClickHouse implements ClickHouse {
         clickhouse_settings: settings,
         log: { level: ClickHouseLogLevel.OFF },
       });
-    const querying = client(querySettings(limits));
+    const querying = client({ ...querySettings(limits), ...THREADS_DESPITE_BOUNDED_MEMORY });
     const inserting = client({ session_timezone: 'UTC' });
     return new EmbeddedClickHouse(engine, folder, keeper, querying, inserting);
   }
