@@ -1,5 +1,6 @@
 import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
 import { nowS } from '../../clock.js';
+import { bucketSeconds, bucketStarts } from './buckets.js';
 
 /** Where the rows of an answer without buckets stand. */
 const TOTALS = 0;
@@ -38,6 +39,9 @@ export function withBuckets(data: ChartData, told: StreamBuckets): ChartData | u
   const rows = new Map(data.rows);
   for (const bucket of told.buckets) rows.delete(bucket ?? TOTALS);
   for (const [bucket, fresh] of byBucket(told.rows)) rows.set(bucket, fresh);
+  // A board stays open for weeks: what its range has left behind is forgotten.
+  const oldest = firstBucket(told.from, data) ?? TOTALS;
+  for (const bucket of rows.keys()) if (bucket < oldest) rows.delete(bucket);
   return { ...data, from: told.from, to: told.to, rows, toldAtS: nowS() };
 }
 
@@ -46,6 +50,11 @@ export function slidTo(data: ChartData, atS: number): ChartData {
   const passedS = Math.max(atS - data.toldAtS, 0);
   if (passedS === 0) return data;
   return { ...data, from: data.from + passedS, to: data.to + passedS, toldAtS: atS };
+}
+
+function firstBucket(fromS: number, { bucketSize, timezone }: ChartData): number | undefined {
+  const sizeS = bucketSeconds(bucketSize);
+  return sizeS === undefined ? undefined : bucketStarts(fromS, fromS + 1, sizeS, timezone)[0];
 }
 
 function byBucket(rows: readonly AnalysisRow[]): Map<number, AnalysisRow[]> {

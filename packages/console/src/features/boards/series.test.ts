@@ -1,7 +1,8 @@
 import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChartData, chartDataOf, slidTo, withBuckets } from './chart-data.js';
-import { SeriesMaker } from './series.js';
+import { SeriesMaker, type SeriesSet } from './series.js';
 
 const FROM = 1_790_000_100;
 const HOUR_S = 3_600;
@@ -169,4 +170,48 @@ describe('what is told of a chart', () => {
     const { times } = maker.make(slidTo(data, data.toldAtS + HOUR_S), 'amount');
     expect(times).toEqual([1, 2, 3].map((hours) => FIRST + hours * HOUR_S));
   });
+
+  it('forgets what the range has left behind', () => {
+    const data = chartDataOf(result([a, row({ bucket: FIRST + HOUR_S })]));
+    const later = { from: FROM + HOUR_S, to: FIRST + 4 * HOUR_S };
+    expect([...followed(data, told([], [], later)).rows.keys()]).toEqual([FIRST + HOUR_S]);
+  });
+
+  it('comes to what is made anew, whatever is told and however far time moves on', () => {
+    const group = fc.record({
+      metric: fc.constantFrom('tokens', 'calls'),
+      group: fc.record({ model: fc.constantFrom('a', 'b', null) }),
+      amount: fc.constantFrom('0.1', '-0.2', '1000000000000000000.000000000000000003', '0'),
+      currency: fc.constantFrom('USD', null),
+      other: fc.boolean(),
+    });
+    const happening = fc.record({
+      passedS: fc.constantFrom(0, 60, HOUR_S, 2 * HOUR_S, 9 * HOUR_S),
+      bucket: fc.nat(6),
+      rows: fc.array(group, { maxLength: 4 }),
+    });
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 8 }), (happenings) => {
+        const maker = new SeriesMaker();
+        let data = chartDataOf(result([a, b], 6));
+        maker.make(data, 'amount');
+        for (const { passedS, bucket, rows } of happenings) {
+          data = slidTo(data, data.toldAtS + passedS);
+          const { from, to } = data;
+          const at = from - (from % HOUR_S) + bucket * HOUR_S;
+          const fresh = rows.map((fields) => row({ bucket: at, ...fields }));
+          const slid = maker.make(data, 'amount');
+          expect(inOrderOfKeys(slid)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
+          data = followed(data, told(fresh, [at], { from, to }));
+          const next = maker.make(data, 'amount');
+          expect(inOrderOfKeys(next)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
+        }
+      }),
+    );
+  });
 });
+
+/** Only those that were drawn before keep their places. */
+function inOrderOfKeys({ series, ...frame }: SeriesSet) {
+  return { ...frame, series: [...series].sort((x, y) => (x.key < y.key ? -1 : 1)) };
+}

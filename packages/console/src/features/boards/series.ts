@@ -36,24 +36,31 @@ interface Made {
   readonly data: ChartData;
   readonly measure: Measure;
   readonly set: SeriesSet;
+  /** What the series were made of, in their order. */
+  readonly lines: readonly Line[];
 }
 
 /**
- * Makes the sets of one chart, one after another. Lines keep their places, and a telling costs what it changes: the numbers of
- * 50,000 points are not read anew for one bucket. Metrics, currencies and groups are never added up: each is a line of its own.
+ * Makes the sets of one chart, one after another. Lines keep their places, and a telling or a step of time costs what it
+ * changes: the numbers of 50,000 points are not read anew for one bucket. Metrics, currencies and groups are never added up:
+ * each is a line of its own.
  */
 export class SeriesMaker {
   #made: Made | undefined;
 
   /** @param untilS no bucket that begins at this moment or later is drawn: what has not happened is not zero */
   make(data: ChartData, measure: Measure, untilS = Number.POSITIVE_INFINITY): SeriesSet {
-    const made = this.#made;
+    const made = this.#made?.measure === measure ? this.#made : undefined;
     const frame = frameOf(data, Math.min(data.to, untilS));
-    const set =
-      made !== undefined && made.measure === measure && isSame(made.set.times, frame.times)
-        ? (updated(made, data, measure, frame) ?? built(data, measure, frame, made))
-        : built(data, measure, frame, made?.measure === measure ? made : undefined);
-    this.#made = { data, measure, set };
+    const step = stepOf(made, data, frame.times);
+    if (made !== undefined && step.come.length === 0 && step.gone.length === 0) {
+      const set = isSameCut(made.set, frame) ? made.set : { ...made.set, ...frame };
+      this.#made = { ...made, data, set };
+      return set;
+    }
+    const lines = linesOf(made?.lines ?? [], step, data, measure, frame.times);
+    const set = { ...frame, series: seriesOf(lines, measure) };
+    this.#made = { data, measure, set, lines };
     return set;
   }
 }
@@ -72,105 +79,106 @@ function frameOf({ bucketSize, from, timezone, rows }: ChartData, to: number): F
   };
 }
 
-function isSame(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a[0] === b[0] && a.at(-1) === b.at(-1);
+function isSameCut(a: Frame, b: Frame): boolean {
+  return a.isFirstCut === b.isFirstCut && a.isLastCut === b.isLastCut;
 }
 
-interface Line {
+/** From the buckets of one set to those of the next. */
+interface Step {
+  /** By index of the next times: where the same numbers stood before; undefined where they are to be read. */
+  readonly kept: readonly (number | undefined)[];
+  /** Indexes of the next times that are to be read. */
+  readonly come: readonly number[];
+  /** Indexes of the times before that are kept no more. */
+  readonly gone: readonly number[];
+}
+
+function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly number[]): Step {
+  const before = new Map(made?.set.times.map((time, index) => [time, index]));
+  const kept = times.map((time) =>
+    made?.data.rows.get(time) === rows.get(time) ? before.get(time) : undefined,
+  );
+  const come = kept.flatMap((from, index) => (from === undefined ? [index] : []));
+  const staying = new Set(kept);
+  return { kept, come, gone: [...before.values()].filter((index) => !staying.has(index)) };
+}
+
+interface Line extends Pick<Series, 'key' | 'values' | 'total'> {
+  /** The first of its rows. */
   readonly row: AnalysisRow;
-  readonly key: string;
-  readonly values: Float64Array;
   readonly exact: (string | undefined)[];
 }
 
-/** Reads everything. Lines that were there before keep their order, because with it goes their colour. */
-function built(data: ChartData, measure: Measure, frame: Frame, before: Made | undefined): SeriesSet {
-  const lines = new Map<string, Line>();
-  const metrics = new Set<string>();
-  for (const [index, time] of frame.times.entries()) {
-    for (const row of data.rows.get(time) ?? []) {
+/** The lines after a step, those that were there before in the order they had, because with it goes their colour. */
+function linesOf(
+  before: readonly Line[],
+  step: Step,
+  { rows }: ChartData,
+  measure: Measure,
+  times: readonly number[],
+): Line[] {
+  const lines = new Map(before.map((line) => [line.key, moved(line, step)]));
+  for (const index of step.come) {
+    for (const row of rows.get(times[index] ?? 0) ?? []) {
       if (!isDrawn(row, measure)) continue;
-      metrics.add(row.metric);
       const key = keyOf(row, measure);
       let line = lines.get(key);
       if (line === undefined) {
-        const { length } = frame.times;
-        line = { row, key, values: new Float64Array(length), exact: new Array(length).fill(undefined) };
+        line = newLine(key, row, times.length);
         lines.set(key, line);
       }
       put(line, index, measureOf(row, measure));
     }
   }
-  const places = new Map(before?.set.series.map(({ key }, index) => [key, index]));
-  const placeOf = ({ key }: Series) => places.get(key) ?? places.size;
-  const series = [...lines.values()].map((line) => finished(line, measure, metrics.size === 1));
-  series.sort(
-    (a, b) =>
-      Number(a.isOther) - Number(b.isOther) ||
-      placeOf(a) - placeOf(b) ||
-      Number(b.total) - Number(a.total) ||
-      (a.key < b.key ? -1 : 1),
-  );
-  return { ...frame, series };
+  const places = new Map(before.map(({ key }, index) => [key, index]));
+  const placeOf = ({ key }: Line) => places.get(key) ?? places.size;
+  return [...lines.values()]
+    .filter(({ exact }) => exact.some((text) => text !== undefined))
+    .map((line) => ({ ...line, total: exactSum([line.total, ...textsAt(line, step.come)]) }))
+    .sort(
+      (a, b) =>
+        Number(a.row.other === true) - Number(b.row.other === true) ||
+        placeOf(a) - placeOf(b) ||
+        Number(b.total) - Number(a.total) ||
+        (a.key < b.key ? -1 : 1),
+    );
 }
 
-function put({ values, exact }: Pick<Line, 'values' | 'exact'>, index: number, value: string): void {
+function newLine(key: string, row: AnalysisRow, length: number): Line {
+  return { key, row, values: new Float64Array(length), exact: new Array(length).fill(undefined), total: '0' };
+}
+
+/** The line with what is kept of it, and a total of that alone. */
+function moved(line: Line, { kept, gone }: Step): Line {
+  const { values, exact, total } = line;
+  return {
+    ...line,
+    values: Float64Array.from(kept, (from) => (from === undefined ? 0 : (values[from] ?? 0))),
+    exact: kept.map((from) => (from === undefined ? undefined : exact[from])),
+    total: exactSum([total, ...textsAt(line, gone).map(negated)]),
+  };
+}
+
+function textsAt({ exact }: Line, indexes: readonly number[]): string[] {
+  return indexes.flatMap((index) => exact[index] ?? []);
+}
+
+function put({ values, exact }: Line, index: number, value: string): void {
   const there = exact[index];
   const sum = there === undefined ? value : exactSum([there, value]);
   exact[index] = sum;
   values[index] = Number(sum);
 }
 
-function finished({ row, key, values, exact }: Line, measure: Measure, isOneMetric: boolean): Series {
-  return {
-    key,
+function seriesOf(lines: readonly Line[], measure: Measure): Series[] {
+  const isOneMetric = new Set(lines.map(({ row }) => row.metric)).size === 1;
+  return lines.map(({ row, ...line }) => ({
+    ...line,
     metric: row.metric,
     label: labelOf(row, isOneMetric),
     unit: unitOf(row, measure),
     isOther: row.other === true,
-    values,
-    exact,
-    total: exactSum(exact.filter((text) => text !== undefined)),
-  };
-}
-
-/** The set with the buckets read anew that have changed; undefined when a line has come that was not there. */
-function updated(
-  { data: before, set }: Made,
-  data: ChartData,
-  measure: Measure,
-  frame: Frame,
-): SeriesSet | undefined {
-  const changed = frame.times.flatMap((time, index) =>
-    before.rows.get(time) === data.rows.get(time) ? [] : [index],
-  );
-  const isFrameSame = frame.isFirstCut === set.isFirstCut && frame.isLastCut === set.isLastCut;
-  if (changed.length === 0) return isFrameSame ? set : { ...set, ...frame };
-  const copies = new Map(set.series.map((each) => [each.key, copyWithout(each, changed)]));
-  for (const index of changed) {
-    for (const row of data.rows.get(frame.times[index] ?? 0) ?? []) {
-      if (!isDrawn(row, measure)) continue;
-      const copy = copies.get(keyOf(row, measure));
-      if (copy === undefined) return undefined;
-      put(copy, index, measureOf(row, measure));
-    }
-  }
-  const series = set.series.map((each) => {
-    const { values, exact } = copies.get(each.key) ?? each;
-    const gone = changed.flatMap((index) => each.exact[index] ?? []).map(negated);
-    const come = changed.flatMap((index) => exact[index] ?? []);
-    return { ...each, values, exact, total: exactSum([each.total, ...gone, ...come]) };
-  });
-  return { ...set, ...frame, series };
-}
-
-function copyWithout({ values, exact }: Series, indexes: readonly number[]): Pick<Line, 'values' | 'exact'> {
-  const copy = { values: values.slice(), exact: exact.slice() };
-  for (const index of indexes) {
-    copy.values[index] = 0;
-    copy.exact[index] = undefined;
-  }
-  return copy;
+  }));
 }
 
 /** An unpriced item has no amount to draw. */
