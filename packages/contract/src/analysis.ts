@@ -4,6 +4,7 @@ import {
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_METRICS_MAX,
   ANALYSIS_ROWS_MAX,
+  DIMENSION_VALUE_CHARS_MAX,
   IDENTIFIER_CHARS_MAX,
 } from './limits.js';
 
@@ -26,7 +27,7 @@ const METRIC_CHARS_MAX = 128;
 const TIMEZONE_CHARS_MAX = 64;
 /** A name that no dimension has is no error: it matches nothing. */
 const DimensionName = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
-const FilterValues = Type.Array(Type.String({ maxLength: 4_096 }), {
+const FilterValues = Type.Array(Type.String({ maxLength: DIMENSION_VALUE_CHARS_MAX }), {
   minItems: 1,
   maxItems: ANALYSIS_FILTER_VALUES_MAX,
 });

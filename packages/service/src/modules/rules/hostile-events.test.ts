@@ -1,4 +1,4 @@
-import type { ExtractorConfig } from '@tollgate/contract';
+import { DIMENSION_VALUE_CHARS_MAX, type ExtractorConfig } from '@tollgate/contract';
 import { expect, it } from 'vitest';
 import { failureOf, itemsOf, rate } from './testing.js';
 
@@ -31,13 +31,23 @@ it.each([
 ])('fails on %s', (_, digits) => {
   const [code] = failureOf(rate(pricedBy('number', 'dec(dimensions.x)'), `{"n": 1, "x": ${digits}}`));
   expect(['dimension_type_mismatch', 'decimal_out_of_range']).toContain(code);
-  expect(failureOf(rate(pricedBy('string', 'dec(dimensions.x)'), `{"n": 1, "x": "${digits}"}`))).toEqual([
+  const text = digits.slice(0, DIMENSION_VALUE_CHARS_MAX);
+  expect(failureOf(rate(pricedBy('string', 'dec(dimensions.x)'), `{"n": 1, "x": "${text}"}`))).toEqual([
     'pricing_failed',
     'charge_item_extractors[0].unit_price_expr',
   ]);
   expect(failureOf(rate(pricedBy('string', 'dec("1")'), `{"n": ${digits}, "x": ""}`))[0]).toMatch(
     /decimal_out_of_range|quantity/,
   );
+});
+
+it('fails on a text too long to be summed by, and takes one that just fits', () => {
+  const text = (chars: number) =>
+    rate(pricedBy('string', 'dec("1")'), `{"n": 1, "x": "${'x'.repeat(chars)}"}`);
+  expect(itemsOf(text(DIMENSION_VALUE_CHARS_MAX))).toHaveLength(1);
+  for (const chars of [DIMENSION_VALUE_CHARS_MAX + 1, 1_000_000]) {
+    expect(failureOf(text(chars))).toEqual(['dimension_too_long', 'dimensions[0]']);
+  }
 });
 
 it('takes a name that objects inherit for an ordinary one, and reads nothing through it', () => {

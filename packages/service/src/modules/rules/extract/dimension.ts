@@ -1,7 +1,7 @@
-import { DIMENSION_NAME_PATTERN, type DimensionConfig } from '@tollgate/contract';
+import { DIMENSION_NAME_PATTERN, DIMENSION_VALUE_CHARS_MAX, type DimensionConfig } from '@tollgate/contract';
 import { decimalFromJson, NumericText } from '../../../kernel/json.js';
 import type { DimensionValue } from '../expression/index.js';
-import { RatingFailure } from './failure.js';
+import { RatingFailure, type RatingFailureCode } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
 
@@ -33,15 +33,16 @@ export const nothing: ReadPath = () => undefined;
 
 function readerOf(config: DimensionConfig, path: string, read: ReadPath): CompiledDimension['read'] {
   const { name, type } = config;
-  const failure = (
-    code: 'dimension_missing' | 'dimension_type_mismatch' | 'decimal_out_of_range',
-    text: string,
-  ) => new RatingFailure(code, text, path);
+  const failure = (code: RatingFailureCode, text: string) => new RatingFailure(code, text, path);
   const absent =
     config.required === true
       ? failure('dimension_missing', `The event lacks the required dimension ${name}.`)
       : undefined;
   const mismatch = failure('dimension_type_mismatch', `The dimension ${name} is not a ${type}.`);
+  const tooLong = failure(
+    'dimension_too_long',
+    `The dimension ${name} is longer than ${DIMENSION_VALUE_CHARS_MAX} characters (DIMENSION_VALUE_CHARS_MAX).`,
+  );
   const outOfRange = failure('decimal_out_of_range', `The dimension ${name} has too many digits.`);
   if (type === 'number') {
     return (rawJson) => {
@@ -53,7 +54,11 @@ function readerOf(config: DimensionConfig, path: string, read: ReadPath): Compil
   }
   return (rawJson) => {
     const value = read(rawJson);
-    if (typeof value === type) return value as string | boolean;
+    if (typeof value === type) {
+      return typeof value === 'string' && value.length > DIMENSION_VALUE_CHARS_MAX
+        ? tooLong
+        : (value as string | boolean);
+    }
     return value === undefined || value === null ? absent : mismatch;
   };
 }

@@ -6,6 +6,7 @@ export type RatingFailureCode =
   | 'subject_invalid'
   | 'dimension_missing'
   | 'dimension_type_mismatch'
+  | 'dimension_too_long'
   | 'quantity_type_mismatch'
   | 'quantity_negative'
   | 'decimal_out_of_range'
