@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { utcMonthAt } from '../../kernel/period.js';
 import { ApiError } from '../../platform/http/index.js';
@@ -82,9 +83,11 @@ export class GroupCommit {
   }
 
   private async flushAll(): Promise<void> {
-    // Requests that arrived in the same turn of the event loop share the first segment.
-    await new Promise(setImmediate);
-    while (this.waiting.length > 0) await this.flush(this.takeSegment());
+    while (this.waiting.length > 0) {
+      // Requests that arrived in the same turn of the event loop are read one after the other, and share a segment.
+      await nextTurn();
+      await this.flush(this.takeSegment());
+    }
     this.flushing = undefined;
   }
 
