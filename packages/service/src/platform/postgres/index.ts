@@ -11,6 +11,7 @@ export {
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
+export { queryWithPieces } from './pieces.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
 export type { Database } from './tables.js';

@@ -45,6 +45,15 @@ describe('PostgresSegmentQueue', () => {
     expect(await claim(100)).toEqual([]);
   });
 
+  it('keeps large bodies among small ones as they are', async () => {
+    const large = { ...record('prj_b', 3), body: Buffer.alloc(200_000, 'large') };
+    const records = [record('prj_a', 2), large, record('prj_a', 1), large];
+    await queue.append(records);
+    await queue.appendWithinQuota(records.map((each) => ({ record: each, monthlyEventLimit: 1_000 })));
+    const segments = await claim(100);
+    expect(segments.map((segment) => segment.records)).toEqual([records, records]);
+  });
+
   it('tells how many events of which project a segment holds', async () => {
     await queue.append([record('prj_a', 2), record('prj_b', 3), record('prj_a', 1)]);
     const { rows } = await store.postgres.pool.query(

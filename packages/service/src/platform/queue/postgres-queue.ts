@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely';
-import type { Postgres, Tx } from '../postgres/index.js';
+import { type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
 import {
   admitInOrder,
   chargeKey,
@@ -9,7 +9,13 @@ import {
   quotaCharges,
 } from './event-quota.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-import { decodeSegment, encodeSegment, SegmentFormatError, type SegmentRecord } from './segment.js';
+import {
+  decodeSegment,
+  encodeSegment,
+  SegmentFormatError,
+  type SegmentRecord,
+  segmentPieces,
+} from './segment.js';
 
 /** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
 const CLAIM_BYTES_MAX = 64 * 1_048_576;
@@ -19,16 +25,18 @@ const APPEND_TIMEOUT_MS = 10_000;
 const CHUNK_ROWS_FIRST = 16;
 const CHUNK_ROWS_MAX = 1_024;
 
-const APPEND = `insert into segments (received_at_ms, event_count, project_ids, project_event_counts, bytes)
-  values ($1, $2, $3, $4, $5)`;
+const appendFrom = (first: number) => `insert into segments
+  (received_at_ms, event_count, project_ids, project_event_counts, bytes)
+  values (${[0, 1, 2, 3, 4].map((at) => `$${first + at}`).join(', ')})`;
+const APPEND = appendFrom(1);
 
 /** Counts, and appends, in one commit. A row that would pass its limit cannot be stored: then nothing is done. */
 const APPEND_WITHIN_QUOTA = `with counted as (
   insert into event_quotas (tenant_id, month_start, used, event_limit)
-  select * from unnest($6::text[], $7::bigint[], $8::bigint[], $9::bigint[])
+  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
   on conflict (tenant_id, month_start) do update
   set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit
-) ${APPEND}`;
+) ${appendFrom(5)}`;
 const OVER_QUOTA = 'event_quotas_within_limit';
 /** Past it, all are tried again. */
 const SPENT_QUOTAS_MAX = 10_000;
@@ -62,22 +70,20 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 
   /** One statement, hence one commit, for all of `records`. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
-    // `query_timeout` is a field of pg's query that its types leave out.
-    const query = {
+    await queryWithPieces(this.postgres.pool, {
       name: 'append-segment',
       text: APPEND,
-      values: rowOf(records),
-      query_timeout: APPEND_TIMEOUT_MS,
-    };
-    await this.postgres.pool.query(query);
+      values: countsOf(records),
+      pieces: segmentPieces(records),
+      timeoutMs: APPEND_TIMEOUT_MS,
+    });
   }
 
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
     if (!this.isSpent(charges)) {
       try {
-        const query = appendWithinQuota(records, charges);
-        await this.postgres.pool.query({ name: 'append-within-quota', ...query });
+        await queryWithPieces(this.postgres.pool, appendWithinQuota(records, charges));
         return [];
       } catch (error) {
         if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
@@ -123,7 +129,11 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       const { rows } = await client.query<{ tenant_id: string; month_start: number; used: number }>(lock);
       const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
       const { admitted, refusals } = admitInOrder(records, charges, used);
-      if (admitted.length > 0) await client.query(appendWithinQuota(admitted, quotaCharges(admitted)));
+      if (admitted.length > 0) {
+        const { text, values, pieces, timeoutMs } = appendWithinQuota(admitted, quotaCharges(admitted));
+        const append = { text, values: [...values, Buffer.concat(pieces)], query_timeout: timeoutMs };
+        await client.query(append);
+      }
       await client.query('commit');
       return refusals;
     } finally {
@@ -133,7 +143,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
-    await tx.executeQuery(CompiledQuery.raw(APPEND, rowOf(records)));
+    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), encodeSegment(records)]));
   }
 
   async claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
@@ -169,8 +179,14 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 }
 
 function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]) {
-  const values = [...rowOf(records.map(({ record }) => record)), ...columnsOf(charges)];
-  return { text: APPEND_WITHIN_QUOTA, values, query_timeout: APPEND_TIMEOUT_MS };
+  const segment = records.map(({ record }) => record);
+  return {
+    name: 'append-within-quota',
+    text: APPEND_WITHIN_QUOTA,
+    values: [...columnsOf(charges), ...countsOf(segment)],
+    pieces: segmentPieces(segment),
+    timeoutMs: APPEND_TIMEOUT_MS,
+  };
 }
 
 function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
@@ -182,8 +198,8 @@ function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
   ];
 }
 
-/** The values of APPEND. */
-function rowOf(records: readonly SegmentRecord[]): unknown[] {
+/** The values of a segment's row, its bytes aside. */
+function countsOf(records: readonly SegmentRecord[]): unknown[] {
   if (records.length === 0) throw new RangeError('a segment needs at least one record');
   let receivedAtMs = Number.POSITIVE_INFINITY;
   let eventCount = 0;
@@ -196,13 +212,7 @@ function rowOf(records: readonly SegmentRecord[]): unknown[] {
     const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
     eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
   }
-  return [
-    receivedAtMs,
-    eventCount,
-    [...eventsByProject.keys()],
-    [...eventsByProject.values()],
-    encodeSegment(records),
-  ];
+  return [receivedAtMs, eventCount, [...eventsByProject.keys()], [...eventsByProject.values()]];
 }
 
 /** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */

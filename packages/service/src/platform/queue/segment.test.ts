@@ -8,6 +8,7 @@ import {
   SegmentFormatError,
   type SegmentRecord,
   type SegmentScope,
+  segmentPieces,
 } from './segment.js';
 
 const scopes: fc.Arbitrary<SegmentScope> = fc.record({
@@ -50,6 +51,15 @@ const sample: SegmentRecord = {
 };
 
 describe('segment frame', () => {
+  it('leaves large bodies where they are, and is the same in pieces', () => {
+    const body = Buffer.alloc(20_000, 'x');
+    const written = [sample, { ...sample, body }, sample, { ...sample, body }];
+    const pieces = segmentPieces(written);
+    expect(pieces.filter((piece) => piece === body)).toHaveLength(2);
+    expect(pieces).toHaveLength(4);
+    expect(decodeSegment(Buffer.concat(pieces))).toEqual(written);
+  });
+
   it('reads back what was written', () => {
     fc.assert(
       fc.property(fc.array(records, { maxLength: 8 }), (written) => {

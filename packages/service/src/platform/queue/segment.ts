@@ -63,6 +63,8 @@ const VERSION = 1;
 const PREAMBLE_BYTES = 8;
 /** scope, receivedAtMs, eventCount, bodyLength. */
 const RECORD_FIXED_BYTES = 4 + 8 + 4 + 4;
+/** Below it a copy costs less than one more piece to write. */
+const PIECE_BYTES_MIN = 16_384;
 const TWO_POW_32 = 2 ** 32;
 const KINDS: ReadonlySet<string> = new Set<SegmentKind>(['single', 'batch', 'reprocess']);
 
@@ -73,28 +75,45 @@ export function recordBytes(record: SegmentRecord): number {
 
 /** Frames `records` as one segment. Requests of one scope share its entry in the header. */
 export function encodeSegment(records: readonly SegmentRecord[]): Buffer {
+  return Buffer.concat(segmentPieces(records));
+}
+
+/** The same in pieces, of which the large ones are the bodies themselves: what is joined has to be copied. */
+export function segmentPieces(records: readonly SegmentRecord[]): Buffer[] {
   const { header, scopeOf } = encodeHeader(records);
   let length = PREAMBLE_BYTES + header.length;
   for (const record of records) {
     if (record.eventCount < 1 || record.ids.length !== record.eventCount * EVENT_ID_BYTES) {
       throw new RangeError(`${record.eventCount} events with ${record.ids.length} id bytes`);
     }
-    length += recordBytes(record);
+    length += recordBytes(record) - (isPiece(record) ? record.body.length : 0);
   }
-  const segment = Buffer.allocUnsafe(length);
-  let at = segment.writeUInt32LE(VERSION, 0);
-  at = segment.writeUInt32LE(header.length, at);
-  at += header.copy(segment, at);
+  const frames = Buffer.allocUnsafe(length);
+  const pieces: Buffer[] = [];
+  let pieceStart = 0;
+  let at = frames.writeUInt32LE(VERSION, 0);
+  at = frames.writeUInt32LE(header.length, at);
+  at += header.copy(frames, at);
   records.forEach((record, index) => {
-    at = segment.writeUInt32LE(scopeOf[index] ?? 0, at);
-    at = segment.writeUInt32LE(record.receivedAtMs % TWO_POW_32, at);
-    at = segment.writeUInt32LE(Math.floor(record.receivedAtMs / TWO_POW_32), at);
-    at = segment.writeUInt32LE(record.eventCount, at);
-    at += record.ids.copy(segment, at);
-    at = segment.writeUInt32LE(record.body.length, at);
-    at += record.body.copy(segment, at);
+    at = frames.writeUInt32LE(scopeOf[index] ?? 0, at);
+    at = frames.writeUInt32LE(record.receivedAtMs % TWO_POW_32, at);
+    at = frames.writeUInt32LE(Math.floor(record.receivedAtMs / TWO_POW_32), at);
+    at = frames.writeUInt32LE(record.eventCount, at);
+    at += record.ids.copy(frames, at);
+    at = frames.writeUInt32LE(record.body.length, at);
+    if (isPiece(record)) {
+      pieces.push(frames.subarray(pieceStart, at), record.body);
+      pieceStart = at;
+    } else {
+      at += record.body.copy(frames, at);
+    }
   });
-  return segment;
+  if (pieceStart < at) pieces.push(frames.subarray(pieceStart));
+  return pieces;
+}
+
+function isPiece({ body }: SegmentRecord): boolean {
+  return body.length >= PIECE_BYTES_MIN;
 }
 
 /**
