@@ -38,7 +38,7 @@ describe('unavailable', () => {
 
   test('is a query that took too long or too much, as the limits say', async () => {
     const { url, drop } = await createTestClickHouse();
-    const limits = { executionSecondsMax: 1, queryMemoryBytesMax: 20_000_000 };
+    const limits = { executionSecondsMax: 1, queryMemoryBytesMax: 20_000_000, resultBytesMax: 1_000_000 };
     const limited = connectClickHouse({ url, limits });
     try {
       const long = await failureOf(
@@ -49,7 +49,11 @@ describe('unavailable', () => {
         limited.query('SELECT length(groupArray(number)) AS n FROM numbers(100000000)'),
       );
       expect(large).toMatchObject({ type: 'MEMORY_LIMIT_EXCEEDED' });
-      expect([long, large].map(isClickHouseUnavailable)).toEqual([true, true]);
+      const wide = await failureOf(
+        limited.query('SELECT repeat(toString(number), 1000) AS text FROM numbers(2000)'),
+      );
+      expect(wide).toMatchObject({ type: 'TOO_MANY_ROWS_OR_BYTES' });
+      expect([long, large, wide].map(isClickHouseUnavailable)).toEqual([true, true, true]);
     } finally {
       await limited.close();
       await drop();
