@@ -10,6 +10,37 @@ export const DIALOG_TITLE = `(() => {
 
 export const TWO_FRAMES = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
 
+/**
+ * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's own words after them:
+ * those stand in the same line, and nothing holds the name apart.
+ */
+const TURNED = `() => {
+  const turned = [];
+  const flows = (node) => node instanceof Element && /^(inline|contents)$/.test(getComputedStyle(node).display);
+  const isApart = (element) => !flows(element) || getComputedStyle(element).unicodeBidi.startsWith('isolate');
+  const beside = (node) => {
+    let text = '';
+    for (let next = node.nextSibling; next !== null; next = next.nextSibling) {
+      if (next instanceof Element && (next.tagName === 'BR' || !flows(next))) break;
+      text += next.textContent;
+    }
+    return text;
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: node } = texts;
+    const [, rest] = /^.*~\\d+(.*)$/s.exec(node.data) ?? [];
+    if (rest === undefined || rest.startsWith('\\u2069') || node.parentElement.closest('option, pre, code, .cm-editor, .sr-only') !== null) continue;
+    let after = rest;
+    for (let each = node; ; each = each.parentElement) {
+      after += beside(each);
+      if (isApart(each.parentElement)) break;
+    }
+    if (/\\p{L}/u.test(after)) turned.push('a name that turns “' + after.slice(0, 40) + '” after ' + node.data.slice(0, 60));
+  }
+  return turned;
+}`;
+
 /** Runs in the page: all that it says, and what must not be in it. */
 export const LOOK = `(() => {
   const findings = [];
@@ -30,6 +61,7 @@ export const LOOK = `(() => {
   for (const { outerHTML } of document.querySelectorAll('[data-hostile], main iframe, main object, main embed, main base'))
     findings.push('an element ' + outerHTML.slice(0, 100));
   findings.push(...window.hostileFindings.splice(0));
+  findings.push(...(${TURNED})());
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) findings.push('the page is ' + (scrollWidth - clientWidth) + ' px too wide');
   return { visible, shown: shown.join('\\n'), findings };

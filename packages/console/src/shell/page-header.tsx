@@ -51,7 +51,7 @@ export function PageHeader({
             </Link>{' '}
           </>
         )}
-        {title}
+        <bdi>{title}</bdi>
       </h1>
       {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       {lead !== undefined && <p className="basis-full text-[13px] text-ink-soft">{lead}</p>}

@@ -13,7 +13,7 @@ export function ConfirmDialog({
   onConfirm,
   children,
 }: {
-  readonly title: string;
+  readonly title: ReactNode;
   readonly action: string;
   /** What confirming begins. */
   readonly change: { readonly isPending: boolean; readonly isError: boolean; readonly error: unknown };

@@ -5,8 +5,8 @@ import { Button, IconButton } from './button.js';
 import { classes } from './classes.js';
 
 export interface DialogProps {
-  readonly title: string;
-  readonly description?: string;
+  readonly title: ReactNode;
+  readonly description?: ReactNode;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly isWide?: boolean;

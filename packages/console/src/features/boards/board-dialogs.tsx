@@ -29,7 +29,11 @@ export function BoardDialogs({
     case 'delete-board':
       return (
         <ConfirmDialog
-          title={`Delete “${board.name}”?`}
+          title={
+            <>
+              Delete “<bdi>{board.name}</bdi>”?
+            </>
+          }
           action="Delete board"
           change={changes.remove}
           isOpen
@@ -44,7 +48,11 @@ export function BoardDialogs({
     case 'delete-chart':
       return (
         <ConfirmDialog
-          title={`Delete “${doing.chart.title}”?`}
+          title={
+            <>
+              Delete “<bdi>{doing.chart.title}</bdi>”?
+            </>
+          }
           action="Delete chart"
           change={changes.removeChart}
           isOpen

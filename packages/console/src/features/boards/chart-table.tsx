@@ -36,7 +36,7 @@ export function ChartTable({
             </th>
             {series.map(({ key, label, unit }) => (
               <th key={key} scope="col" className="px-3 py-1.5 text-right font-medium whitespace-nowrap">
-                {label} {unit}
+                <bdi>{label}</bdi> {unit}
               </th>
             ))}
           </tr>

@@ -44,7 +44,7 @@ function Steps() {
   return (
     <div className="max-w-6xl">
       <p className="mb-6 text-[13px] text-ink-soft">
-        Three steps from an empty project to the first chart of {name}. Each ticks itself off.
+        Three steps from an empty project to the first chart of <bdi>{name}</bdi>. Each ticks itself off.
       </p>
       <ol>
         <RulesStep

@@ -1,4 +1,5 @@
 import type { ExtractorRuleSet, PricingRuleSet } from '@tollgate/contract';
+import { isolated } from '../../bidi.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import type { RuleSet, RuleSetKind, useRuleSetChanges } from './api.js';
 import { useBoundPricings } from './bindings.js';
@@ -19,7 +20,11 @@ export function ArchiveDialog({
 }) {
   return (
     <ConfirmDialog
-      title={`Archive ${titleOf(ruleSet)}?`}
+      title={
+        <>
+          Archive <bdi>{titleOf(ruleSet)}</bdi>?
+        </>
+      }
       action="Archive for good"
       change={change}
       isOpen
@@ -43,8 +48,8 @@ function ExtractorEnd({ extractor }: { readonly extractor: ExtractorRuleSet }) {
       There is no way back.
       {bound.length > 0 && (
         <span className="mt-3 block">
-          In force for it: {bound.map(titleOf).join(', ')}. What prices it is not archived with it, and can
-          still be mended for events that failed.
+          In force for it: <bdi>{bound.map(titleOf).join(', ')}</bdi>. What prices it is not archived with it,
+          and can still be mended for events that failed.
         </span>
       )}
     </>
@@ -63,7 +68,7 @@ function PricingEnd({ pricing }: { readonly pricing: PricingRuleSet }) {
       back.
       <span className="mt-3 block">
         {others.length > 0
-          ? `Still in force: ${others.map(titleOf).join(', ')}.`
+          ? `Still in force: ${isolated(others.map(titleOf).join(', '))}.`
           : 'No other pricing rule set is in force: charge items without a price of their own will be unpriced.'}
       </span>
     </>

@@ -40,7 +40,11 @@ export function PublishDialog(props: PublishDialogProps) {
   if (!isReady && draft !== undefined && !versions.isFetching) setReady(true);
   return (
     <Dialog
-      title={`Publish ${titleOf(ruleSet)}, version ${ruleSet.version}`}
+      title={
+        <>
+          Publish <bdi>{titleOf(ruleSet)}</bdi>, version {ruleSet.version}
+        </>
+      }
       description="A published version never changes: what comes later is another version."
       isOpen
       onClose={onClose}

@@ -33,7 +33,11 @@ export function KeysPage() {
         <Table label="API keys" columns={columns} rows={keys.data} keyOf={({ id }) => id} />
       )}
       <ConfirmDialog
-        title={`Revoke “${revoking?.name}”?`}
+        title={
+          <>
+            Revoke “<bdi>{revoking?.name}</bdi>”?
+          </>
+        }
         action="Revoke key"
         change={revoke}
         isOpen={revoking !== undefined}
@@ -77,7 +81,7 @@ function columnsOf({
       title: 'Key',
       cell: ({ id, name }) => (
         <span className="font-medium">
-          {name} {id === ownId && <Badge tone="accent">yours</Badge>}
+          <bdi>{name}</bdi> {id === ownId && <Badge tone="accent">yours</Badge>}
         </span>
       ),
     },

@@ -110,7 +110,11 @@ function PricedBy({ item: { priced_by: by } }: { readonly item: UsageItemExplana
         PRICED_BY[by.pricing_source]
       ) : (
         <>
-          {by.rule_name !== null && `${by.rule_name}, `}
+          {by.rule_name !== null && (
+            <>
+              <bdi>{by.rule_name}</bdi>,{' '}
+            </>
+          )}
           <InlineLink href={`/p/${id}/rules/${kind}/${by.rule_set_id}`}>
             {PRICED_BY[by.pricing_source]}
           </InlineLink>

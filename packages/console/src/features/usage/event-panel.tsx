@@ -142,7 +142,8 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
           '—'
         ) : (
           <>
-            {subjectOf(event)} · <InlineLink href={`/p/${id}/limits?${limits}`}>its limits</InlineLink>
+            <bdi>{subjectOf(event)}</bdi> ·{' '}
+            <InlineLink href={`/p/${id}/limits?${limits}`}>its limits</InlineLink>
           </>
         )}
       </Fact>

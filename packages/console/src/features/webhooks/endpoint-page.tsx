@@ -143,8 +143,8 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         onClose={close}
         onConfirm={() => remove.mutate(endpoint.id, { onSuccess: gone })}
       >
-        {endpoint.url} gets no further message, and what was delivered to it is not listed any more. This
-        cannot be taken back.
+        <bdi>{endpoint.url}</bdi> gets no further message, and what was delivered to it is not listed any
+        more. This cannot be taken back.
       </ConfirmDialog>
     </>
   );

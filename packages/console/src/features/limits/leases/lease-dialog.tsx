@@ -30,7 +30,12 @@ export function LeaseDialog({ isOpen, ...form }: LeaseFormProps & { readonly isO
   return (
     <Dialog
       title="Open a lease"
-      description={`Reserves an amount for ${subjectName(form.subject)}, so that nobody else uses it meanwhile.`}
+      description={
+        <>
+          Reserves an amount for <bdi>{subjectName(form.subject)}</bdi>, so that nobody else uses it
+          meanwhile.
+        </>
+      }
       isOpen={isOpen}
       onClose={form.onClose}
     >

@@ -86,15 +86,17 @@ function PlanEditor({
       </div>
       <footer className="sticky bottom-0 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-page px-4 py-3 sm:px-6">
         <p className="mr-auto text-xs text-ink-faint">Nothing counts until the draft is published.</p>
-        <Link
-          href={back}
-          className="inline-flex h-8 items-center rounded-md border border-line-strong bg-panel px-3 text-[13px] font-medium shadow-xs hover:bg-sunken"
-        >
-          Cancel
-        </Link>
-        <Button type="submit" look="primary" isBusy={save.isPending}>
-          Save draft
-        </Button>
+        <div className="flex gap-2">
+          <Link
+            href={back}
+            className="inline-flex h-8 items-center rounded-md border border-line-strong bg-panel px-3 text-[13px] font-medium shadow-xs hover:bg-sunken"
+          >
+            Cancel
+          </Link>
+          <Button type="submit" look="primary" isBusy={save.isPending}>
+            Save draft
+          </Button>
+        </div>
       </footer>
     </form>
   );

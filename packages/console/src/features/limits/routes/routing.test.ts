@@ -7,15 +7,18 @@ const SUBJECT = { type: 'user', id: 'u1' };
 
 it('prefers the route that names the subject', () => {
   const { route: found, reason } = routingOf(SUBJECT, route('u1'), route('*'));
-  expect([found?.id, reason]).toEqual(['ra_u1', 'A route names user/u1. It wins over that of every user.']);
-  expect(routingOf(SUBJECT, route('u1'), undefined).reason).toBe('A route names user/u1.');
+  expect([found?.id, reason]).toEqual([
+    'ra_u1',
+    'It has a route of its own. It wins over that of every user.',
+  ]);
+  expect(routingOf(SUBJECT, route('u1'), undefined).reason).toBe('It has a route of its own.');
 });
 
 it('takes that of every subject of the type otherwise', () => {
   const { route: found, reason } = routingOf(SUBJECT, undefined, route('*'));
   expect([found?.id, reason]).toEqual([
     'ra_*',
-    'No route names user/u1, so that of every user applies, with windows of its own.',
+    'It has no route of its own, so that of every user applies, with windows of its own.',
   ]);
 });
 

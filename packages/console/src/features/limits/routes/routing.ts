@@ -4,6 +4,7 @@ import { EVERY, type Subject } from '../subjects/subject.js';
 /** Which route a subject has, and why. */
 export interface Routing {
   readonly route: SubjectRoute | undefined;
+  /** A sentence about the subject, which is named beside it. */
   readonly reason: string;
 }
 
@@ -24,16 +25,16 @@ export function routingOf(
   }
   if (own !== undefined) {
     const beside = every === undefined ? '' : ` It wins over that of every ${type}.`;
-    return { route: own, reason: `A route names ${type}/${id}.${beside}` };
+    return { route: own, reason: `It has a route of its own.${beside}` };
   }
   if (every !== undefined) {
     return {
       route: every,
-      reason: `No route names ${type}/${id}, so that of every ${type} applies, with windows of its own.`,
+      reason: `It has no route of its own, so that of every ${type} applies, with windows of its own.`,
     };
   }
   return {
     route: undefined,
-    reason: `No route names ${type}/${id}, and there is none of every ${type}: its usage is priced, but nobody pays for it and nothing limits it.`,
+    reason: `It has no route of its own, and there is none of every ${type}: its usage is priced, but nobody pays for it and nothing limits it.`,
   };
 }

@@ -1,3 +1,4 @@
+import { isolated } from '../../../bidi.js';
 import { decimalExact } from '../../../format.js';
 import { plainNumber } from '../../../plain-number.js';
 import { periodWords } from './period.js';
@@ -16,7 +17,7 @@ function whatIsCounted(rule: RuleDraft): string {
   const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;
-  const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${dimension_value}`;
+  const where = dimension_key === '' ? '' : ` where ${dimension_key} is ${isolated(dimension_value)}`;
   const selected = { all: 'all usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type
   ];

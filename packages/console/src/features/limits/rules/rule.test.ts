@@ -27,7 +27,7 @@ describe('a rule as a sentence', () => {
       notify_at: '100',
     } as const;
     expect(ruleSentence(rule)).toBe(
-      '1,000,000 llm.output_tokens where model is large per 7 days, then only tells',
+      '1,000,000 llm.output_tokens where model is \u2068large\u2069 per 7 days, then only tells',
     );
   });
 

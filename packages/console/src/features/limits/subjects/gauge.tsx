@@ -1,4 +1,5 @@
 import type { RealtimeLimit } from '@tollgate/contract';
+import { isolated } from '../../../bidi.js';
 import { dateTime, decimal, decimalExact, decimalShort } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
@@ -81,6 +82,7 @@ export function limitName(limit: RealtimeLimit): string {
   const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type
   ];
-  const where = dimension_key === undefined ? '' : ` where ${dimension_key} is ${dimension_value}`;
+  const where =
+    dimension_key === undefined ? '' : ` where ${dimension_key} is ${isolated(dimension_value ?? '')}`;
   return `${selected}${where}, ${periodWords(period)}`;
 }

@@ -1,4 +1,5 @@
 import type { UsageChargeItem, UsageItemExplanation } from '@tollgate/contract';
+import type { ReactNode } from 'react';
 import { totalsOf } from '../../../exact-sum.js';
 import { decimalExact } from '../../../format.js';
 
@@ -153,10 +154,14 @@ function Code({ children }: { readonly children: string }) {
   return <code className="font-mono wrap-anywhere text-ink-faint">{children}</code>;
 }
 
-function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): string {
+function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): ReactNode {
   if (pricing_source === 'unpriced') return 'No rule has a price for it';
   if (pricing_source === 'hint') return 'Priced by the event';
   if (pricing_source === 'extractor') return 'Priced by the extractor';
   const version = rule_set_version === null ? 'of these rules' : `of version ${rule_set_version}`;
-  return `Priced by “${rule_name ?? ''}” ${version}`;
+  return (
+    <>
+      Priced by “<bdi>{rule_name}</bdi>” {version}
+    </>
+  );
 }
