@@ -1,5 +1,5 @@
 import { DropdownMenu as Radix } from 'radix-ui';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useRef } from 'react';
 import { classes } from './classes.js';
 
 export interface MenuItem {
@@ -21,6 +21,13 @@ export function Menu({
   readonly trigger: ReactNode;
   readonly items: readonly MenuItem[];
 }) {
+  const chosen = useRef<() => void>(undefined);
+  // Once the button has the focus again: a dialog that is opened takes it from there, and gives it back.
+  const act = () => {
+    const chosenNow = chosen.current;
+    chosen.current = undefined;
+    if (chosenNow !== undefined) queueMicrotask(chosenNow);
+  };
   return (
     <Radix.Root>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -28,6 +35,7 @@ export function Menu({
         <Radix.Content
           align="end"
           sideOffset={4}
+          onCloseAutoFocus={act}
           className="z-50 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-panel p-1 shadow-lg"
         >
           {items.map((item, index) => (
@@ -36,7 +44,12 @@ export function Menu({
               {item.group !== undefined && item.group !== items[index - 1]?.group && (
                 <Radix.Label className="px-2.5 pt-2 pb-1 text-xs text-ink-faint">{item.group}</Radix.Label>
               )}
-              <Item {...item} />
+              <Item
+                {...item}
+                onSelect={() => {
+                  chosen.current = item.onSelect;
+                }}
+              />
             </Fragment>
           ))}
         </Radix.Content>
