@@ -149,17 +149,18 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     { title: 'When (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     {
       title: 'What',
-      cell: ({ kind, transaction_id }) =>
+      cell: ({ kind, transaction_id, description }) =>
         kind === 'usage' ? (
           <Link href={`/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>
             {KIND_LABELS[kind]}
           </Link>
         ) : (
-          KIND_LABELS[kind]
+          <span title={description ?? undefined}>
+            {KIND_LABELS[kind]} <span className="ml-1.5 text-ink-faint">{description}</span>
+          </span>
         ),
     },
     ...(hasLines ? lines : []),
-    { title: 'Description', cell: ({ description }) => description ?? '' },
     {
       title: 'Amount',
       isNumber: true,

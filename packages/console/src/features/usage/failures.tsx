@@ -58,13 +58,13 @@ export function Failures({
               aria-pressed={chosen === code}
               onClick={() => onCode(chosen === code ? undefined : code)}
               className={classes(
-                'tabular flex w-full items-baseline gap-3 rounded-md px-2 py-1 text-left text-[13px] hover:bg-sunken',
+                'tabular flex w-full flex-wrap items-baseline gap-x-3 rounded-md sm:flex-nowrap px-2 py-1 text-left text-[13px] hover:bg-sunken',
                 chosen === code && 'bg-accent-soft',
               )}
             >
-              <span className="w-12 shrink-0 text-right font-medium">{count(times)}</span>
+              <span className="min-w-5 shrink-0 font-medium sm:w-12 sm:text-right">{count(times)}</span>
               <code className="shrink-0 font-mono text-xs">{code}</code>
-              <span className="min-w-0 truncate text-ink-soft">{message}</span>
+              <span className="min-w-0 break-words text-ink-soft">{message}</span>
             </button>
           </li>
         ))}
