@@ -4,8 +4,9 @@
 //
 // `series` × `buckets` minutes of usage are brought in, and a browser opens a board with one chart of all of it. The pointer moves
 // over the chart: first while nothing comes in, then while every second one event of each series does, which the chart is told
-// of by the live stream. Prints how long frames took, and how much processor time each task of the page; the aim is nothing over
-// 50 ms. Needs a build, and the machine to itself: the service, the browser and its software renderer share the cores.
+// of by the live stream; halfway a minute ends, and the window moves on. Prints how long frames took, and how much processor
+// time each task of the page; the aim is nothing over 50 ms. Needs a build, and the machine to itself: the service, the browser
+// and its software renderer share the cores.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import sparticuz from '@sparticuz/chromium';
@@ -59,6 +60,7 @@ try {
   );
   const quiet = await framesOf(page);
   report('the pointer moves, nothing comes in', quiet);
+  await minuteEndIn(options.seconds / 2);
   const before = await total(page);
   const ticking = new AbortController();
   const ticks = tick(project, ticking.signal);
@@ -174,6 +176,12 @@ async function tick(project, signal) {
 
 function total(page) {
   return page.getByText('Total', { exact: true }).locator('xpath=..').textContent();
+}
+
+function minuteEndIn(seconds) {
+  const untilEndMs = MINUTE_S * 1_000 - (Date.now() % (MINUTE_S * 1_000));
+  const waitMs = untilEndMs - seconds * 1_000;
+  return delay(waitMs < 0 ? waitMs + MINUTE_S * 1_000 : waitMs);
 }
 
 /**

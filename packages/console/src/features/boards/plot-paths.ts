@@ -28,31 +28,29 @@ function belowOf({ data }: uPlot, seriesIndex: number): ArrayLike<number | null 
 /** An area down to the series below, so that colours do not mix, and a line on top of it. */
 export const areaPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, last) => {
   const times = plot.data[0];
-  const values = plot.data[seriesIndex] ?? [];
   const below = belowOf(plot, seriesIndex);
   const { xOf, yOf } = placesIn(plot);
-  const stroke = new Path2D();
-  const fill = new Path2D();
-  for (let index = first; index <= last; index++) {
-    const [x, y] = [xOf(times[index] ?? 0), yOf(values[index] ?? 0)];
-    stroke.lineTo(x, y);
-    fill.lineTo(x, y);
-  }
+  const stroke = lineOf(plot, seriesIndex, first, last);
+  const fill = new Path2D(stroke);
   for (let index = last; index >= first; index--)
     fill.lineTo(xOf(times[index] ?? 0), yOf(below?.[index] ?? 0));
   fill.closePath();
   return { stroke, fill };
 };
 
-export const linePaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, last) => {
+export const linePaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, last) => ({
+  stroke: lineOf(plot, seriesIndex, first, last),
+});
+
+function lineOf(plot: uPlot, seriesIndex: number, first: number, last: number): Path2D {
   const times = plot.data[0];
   const values = plot.data[seriesIndex] ?? [];
   const { xOf, yOf } = placesIn(plot);
-  const stroke = new Path2D();
+  const line = new Path2D();
   for (let index = first; index <= last; index++)
-    stroke.lineTo(xOf(times[index] ?? 0), yOf(values[index] ?? 0));
-  return { stroke };
-};
+    line.lineTo(xOf(times[index] ?? 0), yOf(values[index] ?? 0));
+  return line;
+}
 
 /** Bars on those of the series below, about the start of their bucket. */
 export const barPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, last) => {

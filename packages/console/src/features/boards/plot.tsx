@@ -29,8 +29,11 @@ const X_TICK_PX = 90;
 const X_AXIS_PX = 32;
 const Y_AXIS_PX = 52;
 const AREA_ALPHA = '59';
-/** With more lines than this, their points would hide them. */
-const POINTED_MAX = 12;
+/** With more lines than this, their points would hide them, and broad lines each other. */
+const FEW_MAX = 12;
+const LINE_PX = 1.5;
+/** A browser draws lines of one pixel in two thirds of the time. */
+const THIN_LINE_PX = 1;
 const FONT = '11px "Inter Variable", system-ui, sans-serif';
 
 /** Draws the series on a canvas. Its numbers can be read from the legend and the table beside it. */
@@ -71,8 +74,12 @@ export function Plot(props: PlotProps) {
   useEffect(() => {
     const before = drawn.current;
     if (before?.frame === frame && before.series === series && before.untilS === untilS) return;
-    drawn.current = latest.current;
-    plot.current?.setData(columnsOf(latest.current));
+    // In a task of its own: that in which React has written the page is long enough.
+    const request = requestAnimationFrame(() => {
+      drawn.current = latest.current;
+      plot.current?.setData(columnsOf(latest.current));
+    });
+    return () => cancelAnimationFrame(request);
   }, [frame, series, untilS]);
   return <div ref={host} role="img" aria-label={summary} style={{ height }} />;
 }
@@ -105,7 +112,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     cursor: {
       sync: { key: syncKey },
       y: false,
-      points: { show: series.length <= POINTED_MAX, size: 6 },
+      points: { show: series.length <= FEW_MAX, size: 6 },
       drag: { x: false, y: false },
     },
     scales: {
@@ -131,7 +138,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
         values: (_plot, values) => values.map(axisNumber),
       },
     ],
-    series: [{}, ...series.map((each) => drawnSeries(type, each))],
+    series: [{}, ...series.map((each) => drawnSeries(type, each, series.length))],
     hooks: {
       drawAxes: [
         (plot) => hatchCut(plot, latest.current.frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
@@ -150,13 +157,13 @@ function timeRange(plot: uPlot, min: number, max: number, { type, untilS = 0 }: 
 
 const PATHS = { line: linePaths, area: areaPaths, bar: barPaths };
 
-function drawnSeries(type: PlotType, { color }: ColoredSeries): uPlot.Series {
+function drawnSeries(type: PlotType, { color }: ColoredSeries, count: number): uPlot.Series {
   const common = { paths: PATHS[type], points: { show: false } };
   if (type === 'bar') return { ...common, stroke: color, fill: color, width: 0 };
   return {
     ...common,
     stroke: color,
-    width: 1.5,
+    width: count <= FEW_MAX ? LINE_PX : THIN_LINE_PX,
     ...(type === 'area' ? { fill: `${color}${AREA_ALPHA}` } : {}),
   };
 }
