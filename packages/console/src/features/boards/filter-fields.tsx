@@ -1,8 +1,8 @@
 import type { DimensionFilter } from '@tollgate/contract';
 import { Plus, X } from 'lucide-react';
-import { useId } from 'react';
 import { Button, IconButton } from '../../ui/button.js';
-import { Select, TextInput } from '../../ui/field.js';
+import { Select } from '../../ui/field.js';
+import { FilterValues } from './filter-values.js';
 import { type UsedMetric, valuesOf } from './metrics.js';
 
 type Filters = Readonly<Record<string, DimensionFilter>>;
@@ -69,7 +69,6 @@ interface FilterRowProps {
 }
 
 function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRemove }: FilterRowProps) {
-  const listId = useId();
   const condition: Condition = filter.not_in === undefined ? 'in' : 'not_in';
   const values = filter.in ?? filter.not_in ?? [];
   const write = (how: Condition, written: readonly string[]) => onChange({ [how]: [...written] });
@@ -91,29 +90,12 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
       <IconButton label={`Remove the condition on ${name}`} onClick={onRemove}>
         <X size={14} />
       </IconButton>
-      <TextInput
-        aria-label={`Values of ${name}, separated by commas`}
-        className="col-span-3 w-full"
-        placeholder="Values, separated by commas"
-        list={listId}
-        defaultValue={values.join(', ')}
-        onBlur={({ target }) => {
-          // Values that hold commas themselves stay whole for as long as nobody changes them.
-          if (target.value !== values.join(', ')) write(condition, readValues(target.value));
-        }}
+      <FilterValues
+        name={name}
+        values={values}
+        suggestions={suggestions}
+        onChange={(changed) => write(condition, changed)}
       />
-      <datalist id={listId}>
-        {suggestions.map((value) => (
-          <option key={value} value={value} />
-        ))}
-      </datalist>
     </div>
   );
-}
-
-function readValues(text: string): string[] {
-  return text
-    .split(',')
-    .map((value) => value.trim())
-    .filter((value) => value !== '');
 }
