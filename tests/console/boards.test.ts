@@ -5,6 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { CUSTOMER, hasBrowser, type OpenConsole, openConsole, SOURCE } from '../support/console.js';
+import { openPhone } from '../support/phone.js';
 
 const EVENTS = 30;
 /** What the page may load before anybody edits anything, compressed. */
@@ -138,6 +139,32 @@ describe.runIf(hasBrowser)('boards', () => {
     await note.waitFor();
   });
 
+  it('show the crosshair under a finger, which scrolls the page all the same', async () => {
+    const phone = await openPhone(page);
+    try {
+      await phone.page.goto(`${opened.service.url}/sign-in#key=${opened.tenant.key}`);
+      await phone.page.getByRole('heading', { name: 'Boards' }).waitFor();
+      await phone.page.goto(boardPath());
+      const card = phone.page.getByRole('region', { name: 'Cost by model', exact: true });
+      await card.locator('canvas').waitFor();
+      const box = await card.getByRole('img').boundingBox();
+      if (box === null) throw new Error('the plot is not shown');
+      const end = { x: box.x + box.width - 25, y: box.y + 60 };
+      await phone.drag({ x: end.x - 120, y: end.y }, end);
+      await card.getByText('not over yet').waitFor();
+      await phone.lift();
+      await card.getByText('not over yet').waitFor({ state: 'detached' });
+      const before = (await card.boundingBox())?.y ?? 0;
+      await phone.drag({ x: end.x, y: end.y + 80 }, end);
+      await phone.lift();
+      await waitFor(async () => ((await card.boundingBox())?.y ?? 0) < before, {
+        what: 'the page to scroll',
+      });
+    } finally {
+      await phone.close();
+    }
+  });
+
   it('hide and isolate what the legend names', async () => {
     const requests = chart('Requests by model');
     const whole = await totalOf('Requests by model');
@@ -221,6 +248,33 @@ describe.runIf(hasBrowser)('boards', () => {
     await choose('Tokens, another time', 'Delete');
     await page.getByRole('button', { name: 'Delete chart' }).click();
     await chart('Tokens, another time').waitFor({ state: 'detached' });
+  });
+
+  it('are filtered by values that hold commas', async () => {
+    await choose('Tokens by kind', 'Duplicate');
+    const editor = page.getByRole('dialog', { name: 'New chart' });
+    await editor.getByLabel('Title').fill('Tokens of few');
+    await editor.getByRole('button', { name: 'Add condition' }).click();
+    const dimension = await editor.getByLabel('Dimension').inputValue();
+    const value = editor.getByLabel(`Add a value of ${dimension}`);
+    for (const text of ['one, and two', 'three', 'not this']) {
+      await value.fill(text);
+      await value.press('Enter');
+    }
+    await editor.getByRole('button', { name: 'Remove not this' }).click();
+    // What is not added yet counts as well.
+    await value.fill('four');
+    const posted = page.waitForRequest((request) => request.url().endsWith('/charts'));
+    await editor.getByRole('button', { name: 'Add chart' }).click();
+    expect((await posted).postDataJSON()).toMatchObject({
+      filters: { [dimension]: { in: ['one, and two', 'three', 'four'] } },
+    });
+    await choose('Tokens of few', 'Edit');
+    await page.getByRole('listitem').getByText('one, and two', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await choose('Tokens of few', 'Delete');
+    await page.getByRole('button', { name: 'Delete chart' }).click();
+    await chart('Tokens of few').waitFor({ state: 'detached' });
   });
 
   it('break no content policy and log no error', () => {

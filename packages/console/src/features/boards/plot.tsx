@@ -56,6 +56,7 @@ export function Plot(props: PlotProps) {
     if (element === null) return;
     let width = element.clientWidth;
     const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest.current), element);
+    followFinger(made);
     plot.current = made;
     drawn.current = latest.current;
     const observer = new ResizeObserver(() => {
@@ -82,6 +83,20 @@ export function Plot(props: PlotProps) {
     return () => cancelAnimationFrame(request);
   }, [frame, series, untilS]);
   return <div ref={host} role="img" aria-label={summary} style={{ height }} />;
+}
+
+/** Sideways a finger moves the crosshair, and the plot takes it for a mouse; up and down it scrolls the page. */
+function followFinger({ over }: uPlot): void {
+  over.style.touchAction = 'pan-y pinch-zoom';
+  const tell = (type: string) => (event: PointerEvent) => {
+    if (event.pointerType !== 'touch') return;
+    const { left, right } = over.getBoundingClientRect();
+    const clientX = Math.min(Math.max(event.clientX, left), right);
+    over.dispatchEvent(new MouseEvent(type, { clientX, clientY: event.clientY }));
+  };
+  over.addEventListener('pointermove', tell('mousemove'));
+  over.addEventListener('pointerup', tell('mouseleave'));
+  over.addEventListener('pointercancel', tell('mouseleave'));
 }
 
 /** Lines as they are; areas and bars each on top of those before. */
