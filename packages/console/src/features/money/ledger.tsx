@@ -32,7 +32,9 @@ export function Ledger(props: LedgerProps) {
     <section aria-label="Ledger" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[15px] font-semibold">Ledger</h2>
-        <LedgerFilters {...props} />
+        <div className="flex flex-wrap gap-2 max-sm:w-full max-sm:*:min-w-0 max-sm:*:flex-1">
+          <LedgerFilters {...props} />
+        </div>
       </div>
       {since !== undefined && (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-accent-soft px-3.5 py-2 text-[13px]">

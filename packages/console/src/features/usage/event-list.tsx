@@ -2,7 +2,9 @@ import type { UsageEvent } from '@tollgate/contract';
 import { Activity, ArrowUp } from 'lucide-react';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { count } from '../../format.js';
+import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
+import { InlineLink } from '../../ui/inline-link.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useEvents, useNewestEvents } from './api.js';
 import { type Feed, feedOf } from './event-feed.js';
@@ -47,13 +49,7 @@ export function EventList({
           }}
         />
       )}
-      {rows.length === 0 && (
-        <EmptyState icon={<Activity size={20} />} title="No events">
-          {isFiltered
-            ? 'None fits these filters.'
-            : 'Events appear here about a second after they were sent.'}
-        </EmptyState>
-      )}
+      {rows.length === 0 && <NoEvents isFiltered={isFiltered} />}
       {rows.length > 0 && <EventTable rows={rows} onChoose={({ raw_event_id }) => onChoose(raw_event_id)} />}
       {events.hasNextPage && (
         <Button
@@ -141,5 +137,22 @@ function useIsAtTop(): boolean {
       return () => window.removeEventListener('scroll', listener);
     },
     () => window.scrollY < TOP_PX,
+  );
+}
+
+function NoEvents({ isFiltered }: { readonly isFiltered: boolean }) {
+  const { id } = useProject();
+  return isFiltered ? (
+    <EmptyState icon={<Activity size={20} />} title="No events">
+      None fits these filters.
+    </EmptyState>
+  ) : (
+    <EmptyState
+      icon={<Activity size={20} />}
+      title="No events yet"
+      action={<InlineLink href={`/p/${id}/start`}>Send the first one</InlineLink>}
+    >
+      Events appear here about a second after they were sent.
+    </EmptyState>
   );
 }

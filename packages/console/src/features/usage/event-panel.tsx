@@ -79,7 +79,7 @@ function Detail({ detail }: { readonly detail: UsageEventDetail }) {
           <EventFacts event={detail} />
           <Explanation detail={detail} />
         </div>
-        <div className="flex min-w-0 flex-col gap-5">
+        <div className="flex min-w-0 flex-col gap-5 lg:sticky lg:top-0 lg:self-start">
           <Sent title="As it was sent" value={raw_json} />
           {billing !== null && <Sent title="x-billing" value={billing} />}
           {metadata !== null && <Sent title="Metadata" value={metadata} />}

@@ -43,8 +43,8 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
       {finding !== undefined && <p className="text-xs text-bad">{finding}</p>}
       {entries.length === 0 && <p className="text-[13px] text-ink-faint">{nothing}</p>}
       {entries.length > 0 && (
-        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-panel">
-          <SortableArea items={items} strategy={verticalListSortingStrategy} onMove={moveTo}>
+        <SortableArea items={items} strategy={verticalListSortingStrategy} onMove={moveTo}>
+          <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-panel">
             {entries.map((entry, index) => {
               const { id, name } = items[index] ?? { id: -1, name: '' };
               const isOpen = opened.has(id);
@@ -67,8 +67,8 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
                 </Place>
               );
             })}
-          </SortableArea>
-        </ul>
+          </ul>
+        </SortableArea>
       )}
       {!isReadOnly && (
         <Button
