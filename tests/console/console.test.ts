@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { CUSTOMER, hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+import { putFirst } from '../support/move-by-keyboard.js';
 
 const EVENTS = 30;
 
@@ -60,20 +61,8 @@ describe.runIf(hasBrowser)('the console', () => {
     const titles = async () =>
       (await page.getByRole('heading', { level: 2 }).allTextContents()).filter((title) => title !== '');
     const before = await titles();
-    const handle = page.getByRole('button', { name: `Move ${before[1]}` });
-    await handle.focus();
-    await page.keyboard.press('Space');
-    await page.getByText(`${before[1]} is over place 2`).waitFor({ state: 'attached' });
-    // Where the page is scrolled, a first press only scrolls it.
-    await waitFor(
-      async () => {
-        await page.keyboard.press('ArrowUp');
-        return (await page.getByText(`${before[1]} is over place 1`).count()) > 0;
-      },
-      { what: 'the first place' },
-    );
     const saved = page.waitForResponse((response) => response.url().endsWith('/order') && response.ok());
-    await page.keyboard.press('Space');
+    await putFirst(page, before[1] ?? '');
     await saved;
     const expected = [before[1], before[0], ...before.slice(2)];
     await waitFor(async () => (await titles()).join() === expected.join(), { what: 'the new order' });

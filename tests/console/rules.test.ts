@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+import { putFirst } from '../support/move-by-keyboard.js';
 
 /** A name that would run if it were not shown as text. */
 const NAME = '<img src=x onerror=alert(1)>';
@@ -175,8 +176,12 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
       await fields.getByLabel('Name').fill(name);
       await fields.getByRole('textbox', { name: 'Amount' }).fill('item.quantity');
     }
-    await page.getByRole('button', { name: 'More about second' }).click();
-    await page.getByRole('menuitem', { name: 'Move up' }).click();
+    await putFirst(page, 'second');
+    await page.getByText('second was put down at place 1').waitFor({ state: 'attached' });
+    for (const direction of ['down', 'up']) {
+      await page.getByRole('button', { name: 'More about second' }).click();
+      await page.getByRole('menuitem', { name: `Move ${direction}` }).click();
+    }
     await button('Save draft').click();
     await status('unsaved changes').waitFor({ state: 'detached' });
     const titles = await page.getByRole('region', { name: 'Rules' }).getByRole('listitem').allInnerTexts();

@@ -24,8 +24,9 @@ export function UsagePage() {
   const question = useMemo(() => questionOf(filters, nowS()), [asked]);
   const change = (changes: Readonly<Record<string, string | number | undefined>>) =>
     setParameters(
-      (current) => {
-        const next = new URLSearchParams(current);
+      () => {
+        // Of two changes that come before the page is drawn again, the second knows of the first.
+        const next = new URLSearchParams(window.location.search);
         for (const [name, value] of Object.entries(changes)) {
           if (value === undefined) next.delete(name);
           else next.set(name, String(value));

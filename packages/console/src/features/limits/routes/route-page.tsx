@@ -129,7 +129,12 @@ function RouteFacts({ route }: { readonly route: SubjectRoute }) {
       </Link>,
     ],
     ['Timezone', route.timezone],
-    ['Week begins on', route.week_start],
+    [
+      'Week begins on',
+      <span key="week" className="capitalize">
+        {route.week_start}
+      </span>,
+    ],
     ['Durations count from', dateTime(route.usage_limit_anchor, route.timezone)],
     ['Made', dateTime(route.created_at, route.timezone)],
   ];
