@@ -61,6 +61,12 @@ function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
   return limit === undefined || groupBy.length === 0 ? {} : { limit };
 }
 
+/** Without the conditions that have no value yet: they are none. */
+function filtersOf({ filters }: ChartDraft): ChartDraft['filters'] {
+  const isWhole = ({ in: some, not_in: none }: DimensionFilter) => (some ?? none)?.length !== 0;
+  return Object.fromEntries(Object.entries(filters).filter(([, filter]) => isWhole(filter)));
+}
+
 /** What is sent. What the editor does not show of the chart is kept. */
 export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCopy = false): ChartInput {
   return {
@@ -72,7 +78,7 @@ export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCop
     measures: [...draft.measures],
     group_by: [...draft.groupBy],
     bucket_size: draft.bucketSize,
-    filters: { ...draft.filters },
+    filters: filtersOf(draft),
     ...limitOf(draft),
     ...(chart === undefined ? {} : { description: chart.description ?? '' }),
     // A copy comes last, as every new chart does.
@@ -88,7 +94,7 @@ export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
     measures: [...draft.measures],
     group_by: ['bucket', ...draft.groupBy],
     bucket_size: draft.bucketSize,
-    filters: { ...draft.filters },
+    filters: filtersOf(draft),
     ...limitOf(draft),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
   };

@@ -10,6 +10,8 @@ type Filters = Readonly<Record<string, DimensionFilter>>;
 const CONDITIONS = [
   { value: 'in', label: 'is one of' },
   { value: 'not_in', label: 'is none of' },
+  { value: 'exists', label: 'is there' },
+  { value: 'absent', label: 'is not there' },
 ] as const;
 type Condition = (typeof CONDITIONS)[number]['value'];
 
@@ -69,9 +71,8 @@ interface FilterRowProps {
 }
 
 function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRemove }: FilterRowProps) {
-  const condition: Condition = filter.not_in === undefined ? 'in' : 'not_in';
+  const condition = conditionOf(filter);
   const values = filter.in ?? filter.not_in ?? [];
-  const write = (how: Condition, written: readonly string[]) => onChange({ [how]: [...written] });
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_auto_auto] gap-1.5">
       <Select
@@ -85,17 +86,29 @@ function FilterRow({ name, names, filter, suggestions, onRename, onChange, onRem
         aria-label="Condition"
         value={condition}
         options={CONDITIONS}
-        onChange={(how) => write(how, values)}
+        onChange={(how) => onChange(filterOf(how, values))}
       />
       <IconButton label={`Remove the condition on ${name}`} onClick={onRemove}>
         <X size={14} />
       </IconButton>
-      <FilterValues
-        name={name}
-        values={values}
-        suggestions={suggestions}
-        onChange={(changed) => write(condition, changed)}
-      />
+      {filter.exists === undefined && (
+        <FilterValues
+          name={name}
+          values={values}
+          suggestions={suggestions}
+          onChange={(changed) => onChange(filterOf(condition, changed))}
+        />
+      )}
     </div>
   );
+}
+
+function conditionOf({ not_in, exists }: DimensionFilter): Condition {
+  if (exists !== undefined) return exists ? 'exists' : 'absent';
+  return not_in === undefined ? 'in' : 'not_in';
+}
+
+function filterOf(condition: Condition, values: readonly string[]): DimensionFilter {
+  if (condition === 'in' || condition === 'not_in') return { [condition]: [...values] };
+  return { exists: condition === 'exists' };
 }

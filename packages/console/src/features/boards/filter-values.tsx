@@ -32,26 +32,6 @@ export function FilterValues({
   };
   return (
     <div className="col-span-3 flex flex-col gap-1.5">
-      {values.length > 0 && (
-        <ul aria-label={`Values of ${name}`} className="flex flex-wrap gap-1.5">
-          {values.map((value) => (
-            <li
-              key={value}
-              className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-strong py-0.5 pr-1 pl-2.5 text-xs"
-            >
-              <span className="truncate">{value}</span>
-              <button
-                type="button"
-                aria-label={`Remove ${value}`}
-                onClick={() => onChange(values.filter((each) => each !== value))}
-                className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
-              >
-                <X size={12} />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
       <TextInput
         aria-label={`Add a value of ${name}`}
         placeholder="Type a value and press Enter"
@@ -68,6 +48,25 @@ export function FilterValues({
             <option key={value} value={value} />
           ))}
       </datalist>
+      {/* Has its row before there is a value: leaving the field by a button adds one, and must not move the button away. */}
+      <ul aria-label={`Values of ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
+        {values.map((value) => (
+          <li
+            key={value}
+            className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-strong py-0.5 pr-1 pl-2.5 text-xs"
+          >
+            <span className="truncate">{value}</span>
+            <button
+              type="button"
+              aria-label={`Remove ${value}`}
+              onClick={() => onChange(values.filter((each) => each !== value))}
+              className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
+            >
+              <X size={12} />
+            </button>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
