@@ -196,7 +196,7 @@ function Entry({
 
 function extractorSummary({ charge_item_extractors: extractors, dimensions }: ExtractorRuleSet): string {
   const metrics = [...new Set(extractors.map(({ metric }) => metric))];
-  const parts = [metrics.length === 0 ? 'charges nothing yet' : metrics.join(', ')];
+  const parts = [metrics.length === 0 ? 'charges nothing yet' : `charges ${metrics.join(', ')}`];
   if (dimensions.length > 0) parts.push(`by ${dimensions.map(({ name }) => name).join(', ')}`);
   return parts.join(' ');
 }

@@ -152,7 +152,7 @@ function Place({
   return (
     <li ref={ref} style={style} className={classes('relative bg-panel', isDragging && 'z-10 shadow-lg')}>
       {children}
-      {!isReadOnly && <div className="absolute top-1.5 left-1">{handle}</div>}
+      {!isReadOnly && <div className="absolute top-1.25 left-1">{handle}</div>}
     </li>
   );
 }
@@ -198,11 +198,13 @@ const Entry = memo(function Entry({ title, index, finding, problemCount, act, ..
             size={14}
             className={classes('shrink-0 text-ink-faint transition-transform', isOpen && 'rotate-90')}
           />
-          <span title={title} className="max-w-[60%] shrink-0 truncate font-medium">
-            {title}
-          </span>
-          <span title={summary} className="min-w-0 truncate font-mono text-xs text-ink-faint">
-            {summary}
+          <span className="flex min-w-0 flex-col gap-x-2 sm:flex-row sm:items-baseline">
+            <span title={title} className="truncate font-medium sm:max-w-[60%] sm:shrink-0">
+              {title}
+            </span>
+            <span title={summary} className="min-w-0 truncate font-mono text-xs text-ink-faint">
+              {summary}
+            </span>
           </span>
         </button>
         {problemCount > 0 && (

@@ -1,5 +1,5 @@
 import type { ExtractorRuleSet, ExtractorTemplate } from '@tollgate/contract';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { FailureNote, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
 import { JsonText } from '../trial/json-input.js';
@@ -77,6 +77,7 @@ export function TemplateChooser({
         preview={
           shown !== undefined && <TemplatePreview template={shown} match={match} onUseSample={setText} />
         }
+        isSought={chosenId !== undefined}
         isAlwaysPublished={isAlwaysPublished}
         onCreated={(ruleSet) => onCreated({ ruleSet, sample: match === undefined ? undefined : settled })}
       />
@@ -87,14 +88,23 @@ export function TemplateChooser({
 function Chosen({
   template,
   preview,
+  isSought,
   isAlwaysPublished,
   onCreated,
 }: {
   readonly template: ExtractorTemplate | undefined;
   readonly preview: ReactNode;
+  /** It was chosen by hand, not by what was pasted. */
+  readonly isSought: boolean;
   readonly isAlwaysPublished: boolean;
   readonly onCreated: (ruleSet: ExtractorRuleSet) => void;
 }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a narrow screen it begins below the list: who chose it there would not see it come.
+    const top = place.current?.getBoundingClientRect().top ?? 0;
+    if (isSought && top > window.innerHeight) place.current?.scrollIntoView();
+  }, [isSought]);
   if (template === undefined) {
     return (
       <div className="hidden min-h-72 items-center self-start justify-center rounded-xl border border-dashed border-line-strong p-8 text-center text-[13px] text-ink-soft lg:flex">
@@ -105,7 +115,7 @@ function Chosen({
     );
   }
   return (
-    <div className="flex min-w-0 flex-col gap-6">
+    <div ref={place} className="flex min-w-0 scroll-mt-16 flex-col gap-6">
       {preview}
       <CreateForm template={template} isAlwaysPublished={isAlwaysPublished} onCreated={onCreated} />
     </div>

@@ -84,7 +84,9 @@ function Template({
           </span>
         )}
       </span>
-      <span className="mt-0.5 line-clamp-2 text-xs text-ink-soft">{description}</span>
+      <span title={description} className="mt-0.5 line-clamp-2 text-xs text-ink-soft">
+        {description}
+      </span>
     </button>
   );
 }

@@ -18,7 +18,7 @@ export function ChargeItems({
       aria-label="Charge items"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
-      className="overflow-x-auto rounded-xl border border-line bg-panel"
+      className="scrolls-sideways rounded-xl border border-line"
     >
       <table className="w-full text-[13px]">
         <thead className="text-left text-xs text-ink-faint">
