@@ -29,7 +29,7 @@ export function ChartTable({
       className="mx-4 mb-4 h-72 overflow-auto rounded-md border border-line"
     >
       <table className="w-full text-xs">
-        <thead className="sticky top-0 bg-sunken text-left text-ink-soft">
+        <thead className="sticky top-0 bg-sunken text-left normal-nums text-ink-soft">
           <tr>
             <th scope="col" className="px-3 py-1.5 font-medium">
               Time

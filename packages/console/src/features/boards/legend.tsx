@@ -38,7 +38,7 @@ export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: Le
               />
               <span
                 className={classes(
-                  'truncate',
+                  'truncate normal-nums',
                   hidden.has(key) ? 'text-ink-faint line-through' : 'text-ink-soft',
                 )}
               >

@@ -123,7 +123,7 @@ function Origin({
     amountExpression === AMOUNT_EXPRESSION_DEFAULT ? null : amountExpression,
   ].filter((expression) => expression != null);
   return (
-    <div className="flex flex-col gap-0.5 text-xs text-ink-soft">
+    <div className="flex flex-col gap-0.5 text-xs normal-nums text-ink-soft">
       <p className="wrap-anywhere">
         <Code>{item.metric}</Code>{' '}
         {item.source === 'x_billing'
