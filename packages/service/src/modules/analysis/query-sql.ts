@@ -206,14 +206,19 @@ function markOtherSql(
 ): string {
   const [rankedBy] = measures;
   if (groupsMax === undefined || rankedBy === undefined) return items;
+  const kinds = KINDS.join(', ');
+  const values = dimensions.map((_, i) => `value_${i}`);
   // IN finds no tuple that holds a NULL.
-  const group = [
-    ...KINDS,
-    ...dimensions.flatMap((_, i) => [`isNull(value_${i})`, `ifNull(value_${i}, '')`]),
-  ].join(', ');
-  return `SELECT *, (${group}) NOT IN (
-      SELECT ${group} FROM (${items}) GROUP BY ${group} ORDER BY ${SUMS[rankedBy]} DESC, ${group}
-      LIMIT ${params.add('groups', 'UInt32', groupsMax)} BY ${KINDS.join(', ')}
+  const group = values.flatMap((value) => [`isNull(${value})`, `ifNull(${value}, '')`]);
+  const groups = params.add('groups', 'UInt32', groupsMax);
+  // LIMIT BY would sort every group there is to find these few: of a million, that takes as long as to sum them.
+  return `SELECT *, (${[kinds, ...group].join(', ')}) NOT IN (
+      SELECT ${[kinds, ...group.map((_, i) => `ranked.${i + 2}`)].join(', ')} FROM (
+        SELECT ${kinds}, groupArraySorted(${groups})((-total, ${group.join(', ')})) AS most FROM (
+          SELECT ${[kinds, ...values].join(', ')}, ${SUMS[rankedBy]} AS total
+          FROM (${items}) GROUP BY ${[kinds, ...values].join(', ')})
+        GROUP BY ${kinds})
+      ARRAY JOIN most AS ranked
     ) AS is_other FROM (${items})`;
 }
 
