@@ -1,17 +1,16 @@
 import type { ApiKey, Project } from '@tollgate/contract';
-import { KeyRound, Plus, Trash2 } from 'lucide-react';
+import { KeyRound, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useProjects } from '../../api/projects.js';
 import { useMe } from '../../api/session.js';
 import { nowS } from '../../clock.js';
 import { dateTime } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
-import { Button, IconButton } from '../../ui/button.js';
+import { IconButton } from '../../ui/button.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, Table } from '../../ui/table.js';
-import { useApiKeyChanges, useApiKeys, useIsAdmin } from './api.js';
-import { KeyDialog } from './key-dialog.js';
+import { useApiKeyChanges, useApiKeys } from './api.js';
 
 export function KeysPage() {
   const keys = useApiKeys();
@@ -48,21 +47,6 @@ export function KeysPage() {
         {revoking?.id === ownId ? ', and so are you: you are signed in with it' : ''}. This cannot be taken
         back.
       </ConfirmDialog>
-    </>
-  );
-}
-
-export function NewKeyButton() {
-  const isAdmin = useIsAdmin();
-  const [isOpen, setOpen] = useState(false);
-  if (!isAdmin) return null;
-  return (
-    <>
-      <Button look="primary" onClick={() => setOpen(true)}>
-        <Plus size={14} />
-        New key
-      </Button>
-      <KeyDialog isOpen={isOpen} onClose={() => setOpen(false)} />
     </>
   );
 }

@@ -1,17 +1,13 @@
 import { type Project, UNLIMITED } from '@tollgate/contract';
-import { Plus } from 'lucide-react';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { useProjects } from '../../api/projects.js';
 import { count, dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
 import { Badge } from '../../ui/badge.js';
-import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy-button.js';
 import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
-import { useEntitlement, useIsAdmin } from './api.js';
-import { ProjectDialog } from './project-dialog.js';
+import { useEntitlement } from './api.js';
 
 /** The projects of the tenant; each has events, rules, limits and charts of its own. */
 export function ProjectsPage() {
@@ -42,21 +38,6 @@ export function ProjectsPage() {
       {projects.isPending && <Skeleton className="h-40" />}
       {rows.length > 0 && <Table label="Projects" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />}
     </div>
-  );
-}
-
-export function NewProjectButton() {
-  const isAdmin = useIsAdmin();
-  const [isOpen, setOpen] = useState(false);
-  if (!isAdmin) return null;
-  return (
-    <>
-      <Button look="primary" onClick={() => setOpen(true)}>
-        <Plus size={14} />
-        New project
-      </Button>
-      <ProjectDialog isOpen={isOpen} onClose={() => setOpen(false)} />
-    </>
   );
 }
 

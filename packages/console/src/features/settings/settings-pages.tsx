@@ -1,27 +1,31 @@
-import type { ReactNode } from 'react';
+import { Plus } from 'lucide-react';
+import { type ComponentType, type ReactNode, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { useProject } from '../../project.js';
 import { NotFoundPage } from '../../shell/not-found-page.js';
 import { PageHeader } from '../../shell/page-header.js';
+import { Button } from '../../ui/button.js';
 import { EmptyState } from '../../ui/states.js';
 import { Tabs } from '../../ui/tabs.js';
 import { useIsAdmin } from './api.js';
 import { AuditPage } from './audit-page.js';
-import { KeysPage, NewKeyButton } from './keys-page.js';
+import { KeyDialog } from './key-dialog.js';
+import { KeysPage } from './keys-page.js';
 import { PlanPage } from './plan-page.js';
-import { NewProjectButton, ProjectsPage } from './projects-page.js';
+import { ProjectDialog } from './project-dialog.js';
+import { ProjectsPage } from './projects-page.js';
 
 /** What concerns the whole tenant. */
 export function SettingsPages() {
   return (
     <Switch>
       <Route path="/p/:projectId/settings">
-        <WithTabs action={<NewProjectButton />}>
+        <WithTabs action={<NewButton label="New project" dialog={ProjectDialog} />}>
           <ProjectsPage />
         </WithTabs>
       </Route>
       <Route path="/p/:projectId/settings/keys">
-        <WithTabs action={<NewKeyButton />}>
+        <WithTabs action={<NewButton label="New key" dialog={KeyDialog} />}>
           <ForAdmins>
             <KeysPage />
           </ForAdmins>
@@ -51,6 +55,27 @@ function ForAdmins({ children }: { readonly children: ReactNode }) {
     <EmptyState title="For administrators">
       This is shown to who signs in with a key that has the permission tenant:admin.
     </EmptyState>
+  );
+}
+
+interface NewButtonProps {
+  readonly label: string;
+  readonly dialog: ComponentType<{ readonly isOpen: boolean; readonly onClose: () => void }>;
+}
+
+/** Leads administrators to the form of something new. */
+function NewButton({ label, dialog: NewDialog }: NewButtonProps) {
+  const isAdmin = useIsAdmin();
+  const [isOpen, setOpen] = useState(false);
+  if (!isAdmin) return null;
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        <Plus size={14} />
+        {label}
+      </Button>
+      <NewDialog isOpen={isOpen} onClose={() => setOpen(false)} />
+    </>
   );
 }
 
