@@ -29,11 +29,12 @@ const X_TICK_PX = 90;
 const X_AXIS_PX = 32;
 const Y_AXIS_PX = 52;
 const AREA_ALPHA = '59';
-/** With more lines than this, their points would hide them, and broad lines each other. */
+/** With more series than this, points and broad lines would hide what they belong to, and cost a browser more than all else. */
 const FEW_MAX = 12;
 const LINE_PX = 1.5;
-/** A browser draws lines of one pixel in two thirds of the time. */
 const THIN_LINE_PX = 1;
+/** An area among many has no line on top of it: it stands out by itself. */
+const CROWDED_AREA_ALPHA = 'c0';
 const FONT = '11px "Inter Variable", system-ui, sans-serif';
 
 /** Draws the series on a canvas. Its numbers can be read from the legend and the table beside it. */
@@ -175,10 +176,8 @@ const PATHS = { line: linePaths, area: areaPaths, bar: barPaths };
 function drawnSeries(type: PlotType, { color }: ColoredSeries, count: number): uPlot.Series {
   const common = { paths: PATHS[type], points: { show: false } };
   if (type === 'bar') return { ...common, stroke: color, fill: color, width: 0 };
-  return {
-    ...common,
-    stroke: color,
-    width: count <= FEW_MAX ? LINE_PX : THIN_LINE_PX,
-    ...(type === 'area' ? { fill: `${color}${AREA_ALPHA}` } : {}),
-  };
+  const isCrowded = count > FEW_MAX;
+  if (type === 'line') return { ...common, stroke: color, width: isCrowded ? THIN_LINE_PX : LINE_PX };
+  if (isCrowded) return { ...common, fill: color + CROWDED_AREA_ALPHA, width: 0 };
+  return { ...common, stroke: color, fill: color + AREA_ALPHA, width: LINE_PX };
 }
