@@ -14,7 +14,7 @@ export const X_BILLING_HINTS_MAX = 100;
 export const EXPRESSION_BYTES_MAX = 2_048;
 export const RULE_SET_EXTRACTORS_MAX = 100;
 export const RULE_SET_DIMENSIONS_MAX = 32;
-/** What a dimension of an event may be long, and a value that it is compared with. */
+/** Characters of a dimension of an event, and of a value that it is compared with. */
 export const DIMENSION_VALUE_CHARS_MAX = 4_096;
 /** Paths whose quantities one charge item extractor subtracts. */
 export const LESS_PATHS_MAX = 8;

@@ -1,4 +1,4 @@
-import type { AnalysisQuery } from '@tollgate/contract';
+import { ANALYSIS_GROUP_BY_MAX, type AnalysisQuery, DIMENSION_VALUE_CHARS_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, type TestApi } from '../../testing/api.js';
@@ -14,6 +14,8 @@ import { registerAnalysisRoutes } from './index.js';
 
 const FROM_S = 1_750_000_000;
 const DAY_S = 86_400;
+/** Long dimensions are used apart from all else. */
+const LONG_S = FROM_S - DAY_S;
 const FOREIGN = 'of-another-tenant';
 const COLUMNS = [
   'tenant_id',
@@ -100,6 +102,22 @@ describe('a hostile analysis query', () => {
       [{ [name]: 'own' }, 1],
       [{ [name]: null }, COLUMNS.length - 1],
     ]);
+  });
+
+  it('whose answer would be longer than 64 MiB is refused, and one a little shorter answered', async () => {
+    const { tenantId, projectId } = api;
+    const names = Array.from({ length: ANALYSIS_GROUP_BY_MAX }, (_, index) => `long_${index}`);
+    const rows = Array.from({ length: 4_400 }, (_, index) => {
+      const value = `${index} `.padEnd(DIMENSION_VALUE_CHARS_MAX, 'x');
+      const dimensions = new Map(names.map((name) => [name, value]));
+      return usageRow({ tenantId, projectId, occurredAt: LONG_S, dimensions });
+    });
+    await insertUsageRows(store.clickhouse, rows);
+    const long = { time_range: { from: LONG_S, to: LONG_S + 60 }, bucket_size: 'none' } as const;
+    const refused = await api.call('POST', url, query({ ...long, group_by: names }));
+    expect([refused.status, refused.json().code]).toEqual([503, 'store_unavailable']);
+    const { status, json } = await api.call('POST', url, query({ ...long, group_by: names.slice(1) }));
+    expect([status, json().rows.length]).toEqual([200, rows.length]);
   });
 
   it('over ten years by the minute gets larger buckets', async () => {

@@ -28,6 +28,8 @@ export interface Statement {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** Of an answer, as the engine holds it: as JSON, all escaped, it is six times as long and still fits a string. */
+const ANSWER_BYTES_MAX = 64 * 1_048_576;
 /** The subject's own columns; every other name is a dimension. */
 const SUBJECT_COLUMNS: readonly string[] = ['subject_type', 'subject_id'];
 
@@ -112,7 +114,7 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
   const sums = measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
   const sql = `SELECT ${[...columns, ...sums].join(', ')} FROM (${markOtherSql(params, items, query)})
-    GROUP BY ${keys} ORDER BY ${keys} LIMIT ${limit}`;
+    GROUP BY ${keys} ORDER BY ${keys} LIMIT ${limit} SETTINGS max_result_bytes = ${ANSWER_BYTES_MAX}`;
   return { sql, params: params.values };
 }
 

@@ -33,7 +33,7 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
+ * Makes requests durable together. A flush starts in the turn of the event loop after the one before it has ended and takes everything
  * that waits, so a lone request waits for nobody and a crowd shares one commit.
  */
 export class GroupCommit {

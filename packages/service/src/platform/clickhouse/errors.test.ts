@@ -38,7 +38,7 @@ describe('unavailable', () => {
 
   test('is a query that took too long or too much, as the limits say', async () => {
     const { url, drop } = await createTestClickHouse();
-    const limits = { executionSecondsMax: 1, queryMemoryBytesMax: 20_000_000, resultBytesMax: 1_000_000 };
+    const limits = { executionSecondsMax: 1, queryMemoryBytesMax: 20_000_000 };
     const limited = connectClickHouse({ url, limits });
     try {
       const long = await failureOf(
@@ -50,7 +50,9 @@ describe('unavailable', () => {
       );
       expect(large).toMatchObject({ type: 'MEMORY_LIMIT_EXCEEDED' });
       const wide = await failureOf(
-        limited.query('SELECT repeat(toString(number), 1000) AS text FROM numbers(2000)'),
+        limited.query(
+          'SELECT repeat(toString(number), 1000) AS text FROM numbers(2000) SETTINGS max_result_bytes = 1000000',
+        ),
       );
       expect(wide).toMatchObject({ type: 'TOO_MANY_ROWS_OR_BYTES' });
       expect([long, large, wide].map(isClickHouseUnavailable)).toEqual([true, true, true]);

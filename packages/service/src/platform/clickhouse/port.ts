@@ -41,15 +41,12 @@ export interface ClickHouseLimits {
   readonly queryMemoryBytesMax: number;
   readonly queryThreadsMax: number;
   readonly executionSecondsMax: number;
-  /** Of an answer, as the engine holds it: as JSON, all escaped, it is six times as long and still fits a string. */
-  readonly resultBytesMax: number;
 }
 
 export const DEFAULT_LIMITS: ClickHouseLimits = {
   queryMemoryBytesMax: 1024 ** 3,
   queryThreadsMax: 2,
   executionSecondsMax: 20,
-  resultBytesMax: 64 * 1024 ** 2,
 };
 
 /** One insert is one block up to this; more rows would be several blocks under one token. */

@@ -14,7 +14,6 @@ export function querySettings(limits: ClickHouseLimits): ClickHouseSettings {
     max_bytes_before_external_sort: spillBytes,
     max_threads: limits.queryThreadsMax,
     max_execution_time: limits.executionSecondsMax,
-    max_result_bytes: String(limits.resultBytesMax),
     // A JSON number would lose digits in JavaScript.
     output_format_json_quote_decimals: 1,
     output_format_json_quote_64bit_integers: 1,

@@ -61,7 +61,7 @@ describe('a statement with bytes in pieces', () => {
     expect(await stored()).toEqual(Object.fromEntries(expected));
   });
 
-  it('fails as any other, and leaves the connection usable', async () => {
+  it('fails as any other, with nothing stored', async () => {
     const { pool } = store.postgres;
     await queryWithPieces(pool, insert('one', [LARGE]));
     await expect(queryWithPieces(pool, insert('one', [LARGE]))).rejects.toMatchObject({ code: '23505' });

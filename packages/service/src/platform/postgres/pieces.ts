@@ -15,6 +15,7 @@ export interface StatementWithBytes {
 
 /** The code of a Bind message, which brings the parameters. */
 const BIND = 0x42;
+const EXECUTE = 0x45;
 const LENGTH_AT = 1;
 /** Behind the last parameter: how many formats of results there are, one, and which. */
 const FORMATS_BYTES = 4;
@@ -44,6 +45,7 @@ function filling(
   stream: Duplex,
   pieces: readonly Buffer[],
 ): Pick<Duplex, 'writable' | 'write' | 'cork' | 'uncork'> {
+  let isFilled = false;
   return {
     get writable() {
       return stream.writable;
@@ -51,9 +53,14 @@ function filling(
     cork: () => stream.cork(),
     uncork: () => stream.uncork(),
     write(message: Buffer) {
+      if (message[0] === EXECUTE && !isFilled) throw new Error('pg writes no Bind of its own');
       if (message[0] !== BIND) return stream.write(message);
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
       const end = message.length - FORMATS_BYTES;
+      // Were it otherwise, nothing or something else would be stored as if it were the bytes. pg fails the query with what is thrown here.
+      if (message.readInt32BE(end - PARAMETER_LENGTH_BYTES) !== 0)
+        throw new Error('pg writes Bind in another way');
+      isFilled = true;
       message.writeInt32BE(message.readInt32BE(LENGTH_AT) + length, LENGTH_AT);
       message.writeInt32BE(length, end - PARAMETER_LENGTH_BYTES);
       stream.write(message.subarray(0, end));
