@@ -3,9 +3,9 @@ import { classes } from './classes.js';
 
 export interface Column<Row> {
   readonly title: string;
-  /** Numbers stand at the right, as does what has no title to stand below. */
+  /** Numbers stand at the right. */
   readonly isNumber?: boolean;
-  /** Heard, not seen: for a column of buttons or badges. */
+  /** Heard, not seen: for a column of buttons or badges, which stand at the right as they have no title to stand below. */
   readonly isTitleHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
