@@ -24,7 +24,7 @@ export function EmptyState({
       )}
       <h2 className="text-[15px] font-semibold">{title}</h2>
       {children !== undefined && <p className="mt-1.5 max-w-md text-[13px] text-ink-soft">{children}</p>}
-      {action !== undefined && <div className="mt-5 text-[13px] font-medium">{action}</div>}
+      {action !== undefined && <div className="mt-5 text-[13px] font-medium empty:hidden">{action}</div>}
     </div>
   );
 }

@@ -33,7 +33,11 @@ export function SubjectsPage() {
       {isChosen ? (
         <SubjectView key={key} subject={subject} />
       ) : (
-        <EmptyState icon={<GaugeIcon size={20} />} title="Whose limits?" action={mayRead && <SeenLately />}>
+        <EmptyState
+          icon={<GaugeIcon size={20} />}
+          title="Whose limits?"
+          action={mayRead ? <SeenLately /> : undefined}
+        >
           Name a subject as its events do: its type, such as customer, and its id. You see where each of its
           limits stands, what it has crossed lately, and what is reserved for its work.
         </EmptyState>
