@@ -58,7 +58,7 @@ export function Failures({
               aria-pressed={chosen === code}
               onClick={() => onCode(chosen === code ? undefined : code)}
               className={classes(
-                'tabular flex w-full flex-wrap items-baseline gap-x-3 rounded-md sm:flex-nowrap px-2 py-1 text-left text-[13px] hover:bg-sunken',
+                'tabular flex w-full flex-wrap items-baseline gap-x-3 rounded-md px-2 py-1 text-left text-[13px] hover:bg-sunken sm:flex-nowrap',
                 chosen === code && 'bg-accent-soft',
               )}
             >
