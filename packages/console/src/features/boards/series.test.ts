@@ -194,7 +194,7 @@ describe('what is told of a chart', () => {
       fc.property(fc.array(happening, { maxLength: 8 }), (happenings) => {
         const maker = new SeriesMaker();
         let data = chartDataOf(result([a, b], 6));
-        maker.make(data, 'amount');
+        let before = maker.make(data, 'amount');
         for (const { passedS, bucket, rows } of happenings) {
           data = slidTo(data, data.toldAtS + passedS);
           const { from, to } = data;
@@ -202,16 +202,28 @@ describe('what is told of a chart', () => {
           const fresh = rows.map((fields) => row({ bucket: at, ...fields }));
           const slid = maker.make(data, 'amount');
           expect(inOrderOfKeys(slid)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
+          expectPlacesKept(before, slid);
           data = followed(data, told(fresh, [at], { from, to }));
           const next = maker.make(data, 'amount');
           expect(inOrderOfKeys(next)).toEqual(inOrderOfKeys(new SeriesMaker().make(data, 'amount')));
+          expectPlacesKept(slid, next);
+          before = next;
         }
       }),
     );
   });
 });
 
-/** Only those that were drawn before keep their places. */
+/** Those that are new stand elsewhere in a set that is made anew, which has none that were drawn before. */
 function inOrderOfKeys({ series, ...frame }: SeriesSet) {
   return { ...frame, series: [...series].sort((x, y) => (x.key < y.key ? -1 : 1)) };
+}
+
+/** The lines of both sets are in the same order, and the sums of all others stand last. */
+function expectPlacesKept(before: SeriesSet, after: SeriesSet): void {
+  const keysIn = (set: SeriesSet, other: SeriesSet) =>
+    set.series.map(({ key }) => key).filter((key) => other.series.some((each) => each.key === key));
+  expect(keysIn(after, before)).toEqual(keysIn(before, after));
+  const isOther = after.series.map((each) => each.isOther);
+  expect(isOther).toEqual(isOther.toSorted((x, y) => Number(x) - Number(y)));
 }
