@@ -31,6 +31,19 @@ describe('a time range', () => {
     );
   });
 
+  it.each([
+    [59_340, 'Last 16 hours 29 minutes'],
+    [45, 'Last 45 seconds'],
+    [60, 'Last minute'],
+    [61, 'Last 1 minute 1 second'],
+    [7_200, 'Last 2 hours'],
+    [86_460, 'Last 1 day 1 minute'],
+    [172_800, 'Last 2 days'],
+    [4_294_967_295, 'Last 49,710 days 6 hours 28 minutes 15 seconds'],
+  ])('of %i seconds, which no preset has, is said in whole units', (last_seconds, label) =>
+    expect(rangeLabel({ last_seconds }, 'UTC')).toBe(label),
+  );
+
   it('is typed in the timezone, and refused the wrong way round', () => {
     const from = instantOfText('2026-10-25T00:00', 'Europe/Berlin');
     const to = instantOfText('2026-10-26T00:00', 'Europe/Berlin');

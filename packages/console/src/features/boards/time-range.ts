@@ -1,5 +1,5 @@
 import { BOARD_TIME_RANGES_S } from '@tollgate/contract';
-import { dateMinute } from '../../format.js';
+import { count, dateMinute } from '../../format.js';
 
 /** The last so many seconds up to now, or a stretch of time: Unix seconds, `to` exclusive. */
 export type TimeRange = { readonly last_seconds: number } | { readonly from: number; readonly to: number };
@@ -22,8 +22,28 @@ export function rangeLabel(range: TimeRange, timezone: string): string {
   if ('from' in range) return `${dateMinute(range.from, timezone)} to ${dateMinute(range.to, timezone)}`;
   return (
     PRESETS.find(({ seconds }) => seconds === range.last_seconds)?.label ??
-    `Last ${range.last_seconds} seconds`
+    `Last ${durationWords(range.last_seconds)}`
   );
+}
+
+const UNITS = [
+  { unit: 'day', lengthS: 86_400 },
+  { unit: 'hour', lengthS: 3_600 },
+  { unit: 'minute', lengthS: 60 },
+  { unit: 'second', lengthS: 1 },
+] as const;
+
+/** All of a duration, as people say it: `16 hours 29 minutes`, and of one alone `minute`. */
+function durationWords(durationS: number): string {
+  let restS = durationS;
+  const parts = UNITS.flatMap(({ unit, lengthS }) => {
+    const units = Math.floor(restS / lengthS);
+    restS -= units * lengthS;
+    if (units === 0) return [];
+    if (units === 1) return durationS === lengthS ? [unit] : [`1 ${unit}`];
+    return [`${count(units)} ${unit}s`];
+  });
+  return parts.join(' ');
 }
 
 /** The range that an address names; undefined when it names none, or one that cannot be. */
