@@ -1,7 +1,7 @@
 import type { AuditEntry } from '@tollgate/contract';
 import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { type AddressChanges, useAddress } from '../../address.js';
 import { useProjects } from '../../api/projects.js';
 import { dateTime } from '../../format.js';
 import { useProject } from '../../project.js';
@@ -19,7 +19,7 @@ const NAMES = ['actor', 'project_id', 'action', 'resource_id'] as const;
 
 /** Who changed what, and when. The filters and the page are in the address. */
 export function AuditPage() {
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, changeAddress] = useAddress();
   const filter: AuditFilter = Object.fromEntries(
     NAMES.flatMap((name) => {
       const value = parameters.get(name) ?? '';
@@ -30,18 +30,7 @@ export function AuditPage() {
   const log = useAuditLog(filter, offset);
   const actorName = useActorNames();
   const [chosen, setChosen] = useState<AuditEntry>();
-  const put = (changes: Readonly<Record<string, string>>) =>
-    setParameters(
-      (current) => {
-        const next = new URLSearchParams(current);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === '') next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      },
-      { replace: true },
-    );
+  const put = (changes: AddressChanges) => changeAddress(changes, { replace: true });
   const entries = log.data?.entries ?? [];
   return (
     <div className="flex flex-col gap-4">

@@ -1,6 +1,6 @@
 import { Download, Radio } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { type AddressChanges, useAddress } from '../../address.js';
 import { nowS } from '../../clock.js';
 import { count } from '../../format.js';
 import { useProjectPath } from '../../project.js';
@@ -15,26 +15,14 @@ import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js'
 
 /** Every event of the project. The filters, and the event that is looked at, are in the address: a link shows the same. */
 export function UsagePage() {
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, changeAddress] = useAddress();
   const [wantsLive, setWantsLive] = useState(false);
   const filters = filtersOf(parameters);
   const asked = JSON.stringify(filters);
   // What `last` is counted from stays while one reads: pages of another range would not follow each other.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same filters ask the same
   const question = useMemo(() => questionOf(filters, nowS()), [asked]);
-  const change = (changes: Readonly<Record<string, string | number | undefined>>) =>
-    setParameters(
-      () => {
-        // Of two changes that come before the page is drawn again, the second knows of the first.
-        const next = new URLSearchParams(window.location.search);
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === undefined) next.delete(name);
-          else next.set(name, String(value));
-        }
-        return next;
-      },
-      { replace: true },
-    );
+  const change = (changes: AddressChanges) => changeAddress(changes, { replace: true });
   const isLive = wantsLive && isOpenEnded(filters);
   return (
     <>

@@ -6,7 +6,7 @@ import {
 } from '@tollgate/contract';
 import { RotateCw, Send } from 'lucide-react';
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useAddress } from '../../address.js';
 import { useMay } from '../../api/session.js';
 import { dateTime } from '../../format.js';
 import { Button } from '../../ui/button.js';
@@ -28,18 +28,11 @@ const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; rea
 
 /** What was sent to an endpoint, and what became of it. The filter and the delivery that is looked at are in the address. */
 export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
-  const [parameters, setParameters] = useSearchParams();
+  const [parameters, changeAddress] = useAddress();
   const status = WEBHOOK_DELIVERY_STATUSES.find((each) => each === parameters.get('status')) ?? '';
   const messageId = parameters.get('message');
   const [isRedelivering, setRedelivering] = useState(false);
   const mayWrite = useMay('webhooks:write');
-  const put = (name: string, value: string) =>
-    setParameters((current) => {
-      const next = new URLSearchParams(current);
-      if (value === '') next.delete(name);
-      else next.set(name, value);
-      return next;
-    });
   return (
     <section aria-label="Deliveries" className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-2">
@@ -48,7 +41,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
           aria-label="Status"
           options={STATUS_OPTIONS}
           value={status}
-          onChange={(chosen) => put('status', chosen)}
+          onChange={(chosen) => changeAddress({ status: chosen })}
         />
         {mayWrite && (
           <Button disabled={endpoint.status === 'disabled'} onClick={() => setRedelivering(true)}>
@@ -60,10 +53,14 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
       <DeliveryList
         endpointId={endpoint.id}
         status={status}
-        onChoose={(delivery) => put('message', delivery.message_id)}
+        onChoose={(delivery) => changeAddress({ message: delivery.message_id })}
       />
       {messageId !== null && (
-        <DeliveryDialog endpoint={endpoint} messageId={messageId} onClose={() => put('message', '')} />
+        <DeliveryDialog
+          endpoint={endpoint}
+          messageId={messageId}
+          onClose={() => changeAddress({ message: undefined })}
+        />
       )}
       <RedeliverDialog
         endpointId={endpoint.id}
