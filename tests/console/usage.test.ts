@@ -160,21 +160,27 @@ describe.runIf(hasBrowser)('usage in the console', () => {
   });
 
   it('forgets a filter whose typing was left for another page, also while that is still loaded', async () => {
-    await page.clock.install();
-    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage`);
-    await rows().first().waitFor();
+    const { service, tenant } = opened;
+    // Of its own, as are its clock and what it is kept from.
+    const other = await opened.openAnother();
+    await other.clock.install();
+    await other.goto(`${service.url}/p/${tenant.projectId}/usage`);
+    await other.getByRole('region', { name: 'Events' }).waitFor();
     const held: Route[] = [];
-    await page.route('**/assets/limits-pages-*.js', (route) => void held.push(route));
-    await page.clock.pauseAt(Date.now() + 60_000);
-    await page.getByLabel('Source').fill(SOURCE);
-    await opened.choose('Limits');
+    await other.route('**/assets/limits-pages-*.js', (route) => void held.push(route));
+    await other.clock.pauseAt(Date.now() + 60_000);
+    await other.getByLabel('Source').fill(SOURCE);
+    await other
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name: 'Limits', exact: true })
+      .click();
     await waitFor(async () => held.length > 0, { what: 'the request for the page' });
-    await page.clock.runFor(5_000);
-    await page.clock.resume();
+    await other.clock.runFor(5_000);
+    await other.clock.resume();
     for (const route of held) await route.continue();
-    await page.getByRole('heading', { name: 'Limits', level: 1 }).waitFor();
-    expect(page.url()).toMatch(/\/limits$/);
-    await opened.goTo('Usage');
+    await other.getByRole('heading', { name: 'Limits', level: 1 }).waitFor();
+    expect(other.url()).toMatch(/\/limits$/);
+    await other.close();
   });
 
   it('fits a phone', async () => {

@@ -32,9 +32,11 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
   }
 }
 
-/** What the page complains of, or asks for elsewhere, from now on; a test looks at the end that there was nothing. */
-export function problemsOf(page: Page, serviceUrl: string): string[] {
-  const problems: string[] = [];
+/**
+ * What the page complains of, or asks for elsewhere, from now on, with what others of the same list do; a test looks at the end that
+ * there was nothing.
+ */
+export function problemsOf(page: Page, serviceUrl: string, problems: string[] = []): string[] {
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text());
   });

@@ -21,10 +21,12 @@ export interface OpenConsole {
   readonly tenant: DemoTenant;
   readonly client: TollgateClient;
   readonly page: Page;
-  /** As of `problemsOf`. */
+  /** As of `problemsOf`, of every page. */
   readonly problems: string[];
   /** Signs in by the link that the demo prints. */
   signIn(): Promise<void>;
+  /** A page that has its clock, its routes and its session for itself, signed in by the same link. */
+  openAnother(): Promise<Page>;
   /** Chooses a part of the project in the navigation, whatever comes of it. */
   choose(part: string): Promise<void>;
   /** Chooses it, and waits for its page. */
@@ -47,19 +49,31 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
   const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
   await sendSampleEvents(client, tenant, events);
   const launched = await launchBrowser();
-  const page = await launched.browser.newPage({
-    locale: 'en-GB',
-    viewport: { width: 1_280, height: 900 },
-  });
+  const problems: string[] = [];
+  const newPage = async () => {
+    const page = await launched.browser.newPage({
+      locale: 'en-GB',
+      viewport: { width: 1_280, height: 900 },
+    });
+    problemsOf(page, service.url, problems);
+    return page;
+  };
+  const signInOn = async (page: Page) => {
+    // From elsewhere: on the page itself another fragment loads nothing.
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
+    await page.getByRole('heading', { name: 'Boards' }).waitFor();
+  };
+  const page = await newPage();
   const partLink = (part: string) =>
     page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part, exact: true });
   return {
-    ...{ service, tenant, client, page, problems: problemsOf(page, service.url) },
-    signIn: async () => {
-      // From elsewhere: on the page itself another fragment loads nothing.
-      await page.goto('about:blank');
-      await page.goto(`${service.url}/sign-in#key=${tenant.key}`);
-      await page.getByRole('heading', { name: 'Boards' }).waitFor();
+    ...{ service, tenant, client, page, problems },
+    signIn: () => signInOn(page),
+    openAnother: async () => {
+      const another = await newPage();
+      await signInOn(another);
+      return another;
     },
     choose: (part) => partLink(part).click(),
     goTo: async (part) => {
