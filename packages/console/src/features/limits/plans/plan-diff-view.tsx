@@ -32,7 +32,7 @@ function ChangedRule({ change }: { readonly change: RuleChange }) {
   const { kind, rule } = change;
   return (
     <div className="flex flex-col gap-1.5">
-      <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <p className="flex flex-wrap items-center gap-x-2 gap-y-1 wrap-anywhere">
         <Badge tone={TONES[kind]}>{kind}</Badge>
         <span className="font-semibold">{rule.limit_key}</span>
         <span className={kind === 'removed' ? 'text-ink-faint line-through' : 'text-ink-soft'}>
@@ -53,7 +53,7 @@ function ChangedRule({ change }: { readonly change: RuleChange }) {
 
 function Change({ label, before, after }: FieldChange) {
   return (
-    <p className="flex flex-wrap items-center gap-x-2 break-words">
+    <p className="flex flex-wrap items-center gap-x-2 wrap-anywhere">
       <span className="w-28 shrink-0 text-ink-faint">{label}</span>
       <del className="text-ink-faint">{before === '' ? 'none' : before}</del>
       <ArrowRight size={12} className="text-ink-faint" aria-label="becomes" />

@@ -143,7 +143,7 @@ function RouteFacts({ route }: { readonly route: SubjectRoute }) {
       {facts.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-xs text-ink-faint">{name}</dt>
-          <dd className="mt-0.5 break-words">{value}</dd>
+          <dd className="mt-0.5 wrap-anywhere">{value}</dd>
         </div>
       ))}
     </dl>

@@ -47,7 +47,7 @@ export function RuleCard({
           ) : (
             <ChevronRight size={16} className="shrink-0" />
           )}
-          <span className="min-w-0 text-[13px]">
+          <span className="min-w-0 text-[13px] wrap-anywhere">
             <span className="font-semibold">{name}</span>
             <span className="ml-2 text-ink-soft">{ruleSentence(rule)}</span>
           </span>

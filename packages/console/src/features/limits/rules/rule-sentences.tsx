@@ -16,7 +16,7 @@ export function RuleSentences({
       className="divide-y divide-line rounded-xl border border-line bg-panel text-[13px] shadow-xs"
     >
       {rules.map((rule) => (
-        <li key={rule.limit_key} className="flex flex-wrap gap-x-3 px-4 py-2.5 break-words">
+        <li key={rule.limit_key} className="flex flex-wrap gap-x-3 px-4 py-2.5 wrap-anywhere">
           <span className="font-semibold">{rule.limit_key}</span>
           <span className="text-ink-soft">{ruleSentence(rule)}</span>
         </li>

@@ -20,7 +20,7 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
   return (
     <li className="flex flex-col rounded-xl border border-line bg-panel p-4 shadow-xs">
       <div className="flex items-start gap-2">
-        <h3 className="min-w-0 grow text-[13px] font-semibold break-words">{limitName(limit)}</h3>
+        <h3 className="min-w-0 grow text-[13px] font-semibold wrap-anywhere">{limitName(limit)}</h3>
         <Badge tone={LOOKS[standing].tone}>{standing}</Badge>
       </div>
       <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
