@@ -17,9 +17,12 @@ import {
 } from '@dnd-kit/sortable';
 import { CSS } from '@dnd-kit/utilities';
 import { GripVertical } from 'lucide-react';
-import type { CSSProperties, ReactNode } from 'react';
+import { type CSSProperties, type ReactNode, useMemo } from 'react';
 
 const DRAG_BEGINS_AFTER_PX = 6;
+// The same at every drawing: with others, each of the things would be drawn anew.
+const POINTER_OPTIONS = { activationConstraint: { distance: DRAG_BEGINS_AFTER_PX } };
+const KEYBOARD_OPTIONS = { coordinateGetter: sortableKeyboardCoordinates };
 
 /** One of the things that are in an order. */
 export interface Sortable {
@@ -40,10 +43,11 @@ export function SortableArea({
   readonly children: ReactNode;
 }) {
   const sensors = useSensors(
-    useSensor(PointerSensor, { activationConstraint: { distance: DRAG_BEGINS_AFTER_PX } }),
-    useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
+    useSensor(PointerSensor, POINTER_OPTIONS),
+    useSensor(KeyboardSensor, KEYBOARD_OPTIONS),
   );
-  const ids = items.map(({ id }) => id);
+  const inOrder = JSON.stringify(items.map(({ id }) => id));
+  const ids = useMemo<UniqueIdentifier[]>(() => JSON.parse(inOrder), [inOrder]);
   const onDragEnd = ({ active, over }: DragEndEvent) => {
     if (over !== null && over.id !== active.id) onMove(ids.indexOf(active.id), ids.indexOf(over.id));
   };

@@ -50,21 +50,21 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
               const isOpen = opened.has(id);
               const edit = (next: T) => onChange(entries.with(index, next));
               return (
-                <Place key={id} id={id} name={name} isReadOnly={isReadOnly}>
-                  <Entry
-                    title={name}
-                    summary={isOpen ? '' : props.summaryOf(entry)}
-                    index={index}
-                    isLast={index === entries.length - 1}
-                    isFull={entries.length >= max}
-                    isReadOnly={isReadOnly}
-                    finding={problems.get(index)?.own}
-                    problemCount={problems.get(index)?.count ?? 0}
-                    act={act}
-                  >
-                    {isOpen && children({ value: entry, path: `${path}[${index}]`, onChange: edit })}
-                  </Entry>
-                </Place>
+                <Entry
+                  key={id}
+                  id={id}
+                  title={name}
+                  summary={isOpen ? '' : props.summaryOf(entry)}
+                  index={index}
+                  isLast={index === entries.length - 1}
+                  isFull={entries.length >= max}
+                  isReadOnly={isReadOnly}
+                  finding={problems.get(index)?.own}
+                  problemCount={problems.get(index)?.count ?? 0}
+                  act={act}
+                >
+                  {isOpen && children({ value: entry, path: `${path}[${index}]`, onChange: edit })}
+                </Entry>
               );
             })}
           </ul>
@@ -151,8 +151,8 @@ function Place({
   const { ref, style, isDragging, handle } = useSortableItem(sortable);
   return (
     <li ref={ref} style={style} className={classes('relative bg-panel', isDragging && 'z-10 shadow-lg')}>
-      {children}
       {!isReadOnly && <div className="absolute top-1.25 left-1">{handle}</div>}
+      {children}
     </li>
   );
 }
@@ -171,7 +171,16 @@ interface EntryProps {
   readonly children: ReactNode;
 }
 
-const Entry = memo(function Entry({ title, index, finding, problemCount, act, ...entry }: EntryProps) {
+/** An entry in its place, which is drawn anew only when it changes itself. */
+const Entry = memo(function Entry({ id, ...entry }: EntryProps & { readonly id: number }) {
+  return (
+    <Place id={id} name={entry.title} isReadOnly={entry.isReadOnly}>
+      <EntryContent {...entry} />
+    </Place>
+  );
+});
+
+function EntryContent({ title, index, finding, problemCount, act, ...entry }: EntryProps) {
   const { summary, isLast, isFull, isReadOnly, children } = entry;
   const id = useId();
   const isOpen = children !== false;
@@ -229,7 +238,7 @@ const Entry = memo(function Entry({ title, index, finding, problemCount, act, ..
       )}
     </>
   );
-});
+}
 
 let keysMade = 0;
 function nextKey(): number {
