@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { TextInput } from '../../ui/field.js';
 
 /** Values, each whole whatever it holds: Enter adds what is written, and so does going on to another field. */
@@ -16,23 +16,33 @@ export function FilterValues({
 }) {
   const listId = useId();
   const [written, setWritten] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  // A suggestion is taken as it is: the spaces at its ends are its own.
+  const value = suggestions.includes(written) ? written : written.trim();
   const add = () => {
-    const value = written.trim();
     setWritten('');
     if (value !== '' && !values.includes(value)) onChange([...values, value]);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && written.trim() !== '') {
+    // What is still being put together, as in Japanese, is not written yet: its Enter only ends that.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Enter' && value !== '') {
       // Another Enter sends the form.
       event.preventDefault();
       add();
-    } else if (event.key === 'Backspace' && written === '' && values.length > 0) {
+    } else if (event.key === 'Backspace' && !event.repeat && written === '' && values.length > 0) {
       onChange(values.slice(0, -1));
     }
+  };
+  const remove = (gone: string) => {
+    onChange(values.filter((each) => each !== gone));
+    // The button that had the focus goes with its value.
+    input.current?.focus();
   };
   return (
     <div className="col-span-3 flex flex-col gap-1.5">
       <TextInput
+        ref={input}
         aria-label={`Add a value of ${name}`}
         placeholder="Type a value and press Enter"
         list={listId}
@@ -43,23 +53,23 @@ export function FilterValues({
       />
       <datalist id={listId}>
         {suggestions
-          .filter((value) => !values.includes(value))
-          .map((value) => (
-            <option key={value} value={value} />
+          .filter((each) => !values.includes(each))
+          .map((each) => (
+            <option key={each} value={each} />
           ))}
       </datalist>
       {/* Has its row before there is a value: leaving the field by a button adds one, and must not move the button away. */}
       <ul aria-label={`Values of ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
-        {values.map((value) => (
+        {values.map((each) => (
           <li
-            key={value}
+            key={each}
             className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-strong py-0.5 pr-1 pl-2.5 text-xs"
           >
-            <span className="truncate">{value}</span>
+            <span className="truncate">{each}</span>
             <button
               type="button"
-              aria-label={`Remove ${value}`}
-              onClick={() => onChange(values.filter((each) => each !== value))}
+              aria-label={`Remove ${each}`}
+              onClick={() => remove(each)}
               className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
             >
               <X size={12} />
