@@ -33,8 +33,8 @@ describe.runIf(hasBrowser)('text that would run', () => {
   });
   afterAll(() => opened?.close());
 
-  it('is twenty texts, each another', () => {
-    expect(new Set(HOSTILE_TEXTS).size).toBe(20);
+  it('is many texts, each another', () => {
+    expect(new Set(HOSTILE_TEXTS).size).toBe(HOSTILE_TEXTS.length);
   });
 
   it('stays text on every page, in all that opens from it, and in every field', async () => {

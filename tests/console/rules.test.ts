@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isolated } from '../../packages/console/src/bidi.js';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
 import { putFirst } from '../support/move-by-keyboard.js';
 
@@ -176,6 +177,9 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
       await fields.getByLabel('Name').fill(name);
       await fields.getByRole('textbox', { name: 'Amount' }).fill('item.quantity');
     }
+    await button('Move second').focus();
+    await page.keyboard.press('Tab');
+    await entry('second').and(page.locator(':focus')).waitFor();
     await putFirst(page, 'second');
     await page.getByText('second was put down at place 1').waitFor({ state: 'attached' });
     for (const direction of ['down', 'up']) {
@@ -195,7 +199,10 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.getByRole('link', { name: 'Contract' }).waitFor();
     await button('More about this rule set').click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
-    await page.getByRole('dialog').getByText('In force for it: Contract.').waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(`In force for it: ${isolated('Contract')}.`)
+      .waitFor();
     await button('Archive for good').click();
     await page.getByText('Archived: it can be looked at, not changed.').waitFor();
     expect(await button('Save draft').count()).toBe(0);

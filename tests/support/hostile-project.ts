@@ -2,7 +2,7 @@ import type { Board, ExtractorRuleSetInput, PricingRuleSetInput, Project } from 
 import type { ProjectClient } from '@tollgate/sdk';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import type { OpenConsole } from './console.js';
-import { HOSTILE_TEXTS, type HostileWriter } from './hostile-text.js';
+import { BREAKS_OUT, HOSTILE_TEXTS, type HostileWriter } from './hostile-text.js';
 
 /** A metric, a subject type and a webhook event that every JavaScript object has something of. */
 const METRIC = 'constructor';
@@ -119,9 +119,10 @@ async function writeRules({ project, writer }: Scene) {
 }
 
 function planBody(writer: HostileWriter) {
-  const rules = writer.texts('dimension value of a limit', 2).map((value, index) => ({
+  const value = () => writer.text('dimension value of a limit', (text) => BREAKS_OUT + text);
+  const rules = [value(), value()].map((dimension_value, index) => ({
     ...{ limit_key: `${METRIC}.${index}`, measure: 'quantity' as const, selector_type: 'metric' as const },
-    ...{ selector_value: METRIC, dimension_key: DIMENSION, dimension_value: value },
+    ...{ selector_value: METRIC, dimension_key: DIMENSION, dimension_value },
     ...{ period: 'month', limit_amount: '5', action: 'notify' as const, webhook_event: EVENT_TYPE },
   }));
   return { title: writer.text('plan title'), description: writer.text('plan description'), rules };

@@ -12,7 +12,8 @@ export const TWO_FRAMES = `new Promise((done) => requestAnimationFrame(() => req
 
 /**
  * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's own words after them:
- * those stand in the same line, and nothing holds the name apart.
+ * those stand in the same line, and nothing holds the name apart. Of a text that is one string, an isolate does, unless what stands in it
+ * can end it.
  */
 const TURNED = `() => {
   const turned = [];
@@ -26,11 +27,12 @@ const TURNED = `() => {
     }
     return text;
   };
+  const isolates = /\\u2068[^\\u202a-\\u202e\\u2066-\\u2069]*\\u2069/g;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const { currentNode: node } = texts;
-    const [, rest] = /^.*~\\d+(.*)$/s.exec(node.data) ?? [];
-    if (rest === undefined || rest.startsWith('\\u2069') || node.parentElement.closest('option, pre, code, .cm-editor, .sr-only') !== null) continue;
+    const [, rest] = /^.*~\\d+(.*)$/s.exec(node.data.replace(isolates, '')) ?? [];
+    if (rest === undefined || node.parentElement.closest('option, pre, code, .cm-editor, .sr-only') !== null) continue;
     let after = rest;
     for (let each = node; ; each = each.parentElement) {
       after += beside(each);

@@ -9,6 +9,9 @@ export const MARKER = `
 
 const LONG_WORD = 'W'.repeat(48);
 const RIGHT_TO_LEFT = '\u202e';
+const ISOLATE_RIGHT_TO_LEFT = '\u2067';
+/** Ends what holds a text apart in a sentence that is one string, and turns what comes after it. */
+export const BREAKS_OUT = `\u2069${RIGHT_TO_LEFT}`;
 const ZERO_WIDTH = '\u200b\u2060\u200d';
 
 /**
@@ -37,6 +40,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   'x" onfocus="__hostile()" autofocus data-hostile="',
   `'"\`\\'\\"<math data-hostile><mi xlink:href=x>`,
   "=1+cmd|'&lt;b data-hostile&gt;&#x3c;'!A1",
+  `${BREAKS_OUT}<b data-hostile>${ISOLATE_RIGHT_TO_LEFT}onblur=__hostile()`,
 ];
 
 /** Hands out hostile texts, every one with a mark of its own, and knows which of them have been seen since. */

@@ -215,8 +215,8 @@ export class HostileWalk {
     if (!this.#isNew(`types ${name}`, 'editor')) return;
     for (const text of texts) {
       await editor.fill(text);
-      const shown = ((await editor.textContent()) ?? '').replace(/[\u200b-\u202e\u2060•]/g, '');
-      if (shown !== text.replace(/[\u200b-\u202e\u2060]/g, '')) {
+      const shown = ((await editor.textContent()) ?? '').replace(/[\u200b-\u202e\u2060\u2066-\u2069•]/g, '');
+      if (shown !== text.replace(/[\u200b-\u202e\u2060\u2066-\u2069]/g, '')) {
         this.findings.push(`${this.#path}: ${name} made ${shown} of ${text}`);
       }
     }

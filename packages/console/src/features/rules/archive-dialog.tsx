@@ -48,8 +48,8 @@ function ExtractorEnd({ extractor }: { readonly extractor: ExtractorRuleSet }) {
       There is no way back.
       {bound.length > 0 && (
         <span className="mt-3 block">
-          In force for it: <bdi>{bound.map(titleOf).join(', ')}</bdi>. What prices it is not archived with it,
-          and can still be mended for events that failed.
+          In force for it: {titlesOf(bound)}. What prices it is not archived with it, and can still be mended
+          for events that failed.
         </span>
       )}
     </>
@@ -68,9 +68,14 @@ function PricingEnd({ pricing }: { readonly pricing: PricingRuleSet }) {
       back.
       <span className="mt-3 block">
         {others.length > 0
-          ? `Still in force: ${isolated(others.map(titleOf).join(', '))}.`
+          ? `Still in force: ${titlesOf(others)}.`
           : 'No other pricing rule set is in force: charge items without a price of their own will be unpriced.'}
       </span>
     </>
   );
+}
+
+/** One after another, each held apart: none turns the next. */
+function titlesOf(ruleSets: readonly RuleSet[]): string {
+  return ruleSets.map((each) => isolated(titleOf(each))).join(', ');
 }
