@@ -58,25 +58,39 @@ export function FilterValues({
             <option key={each} value={each} />
           ))}
       </datalist>
-      {/* Has its row before there is a value: leaving the field by a button adds one, and must not move the button away. */}
-      <ul aria-label={`Values of ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
-        {values.map((each) => (
-          <li
-            key={each}
-            className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-strong py-0.5 pr-1 pl-2.5 text-xs"
-          >
-            <span className="truncate">{each}</span>
-            <button
-              type="button"
-              aria-label={`Remove ${each}`}
-              onClick={() => remove(each)}
-              className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
-            >
-              <X size={12} />
-            </button>
-          </li>
-        ))}
-      </ul>
+      <Values name={name} values={values} onRemove={remove} />
     </div>
+  );
+}
+
+/** Has its row before there is a value: leaving the field by a button adds one, and must not move the button away. */
+function Values({
+  name,
+  values,
+  onRemove,
+}: {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly onRemove: (value: string) => void;
+}) {
+  return (
+    <ul aria-label={`Values of ${name}`} className="flex min-h-7.5 flex-wrap gap-1.5">
+      {values.map((value) => (
+        <li
+          key={value}
+          className="inline-flex max-w-full items-center gap-1 rounded-full border border-line-strong py-0.5 pr-1 pl-2.5 text-xs"
+        >
+          <span className="truncate">{value}</span>
+          <button
+            type="button"
+            aria-label={`Remove ${value}`}
+            onClick={() => onRemove(value)}
+            className="grid size-6 shrink-0 place-items-center rounded-full hover:bg-sunken"
+          >
+            <X size={12} />
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
