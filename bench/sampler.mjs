@@ -18,20 +18,27 @@ export class Sampler {
 
   async run() {
     while (this.isRunning) {
-      const sample = { ...(await this.service.counters()), usage: usageOf(this.service.pid) };
-      this.samples.push(sample);
-      this.onSample(sample);
+      this.onSample(await this.look());
       await delay(INTERVAL_MS);
     }
+  }
+
+  async look() {
+    const sample = { ...(await this.service.counters()), usage: usageOf(this.service.pid) };
+    this.samples.push(sample);
+    return sample;
   }
 
   /** @returns what was seen, in rates per second after the warm-up */
   async stop() {
     this.isRunning = false;
     await this.done;
+    await this.look();
     const startMs = this.samples[0].atMs;
-    const warm = this.samples.filter(({ atMs }) => atMs - startMs >= WARM_UP_MS);
-    const [first, last] = [warm[0] ?? this.samples[0], this.samples.at(-1)];
+    const afterWarmUp = this.samples.filter(({ atMs }) => atMs - startMs >= WARM_UP_MS);
+    // A busy service may be looked at once or not at all in a short phase.
+    const warm = afterWarmUp.length > 1 ? afterWarmUp : this.samples;
+    const [first, last] = [warm[0], warm.at(-1)];
     const seconds = (last.atMs - first.atMs) / 1000;
     const rate = (pick) => (pick(last) - pick(first)) / seconds;
     return {
