@@ -75,23 +75,6 @@ describe('GroupCommit', () => {
     await first;
   });
 
-  it('lets what is read in the turn that ends a write into the next one', async () => {
-    const queue = new HeldQueue();
-    const commit = new GroupCommit({ queue });
-    const first = commit.accept(record(), TERMS);
-    await queue.appended(1);
-    const second = commit.accept(record(), TERMS);
-    queue.release();
-    await first;
-    // All that follows at once on the end of the write has happened, and the turn goes on.
-    for (let step = 0; step < 10; step += 1) await null;
-    const third = commit.accept(record(), TERMS);
-    await queue.appended(2);
-    expect(queue.segments[1]).toHaveLength(2);
-    queue.release();
-    await Promise.all([second, third]);
-  });
-
   it('puts everything that arrived during a write into the next one', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });

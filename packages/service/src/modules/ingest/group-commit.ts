@@ -33,7 +33,7 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Makes requests durable together. A flush starts in the turn of the event loop after the one before it has ended and takes everything
+ * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
  * that waits, so a lone request waits for nobody and a crowd shares one commit.
  */
 export class GroupCommit {
@@ -83,11 +83,9 @@ export class GroupCommit {
   }
 
   private async flushAll(): Promise<void> {
-    while (this.waiting.length > 0) {
-      // Requests that arrived in the same turn of the event loop are read one after the other, and share a segment.
-      await nextTurn();
-      await this.flush(this.takeSegment());
-    }
+    // Requests that arrived in the same turn of the event loop share the first segment.
+    await nextTurn();
+    while (this.waiting.length > 0) await this.flush(this.takeSegment());
     this.flushing = undefined;
   }
 
