@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { utcMonthAt } from '../../kernel/period.js';
 import { ApiError } from '../../platform/http/index.js';
@@ -84,7 +83,7 @@ export class GroupCommit {
 
   private async flushAll(): Promise<void> {
     // Requests that arrived in the same turn of the event loop share the first segment.
-    await nextTurn();
+    await new Promise(setImmediate);
     while (this.waiting.length > 0) await this.flush(this.takeSegment());
     this.flushing = undefined;
   }
