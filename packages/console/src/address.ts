@@ -14,7 +14,7 @@ export function useAddress(): [
   const [parameters, setParameters] = useSearchParams();
   const change = (changes: AddressChanges, options?: { readonly replace: boolean }) =>
     // Not what the last drawing knew, but what is there now.
-    setParameters(() => changed(new URLSearchParams(window.location.search), changes), options);
+    setParameters(changed(new URLSearchParams(window.location.search), changes), options);
   return [parameters, change];
 }
 
