@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   type App,
+  type Authenticator,
   createApp,
   type ExpressRequest,
   type ProjectRef,
@@ -20,6 +21,11 @@ const PROJECT: ProjectRef = {
 };
 const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
 
+interface Deadlines {
+  readonly patienceMs?: number;
+  readonly keepAliveMs?: number;
+}
+
 /** An application with one route that the express lane serves, without any store; it listens both ways. */
 export class ExpressFixture {
   static readonly PATH = '/v1/projects/prj_1/meters/m-1/readings';
@@ -38,15 +44,16 @@ export class ExpressFixture {
   /** What the operation does. */
   answer: () => Promise<string> = async () => '{"taken":true}';
   /** Who the key `service` speaks for. */
-  authenticate: () => { kind: 'service' } | undefined | Promise<undefined> = () => ({ kind: 'service' });
+  authenticate: () => ReturnType<Authenticator['authenticate']> = () => ({ kind: 'service' });
 
-  static async start(): Promise<ExpressFixture> {
+  static async start({ patienceMs, keepAliveMs }: Deadlines = {}): Promise<ExpressFixture> {
     const fixture = new ExpressFixture();
     const app = await createApp({
       log: createLog({ level: 'silent' }),
       metrics: fixture.metrics,
       readiness: fixture.readiness,
       bodiesBytesMax: ExpressFixture.BODIES_BYTES_MAX,
+      ...(patienceMs === undefined ? {} : { lanePatienceMs: patienceMs }),
       authenticator: {
         authenticate: (token) => (token === 'service' ? fixture.authenticate() : undefined),
       },
@@ -70,6 +77,7 @@ export class ExpressFixture {
         return fixture.answer();
       },
     });
+    if (keepAliveMs !== undefined) app.server.keepAliveTimeout = keepAliveMs;
     fixture.app = app;
     fixture.ways = await listenBothWays(app);
     return fixture;

@@ -94,28 +94,28 @@ export function recheck(ports: AccessPorts) {
 }
 
 /**
- * The project, if a caller is let into it and nothing needs to be looked up to say so. Otherwise undefined: the
- * access hook then finds out, and says, what is wrong.
+ * The project, if a caller is let into it. Otherwise undefined, or a rejection: the access hook then finds out, and says, what is
+ * wrong. A promise only if something must be looked up.
  */
-export function projectAtOnce(
+export function projectFor(
   ports: AccessPorts,
   needed: Permission | readonly Permission[],
   authorization: string | undefined,
   projectId: string,
-): ProjectRef | undefined {
+): ProjectRef | undefined | Promise<ProjectRef | undefined> {
   const token = bearerToken(authorization);
   if (token === undefined) return undefined;
-  const principal = settled(ports.authenticator.authenticate(token));
-  if (principal === undefined || !principalPermits(principal, needed)) return undefined;
-  const project = settled(ports.projects.resolveProject(projectId));
-  return project !== undefined && principalSees(principal, project) ? project : undefined;
+  return following(ports.authenticator.authenticate(token), (principal) => {
+    if (principal === undefined || !principalPermits(principal, needed)) return undefined;
+    return following(ports.projects.resolveProject(projectId), (project) =>
+      project !== undefined && principalSees(principal, project) ? project : undefined,
+    );
+  });
 }
 
-/** A look-up that is under way is left to the hook, which asks again and waits for it; so its failure is told there. */
-function settled<T>(found: T | Promise<T>): T | undefined {
-  if (!(found instanceof Promise)) return found;
-  found.catch(() => {});
-  return undefined;
+/** `next` at once, unless `found` is still awaited. */
+function following<T, R>(found: T | Promise<T>, next: (found: T) => R | Promise<R>): R | Promise<R> {
+  return found instanceof Promise ? found.then(next) : next(found);
 }
 
 function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {

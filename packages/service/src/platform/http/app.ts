@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
 import {
   type FastifyReply,
@@ -42,6 +41,8 @@ export interface AppOptions extends AccessPorts {
   readonly version?: string;
   /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
   readonly bodiesBytesMax?: number;
+  /** For tests: how long the express lane waits for a request to come whole. */
+  readonly lanePatienceMs?: number;
   /** For tests: an answer that differs from its documented schema becomes a 500. */
   readonly checkResponses?: boolean;
 }
@@ -63,10 +64,21 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.setValidatorCompiler(validatorCompiler as Parameters<App['setValidatorCompiler']>[0]);
   app.setSerializerCompiler(options.checkResponses === true ? responseChecker : () => serializeResponse);
   const budget = new BodyBudget(options.bodiesBytesMax ?? BODIES_BYTES_MAX);
-  const lane = new ExpressLane({ ...options, readiness, budget, failures, requestId });
+  const lane = new ExpressLane({
+    ...options,
+    readiness,
+    budget,
+    failures,
+    requestId,
+    patienceMs: options.lanePatienceMs,
+  });
   guardRoutes(app, options, { readiness, budget, lane });
   app.addHook('onReady', async () => lane.open(app.server));
   app.addHook('preClose', async () => lane.close());
+  app.decorate('cutConnections', () => {
+    lane.cut();
+    app.server.closeAllConnections();
+  });
   app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     reply.header('x-request-id', request.id);
@@ -81,17 +93,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-function bareApp(
-  { log }: AppOptions,
-  failures: FailureLog,
-  requestId: (request: IncomingMessage) => string,
-): App {
+function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnType<typeof requestIds>): App {
   return fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A child logger per request costs more than the request's own work; entries name the request id themselves.
     childLoggerFactory: (parent) => parent,
-    genReqId: requestId,
+    genReqId: ({ headers }) => requestId(headers['x-request-id']),
     rewriteUrl: routedUrl,
     requestIdHeader: false,
     bodyLimit: SINGLE_BODY_BYTES_MAX,
@@ -164,6 +172,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every registered route. */
     routeTable: RouteTable;
+    /** Ends every connection, whatever is under way on it. */
+    cutConnections(): void;
     /** Asks anew, for an answer that goes on for long: is the key still valid, and still permitted what the route needs? */
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }

@@ -29,9 +29,8 @@ test.each<[string, Buffer, number]>([
   ['JSON that says it is in UTF-8', as({ 'content-type': 'application/json; charset=UTF-8' }), 202],
   ['text of any kind', post('{"reading":"\\u0000\\ud800 ü 👩"}'), 202],
   ['__proto__, which is data', post('{"reading":{"__proto__":{"a":1}}}'), 202],
-  ['a connection that is to be closed', as({ connection: 'close' }), 202],
-  ['HTTP/1.0', raw(`POST ${PATH} HTTP/1.0`, 'Content-Length: 13'), 202],
-  ['HTTP/1.0 kept alive', raw(`POST ${PATH} HTTP/1.0`, 'Connection: keep-alive', 'Content-Length: 13'), 202],
+  ['a connection that is to be kept', as({ connection: 'Keep-Alive' }), 202],
+  ['fields that do not matter', as({ 'user-agent': 'x (y; z)', accept: '*/*', via: '', cookie: 'a=b' }), 202],
   ['a body as large as may be', post(`{"reading":"${'x'.repeat(BODY_LIMIT - 14)}"}`), 202],
   ['an id as long as may be', to(PATH.replace('m-1', 'm'.repeat(512))), 202],
 ])('serves %s as Fastify does', async (_what, bytes, status) => {
@@ -46,6 +45,35 @@ test.each<[string, Buffer, number]>([
     post(`d\r\n${GOOD}\r\n0\r\n\r\n`, { 'content-length': undefined, 'transfer-encoding': 'chunked' }),
     202,
   ],
+  ['a connection that is to be closed', as({ connection: 'close' }), 202],
+  ['HTTP/1.0', raw(`POST ${PATH} HTTP/1.0`, 'Content-Length: 13'), 202],
+  ['HTTP/1.0 kept alive', raw(`POST ${PATH} HTTP/1.0`, 'Connection: keep-alive', 'Content-Length: 13'), 202],
+  ['no host', as({ host: undefined }), 400],
+  ['two hosts', raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Host: y', 'Content-Length: 13'), 202],
+  [
+    'two ids of the request',
+    raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'X-Request-Id: a', 'X-Request-Id: b', 'Content-Length: 13'),
+    202,
+  ],
+  ['a length that begins with 0', as({ 'content-length': '013' }), 202],
+  [
+    'a field of many lines',
+    raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Accept: a', ' b', 'Content-Length: 13'),
+    400,
+  ],
+  [
+    'a field with a blank before its colon',
+    raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Content-Length : 13'),
+    400,
+  ],
+  [
+    'a field that is not ASCII',
+    raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'User-Agent: ü', 'Content-Length: 13'),
+    202,
+  ],
+  ['a head that is long', as({ 'user-agent': 'x'.repeat(4_096) }), 202],
+  ['a proxy that is to close', as({ 'proxy-connection': 'close' }), 202],
+  ['a body that is announced to go on', as({ te: 'trailers', trailer: 'x' }), 202],
   ['JSON with a parameter of its own', as({ 'content-type': 'application/json; v=1' }), 202],
   ['a wish to upgrade', as({ connection: 'upgrade', upgrade: 'h2c' }), 202],
   ['a query', to(`${PATH}?a=1`), 202],
@@ -119,10 +147,19 @@ test.each<[string, () => Error, number]>([
   expect(fixture.answered).toHaveLength(4);
 });
 
-test('a key that must be looked up is left to Fastify, and so is a look-up that fails', async () => {
+test('a key that must be looked up is waited for', async () => {
+  fixture.authenticate = async () => ({ kind: 'service' });
+  expect(await fixture.compare(post())).toMatchObject({ status: 202, by: 'lane' });
+});
+
+test('a key that is not found is refused by Fastify, and so is one that cannot be looked up', async () => {
   fixture.authenticate = () => Promise.resolve(undefined);
   expect(await fixture.compare(post())).toMatchObject({ status: 401, by: 'fastify' });
   fixture.authenticate = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  expect(await fixture.compare(post())).toMatchObject({ status: 503, by: 'fastify' });
+  fixture.authenticate = () => {
+    throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  };
   expect(await fixture.compare(post())).toMatchObject({ status: 503, by: 'fastify' });
 });
 

@@ -1,36 +1,44 @@
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  RequestListener,
-  Server,
-  ServerResponse,
-} from 'node:http';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Permission } from '@tollgate/contract';
 import type { RouteOptions } from 'fastify';
-import { type AccessPorts, accessOf, projectAtOnce } from './access.js';
+import { type AccessPorts, accessOf, projectFor } from './access.js';
 import type { BodyBudget } from './body-budget.js';
-import { type LaneRoute, Passage, type PassagePorts } from './express-passage.js';
 import type { FailureLog } from './failure-log.js';
+import { LaneConnection, type LanePorts, type LaneRoute } from './lane-connection.js';
 import type { Readiness } from './readiness.js';
+import type { PlainHead } from './request-head.js';
 import type { ObserveRequest } from './requests.js';
 import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
+import type { ProjectRef } from './types.js';
 import { bodyCheck } from './validation.js';
 
-const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
+const PATIENCE_MS = 5_000;
 
 export interface ExpressLaneOptions extends AccessPorts {
   readonly readiness: Pick<Readiness, 'shuttingDown'>;
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
-  readonly requestId: (request: IncomingMessage) => string;
+  readonly requestId: LanePorts['requestId'];
+  /** As in `LanePorts`; default 5 s. */
+  readonly patienceMs: number | undefined;
+}
+
+interface PathRoute extends LaneRoute {
+  /** Matches its paths; one group per name. */
+  readonly path: RegExp;
+  readonly names: readonly string[];
+  readonly permission: Permission | readonly Permission[];
 }
 
 /**
- * Serves the plain requests of a few routes before Fastify sees them, because what Fastify does for each request costs more than
- * accepting an event. It answers only what it let in, read whole and found valid; all else, Fastify is given as if
+ * Serves the plain requests of a few routes before Node's HTTP parser and Fastify see them, because what these do for each request
+ * costs more than accepting an event. It answers only what it let in, read whole and found valid; all else, Node is given as if
  * nobody had looked at it.
  */
 export class ExpressLane {
-  private readonly routes: LaneRoute[] = [];
+  private readonly routes: PathRoute[] = [];
+  private readonly connections = new Set<LaneConnection>();
   private isOpen = false;
 
   constructor(private readonly options: ExpressLaneOptions) {}
@@ -56,51 +64,48 @@ export class ExpressLane {
     });
   }
 
-  /** Puts the lane between the server and its listener. */
+  /** Puts the lane between the server and Node's handler of its connections. */
   open(server: Server): void {
-    const [fastify] = server.listeners('request') as RequestListener[];
-    if (fastify === undefined) throw new Error('a server that nobody listens to');
-    const ports: PassagePorts = { ...this.options, handBack: fastify };
-    server.off('request', fastify);
-    server.on('request', (request, response) => {
-      if (!this.takes(request, response, ports)) fastify(request, response);
-    });
+    const [node] = server.listeners('connection') as ((socket: Socket) => void)[];
+    if (node === undefined) throw new Error('a server that takes no connections');
+    const ports: LanePorts = {
+      ...this.options,
+      admit: (head) => this.admit(head),
+      handOver: (socket) => node.call(server, socket),
+      isClosed: () => !this.isOpen || this.options.readiness.shuttingDown,
+      patienceMs: this.options.patienceMs ?? PATIENCE_MS,
+      keepAliveMs: server.keepAliveTimeout,
+      left: (connection) => this.connections.delete(connection),
+    };
+    server.off('connection', node);
+    server.on('connection', (socket) => this.connections.add(new LaneConnection(socket, ports)));
     this.isOpen = true;
   }
 
-  /** What comes from now on is Fastify's. */
+  /** What comes from now on is Fastify's; connections end with what is under way on them. */
   close(): void {
     this.isOpen = false;
+    for (const connection of this.connections) connection.close();
   }
 
-  /** Whether the lane serves the request. If not, nothing of its body was read. */
-  private takes(request: IncomingMessage, response: ServerResponse, ports: PassagePorts): boolean {
-    if (request.method !== 'POST' || !this.isOpen || this.options.readiness.shuttingDown) return false;
-    const bodyBytes = plainBodyBytes(request.headers);
-    if (bodyBytes === undefined) return false;
+  /** Ends all connections at once. */
+  cut(): void {
+    for (const connection of this.connections) connection.cut();
+  }
+
+  /** What a request is about, if its caller is let in. */
+  private admit({ path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
     for (const route of this.routes) {
-      const ids = route.path.exec(request.url ?? '');
+      const ids = route.path.exec(path);
       if (ids === null) continue;
-      if (bodyBytes > route.bodyLimit) return false;
+      if (bodyBytes > route.bodyLimit) return undefined;
       const params = namedIds(route.names, ids);
-      const { authorization } = request.headers;
-      const project = projectAtOnce(this.options, route.permission, authorization, params.project_id ?? '');
-      if (project === undefined) return false;
-      new Passage(ports, route, { request, response, bodyBytes, project, params }).begin();
-      return true;
+      const admitted = (project: ProjectRef | undefined) => project && { route, project, params };
+      const project = projectFor(this.options, route.permission, authorization, params.project_id ?? '');
+      return project instanceof Promise ? project.then(admitted) : admitted(project);
     }
-    return false;
-  }
-}
-
-/** The length of a body that needs nothing but to be read; undefined for any other. */
-function plainBodyBytes(headers: IncomingHttpHeaders): number | undefined {
-  if (!JSON_IN_UTF8.test(headers['content-type'] ?? '')) return undefined;
-  if (headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined)
     return undefined;
-  if (headers.expect !== undefined || headers.upgrade !== undefined) return undefined;
-  const bytes = Number(headers['content-length']);
-  return bytes > 0 ? bytes : undefined;
+  }
 }
 
 /** Matches the paths of a route whose ids need no decoding, and no query string. */

@@ -5,7 +5,7 @@ const CLOSE_DEADLINE_MS = 5_000;
 
 /** Stops listening, lets requests in flight finish, and cuts what is still open after the deadline. */
 export async function closeGracefully(app: App, deadlineMs: number = CLOSE_DEADLINE_MS): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
+  const timer = setTimeout(() => app.cutConnections(), deadlineMs);
   try {
     await app.close();
   } finally {

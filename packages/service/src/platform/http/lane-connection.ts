@@ -1,0 +1,283 @@
+import type { Socket } from 'node:net';
+import { readJson, skimBody } from './body.js';
+import type { BodyBudget } from './body-budget.js';
+import type { ExpressOperation, ExpressRequest } from './express-route.js';
+import type { FailureLog } from './failure-log.js';
+import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE } from './failures.js';
+import { answerText } from './lane-answer.js';
+import { type PlainHead, readPlainHead } from './request-head.js';
+import type { ObserveRequest } from './requests.js';
+import type { ProjectRef } from './types.js';
+
+/** What the operation of a route needs to know, once a request was let in. */
+export interface LaneRoute {
+  readonly url: string;
+  readonly bodyLimit: number;
+  readonly arbitraryText: boolean;
+  readonly unread: string | undefined;
+  readonly isValid: (body: unknown) => boolean;
+  readonly operation: ExpressOperation;
+  readonly observe: ObserveRequest;
+}
+
+/** A request that the lane serves if its body is as good as its head. */
+export interface Admission {
+  readonly route: LaneRoute;
+  readonly project: ProjectRef;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface LanePorts {
+  readonly budget: BodyBudget;
+  readonly failures: FailureLog;
+  readonly requestId: (incoming: string | undefined) => string;
+  /** Whom the lane would serve; undefined or a rejection for what is Node's and Fastify's. */
+  readonly admit: (head: PlainHead) => Admission | undefined | Promise<Admission | undefined>;
+  /** Node's own handler of a new connection. */
+  readonly handOver: (socket: Socket) => void;
+  /** No more requests are let in. */
+  readonly isClosed: () => boolean;
+  /** What is not whole after so long is left to Node, which has deadlines and answers of its own. */
+  readonly patienceMs: number;
+  /** How long a connection may be idle between two requests. */
+  readonly keepAliveMs: number;
+  /** The connection ended, or is Node's now. */
+  readonly left: (connection: LaneConnection) => void;
+}
+
+interface Request extends Admission {
+  readonly head: PlainHead;
+}
+
+/**
+ * A connection as long as it carries nothing but plain requests, one after the other. With the first that is not, that does not come whole in
+ * time, or that is sent before the one ahead of it is answered, the connection is Node's for good: it gets the bytes back, as if
+ * nobody had looked at them. Only from the call of its operation on a request is answered here, because what was done must not be done twice.
+ */
+export class LaneConnection {
+  private pieces: Buffer[] = [];
+  private receivedBytes = 0;
+  private startedAtMs = 0;
+  /** Whose body is awaited. */
+  private request: Request | undefined;
+  /** Counted in the budget: of the request that is received or answered. */
+  private heldBytes = 0;
+  /** Something is awaited other than the client. */
+  private isBusy = false;
+  private isEnded = false;
+  private isPatient = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly ports: LanePorts,
+  ) {
+    socket.on('data', this.onData).on('end', this.onEnd).on('close', this.onClose);
+    socket.on('error', ignore).on('timeout', this.onTimeout).setTimeout(ports.patienceMs);
+  }
+
+  /** No more requests come in here: ends the connection when it is idle, and after the answer that is under way. */
+  close(): void {
+    if (this.isBusy) return;
+    if (this.receivedBytes === 0) this.socket.destroy();
+    else this.leave();
+  }
+
+  /** Whatever is under way. */
+  cut(): void {
+    this.socket.destroy();
+  }
+
+  private readonly onData = (piece: Buffer): void => {
+    if (this.receivedBytes === 0 && !this.isBusy) this.startedAtMs = performance.now();
+    this.pieces.push(piece);
+    this.receivedBytes += piece.length;
+    // Sent ahead: it waits for the answer, and no more is read until then.
+    if (this.isBusy) this.socket.pause();
+    else this.advance(piece.length);
+  };
+
+  private readonly onEnd = (): void => {
+    this.isEnded = true;
+    if (this.isBusy) return;
+    if (this.receivedBytes > 0) answerUnparsable(new Error('half a request'), this.socket);
+    else this.socket.end();
+  };
+
+  private readonly onClose = (): void => {
+    this.release();
+    this.ports.left(this);
+  };
+
+  private readonly onTimeout = (): void => {
+    if (this.isBusy) return;
+    if (this.receivedBytes === 0 && this.isPatient) this.socket.destroy();
+    else this.leave();
+  };
+
+  /** Goes on with what has arrived. */
+  private advance(newBytes: number): void {
+    const { ports } = this;
+    const isLate = performance.now() - this.startedAtMs > ports.patienceMs;
+    this.heldBytes += newBytes;
+    if (!ports.budget.add(newBytes) || isLate || ports.isClosed()) this.leave();
+    else if (this.request !== undefined) this.advanceBody(this.request);
+    else this.advanceHead();
+  }
+
+  private advanceHead(): void {
+    const head = readPlainHead(this.joined());
+    if (head === 'incomplete') {
+      this.awaitMore();
+      return;
+    }
+    const admission = head && this.admission(head);
+    if (head === undefined || admission === undefined) this.leave();
+    else if (admission instanceof Promise) void this.awaitAdmission(head, admission);
+    else this.begin(head, admission);
+  }
+
+  /** Whatever fails here, the access hook asks again and says so. */
+  private admission(head: PlainHead): ReturnType<LanePorts['admit']> {
+    try {
+      return this.ports.admit(head);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whatever else arrives waits in the socket meanwhile. */
+  private async awaitAdmission(head: PlainHead, awaited: Promise<Admission | undefined>): Promise<void> {
+    this.isBusy = true;
+    this.socket.pause();
+    const admission = await awaited.catch(() => undefined);
+    this.isBusy = false;
+    if (this.socket.destroyed) return;
+    this.socket.resume();
+    this.awaitMore();
+    if (admission === undefined || this.ports.isClosed()) this.leave();
+    else this.begin(head, admission);
+  }
+
+  private begin(head: PlainHead, admission: Admission): void {
+    this.request = { ...admission, head };
+    this.advanceBody(this.request);
+  }
+
+  private advanceBody({ route, project, params, head }: Request): void {
+    const missing = head.headBytes + head.bodyBytes - this.receivedBytes;
+    if (missing > 0) {
+      this.awaitMore();
+      return;
+    }
+    const rawBody = this.joined().subarray(head.headBytes);
+    const body = missing === 0 ? validBody(route, rawBody) : undefined;
+    if (body === undefined) {
+      this.leave();
+      return;
+    }
+    this.bePatient();
+    // The pieces are let go, because the body would be held twice until it is answered.
+    this.pieces = [];
+    this.receivedBytes = 0;
+    this.request = undefined;
+    this.isBusy = true;
+    void this.answer(route, { project, params, body, rawBody }, head.requestId);
+  }
+
+  private async answer(
+    route: LaneRoute,
+    accepted: ExpressRequest,
+    incomingId: string | undefined,
+  ): Promise<void> {
+    const requestId = this.ports.requestId(incomingId);
+    let answer: ErrorAnswer;
+    try {
+      const body = await route.operation.answer(accepted);
+      answer = {
+        status: 202,
+        headers: [
+          ['x-request-id', requestId],
+          ['content-type', JSON_TYPE],
+        ],
+        body,
+      };
+    } catch (error) {
+      const failed = { id: requestId, method: 'POST', routeOptions: route, raw: { readableAborted: false } };
+      answer = answerTo(error, failed, this.ports.failures);
+    }
+    this.release();
+    this.isBusy = false;
+    if (this.socket.destroyed) return;
+    this.send(answer);
+    route.observe(requestId, answer.status, performance.now() - this.startedAtMs);
+    this.goOn();
+  }
+
+  private send(answer: ErrorAnswer): void {
+    const { keepAliveMs, isClosed } = this.ports;
+    const { text, encoding } = answerText(answer, isClosed() ? undefined : keepAliveMs);
+    this.socket.write(text, encoding);
+  }
+
+  /** After an answer. */
+  private goOn(): void {
+    const { socket } = this;
+    if (this.isEnded) socket.end();
+    // Who sends ahead, or does not take the answers, is Node's.
+    else if (this.receivedBytes > 0 || socket.writableNeedDrain) this.leave();
+    else if (this.ports.isClosed()) socket.end();
+  }
+
+  /** Within a request, Node's deadlines are to begin soon. */
+  private awaitMore(): void {
+    this.isPatient = false;
+    this.socket.setTimeout(this.ports.patienceMs);
+  }
+
+  /** Between requests a client may take its time. */
+  private bePatient(): void {
+    if (this.isPatient) return;
+    this.isPatient = true;
+    this.socket.setTimeout(this.ports.keepAliveMs);
+  }
+
+  /** Gives the connection to Node, with all that was not answered. */
+  private leave(): void {
+    const { socket, ports } = this;
+    const bytes = this.joined();
+    this.release();
+    socket.off('data', this.onData).off('end', this.onEnd).off('close', this.onClose);
+    socket.off('error', ignore).off('timeout', this.onTimeout).setTimeout(0);
+    ports.left(this);
+    socket.pause();
+    if (bytes.length > 0) socket.unshift(bytes);
+    ports.handOver(socket);
+    socket.resume();
+  }
+
+  private release(): void {
+    this.ports.budget.release(this.heldBytes);
+    this.heldBytes = 0;
+  }
+
+  private joined(): Buffer {
+    const [first] = this.pieces;
+    if (first !== undefined && this.pieces.length === 1) return first;
+    const all = Buffer.concat(this.pieces, this.receivedBytes);
+    if (this.pieces.length > 1) this.pieces = [all];
+    return all;
+  }
+}
+
+/** Undefined for a body that Fastify refuses; no JSON means that. */
+function validBody({ unread, arbitraryText, isValid }: LaneRoute, rawBody: Buffer): unknown {
+  try {
+    const body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);
+    return isValid(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What follows an error is `close`. */
+function ignore(): void {}

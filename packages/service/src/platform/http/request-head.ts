@@ -1,0 +1,83 @@
+/** What a plain head tells; everything else about it makes no difference. */
+export interface PlainHead {
+  readonly path: string;
+  /** Of the head, with the empty line behind it. */
+  readonly headBytes: number;
+  /** As announced. */
+  readonly bodyBytes: number;
+  readonly authorization: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** A head that is longer is not plain. */
+export const PLAIN_HEAD_BYTES_MAX = 4_096;
+
+const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
+/** A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no folding, nothing but ASCII. */
+const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
+const END = '\r\n\r\n';
+const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
+const LENGTH = /^[1-9][0-9]{0,8}$/;
+
+/** What decides about a plain request; sent twice, it is not plain. */
+type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
+const TOLD: ReadonlySet<string> = new Set<Told>([
+  'host',
+  'content-type',
+  'content-length',
+  'authorization',
+  'x-request-id',
+]);
+/** Fields that change how a message or its connection is to be read. */
+const DISPUTED: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'expect',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Reads the head of a POST with a JSON body of a stated length, as HTTP/1.1 defines it, if nobody could read it in another way.
+ * There is no leniency: what is unusual in any respect is for Node's own parser to understand or to refuse.
+ *
+ * @returns `incomplete` while the head may still become plain; undefined when it will not
+ */
+export function readPlainHead(bytes: Buffer): PlainHead | 'incomplete' | undefined {
+  const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
+  const end = text.indexOf(END);
+  if (end < 0) return bytes.length < PLAIN_HEAD_BYTES_MAX ? 'incomplete' : undefined;
+  return plainHead(text.slice(0, end + END.length));
+}
+
+function plainHead(head: string): PlainHead | undefined {
+  const line = REQUEST_LINE.exec(head);
+  if (line === null) return undefined;
+  const fieldsEnd = head.length - 2;
+  const told: { [name in Told]?: string } = {};
+  for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
+    FIELD.lastIndex = at;
+    const field = FIELD.exec(head);
+    if (field === null) return undefined;
+    const name = (field[1] as string).toLowerCase();
+    const value = field[2] as string;
+    if (DISPUTED.has(name) || (name === 'connection' && value.toLowerCase() !== 'keep-alive'))
+      return undefined;
+    if (!TOLD.has(name)) continue;
+    if (told[name as Told] !== undefined) return undefined;
+    told[name as Told] = value;
+  }
+  const length = told['content-length'] ?? '';
+  if (told.host === undefined || !JSON_IN_UTF8.test(told['content-type'] ?? '') || !LENGTH.test(length)) {
+    return undefined;
+  }
+  return {
+    path: line[1] as string,
+    headBytes: head.length,
+    bodyBytes: Number(length),
+    authorization: told.authorization,
+    requestId: told['x-request-id'],
+  };
+}
