@@ -5,6 +5,8 @@ import { generateLoad, startFloor, stopFloor } from './processes.mjs';
 export const CONNECTIONS = 64;
 /** Batches keep the server busy with fewer connections; more only queue. */
 export const BATCH_CONNECTIONS = 8;
+/** Load before a rate is measured, so that a floor and the service are compared as they run, not as they start. */
+export const WARM_UP_SECONDS = 3;
 
 /** Measures every floor; answers events per second (and latencies of single requests) by name. */
 export async function measureFloors(seconds) {
@@ -32,6 +34,7 @@ async function httpFloor(script, path, kind, connections, seconds) {
   const { child, ready } = await startFloor(script);
   const targets = [{ path, apiKey: 'none', ruleSetId: 'ers_00000000000000000000000000000000' }];
   const plan = { host: '127.0.0.1', port: ready.port, kind, targets, connections, seconds, runId: 'floor' };
+  await generateLoad({ ...plan, seconds: WARM_UP_SECONDS });
   const result = await generateLoad(plan);
   await stopFloor(child);
   const otherStatuses = Object.keys(result.statuses).filter((status) => status !== '202');

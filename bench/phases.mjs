@@ -1,7 +1,7 @@
 // The phases of a run against the real service. Each leaves the service drained.
 import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
-import { BATCH_CONNECTIONS, CONNECTIONS } from './floors.mjs';
+import { BATCH_CONNECTIONS, CONNECTIONS, WARM_UP_SECONDS } from './floors.mjs';
 import { generateLoad } from './processes.mjs';
 import { Sampler } from './sampler.mjs';
 
@@ -31,6 +31,7 @@ export class Phases {
 
   /** One event a request over 64 connections, as fast as the answers come. */
   async single(seconds) {
+    await this.warmUp({ kind: 'single', connections: CONNECTIONS });
     const sampler = new Sampler(this.service);
     const load = await this.load({ kind: 'single', connections: CONNECTIONS, seconds });
     const seen = await sampler.stop();
@@ -38,8 +39,14 @@ export class Phases {
     return { ...rates(load), ...seen };
   }
 
+  async warmUp(plan) {
+    await this.load({ ...plan, seconds: WARM_UP_SECONDS });
+    await this.drain();
+  }
+
   /** Batches of 500 with nothing held back: how fast they become durable while the pipeline works beside. */
   async burst(seconds) {
+    await this.warmUp({ kind: 'batch', connections: BATCH_CONNECTIONS });
     const sampler = new Sampler(this.service);
     const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds });
     const seen = await sampler.stop();

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
 
@@ -7,6 +9,8 @@ import type { Logger } from '../platform/log/index.js';
  * wait; a client that is not answered cannot.
  */
 const RATING_NICENESS = 10;
+const GROUP_ATTEMPTS = 10;
+const GROUP_RETRY_MS = 110;
 /** To the kernel, 0 names the calling thread. */
 const THIS_THREAD = 0;
 
@@ -22,8 +26,29 @@ export function yieldThisThread(log: Logger): void {
 export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
-    if (processID !== undefined) lower(processID, log);
+    if (processID === undefined) return;
+    lower(processID, log);
+    if (process.platform === 'linux') void lowerSession(processID, log);
   });
+}
+
+/**
+ * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session weighs a nice value only
+ * within its group: there, the group has to be nice. Without privileges, one such change every tenth of a second is let through.
+ */
+async function lowerSession(id: number, log: Logger): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await writeFile(`/proc/${id}/autogroup`, String(RATING_NICENESS));
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === GROUP_ATTEMPTS) {
+        log.debug({ err: error }, 'the priority of rating could not be lowered');
+        return;
+      }
+    }
+    await delay(GROUP_RETRY_MS * attempt, undefined, { ref: false });
+  }
 }
 
 function lower(id: number, log: Logger): void {
