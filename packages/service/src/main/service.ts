@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { type Api, createApi } from './api.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
+import { letHeapsGrow } from './heap.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
 import { ownUrl } from './own-url.js';
@@ -39,6 +40,7 @@ export interface ServiceOptions {
 /** Starts the roles of `config` in this process. @throws StartError with one sentence for the operator */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const { log, onProgress, signal } = options;
+  letHeapsGrow();
   checkRoles(config);
   await checkPort(config);
   prepareDataDir(config.dataDir);
