@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Type } from 'typebox';
 import {
   type App,
@@ -81,6 +82,39 @@ export class ExpressFixture {
     fixture.app = app;
     fixture.ways = await listenBothWays(app);
     return fixture;
+  }
+
+  /** Holds the operation back until the returned function is called. */
+  holdAnswer(): () => void {
+    let release = () => {};
+    const held = new Promise<string>((resolve) => {
+      release = () => resolve('{"held":true}');
+    });
+    this.answer = () => held;
+    return () => release();
+  }
+
+  /** Holds the look-up of the key back until `release` is called. */
+  holdLookUp(): { release(): void; readonly isAsked: boolean } {
+    let release = () => {};
+    const held = new Promise<{ kind: 'service' }>((resolve) => {
+      release = () => resolve({ kind: 'service' });
+    });
+    const lookUp = { isAsked: false, release: () => release() };
+    this.authenticate = () => {
+      lookUp.isAsked = true;
+      return held;
+    };
+    return lookUp;
+  }
+
+  /** The server's side of the connection that is opened next. */
+  nextConnection(): () => Socket | undefined {
+    let connection: Socket | undefined;
+    this.app.server.once('connection', (socket) => {
+      connection = socket;
+    });
+    return () => connection;
   }
 
   /** A request to the route, good unless told otherwise; a header that is undefined is left out. */

@@ -125,7 +125,7 @@ test('a client that waits to be told to go on is told so, and served by Fastify'
   wire.socket.destroy();
 });
 
-test.each<[string, () => Error, number]>([
+test.each<[string, () => unknown, number]>([
   [
     'a refusal with details',
     () => new ApiError('invalid_request', { details: [{ path: 'ü', message: 'no' }] }),
@@ -136,6 +136,7 @@ test.each<[string, () => Error, number]>([
   ['what a database throws', () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' }), 503],
   ['a database that hangs up', () => Object.assign(new Error('away'), { code: 'ECONNRESET' }), 503],
   ['a defect', () => new Error('secret'), 500],
+  ['a defect that throws nothing', () => undefined, 500],
 ])('answers %s of the operation itself, and does not call it again', async (_what, error, status) => {
   fixture.answer = () => Promise.reject(error());
   expect(await fixture.compare(post())).toMatchObject({ status, by: 'lane' });

@@ -66,8 +66,9 @@ export class ExpressLane {
 
   /** Puts the lane between the server and Node's handler of its connections. */
   open(server: Server): void {
-    const [node] = server.listeners('connection') as ((socket: Socket) => void)[];
-    if (node === undefined) throw new Error('a server that takes no connections');
+    const [node, ...others] = server.listeners('connection') as ((socket: Socket) => void)[];
+    if (node === undefined || others.length > 0)
+      throw new Error('a server with one handler of connections is needed');
     const ports: LanePorts = {
       ...this.options,
       admit: (head) => this.admit(head),

@@ -18,7 +18,7 @@ export interface ErrorAnswer {
 /** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
 function toApiError(error: unknown, request: FailedRequest): ApiError {
   if (error instanceof ApiError) return error;
-  const { code, statusCode } = error as Partial<FastifyError>;
+  const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
       const bytesMax = request.routeOptions.bodyLimit;

@@ -45,6 +45,9 @@ export interface LanePorts {
   readonly left: (connection: LaneConnection) => void;
 }
 
+/** As Node does: a request that is sent at the last moment still finds the connection open. */
+const KEEP_ALIVE_GRACE_MS = 1_000;
+
 interface Request extends Admission {
   readonly head: PlainHead;
 }
@@ -60,8 +63,9 @@ export class LaneConnection {
   private startedAtMs = 0;
   /** Whose body is awaited. */
   private request: Request | undefined;
-  /** Counted in the budget: of the request that is received or answered. */
-  private heldBytes = 0;
+  /** Of the request that is being answered; with those received, what is counted in the budget. */
+  private answeredBytes = 0;
+  private hasRoom = true;
   /** Something is awaited other than the client. */
   private isBusy = false;
   private isEnded = false;
@@ -91,20 +95,22 @@ export class LaneConnection {
     if (this.receivedBytes === 0 && !this.isBusy) this.startedAtMs = performance.now();
     this.pieces.push(piece);
     this.receivedBytes += piece.length;
+    this.hasRoom = this.ports.budget.add(piece.length);
     // Sent ahead: it waits for the answer, and no more is read until then.
     if (this.isBusy) this.socket.pause();
-    else this.advance(piece.length);
+    else this.advance();
   };
 
   private readonly onEnd = (): void => {
     this.isEnded = true;
-    if (this.isBusy) return;
-    if (this.receivedBytes > 0) answerUnparsable(new Error('half a request'), this.socket);
-    else this.socket.end();
+    if (!this.isBusy) this.end();
   };
 
   private readonly onClose = (): void => {
-    this.release();
+    this.ports.budget.release(this.receivedBytes + this.answeredBytes);
+    this.pieces = [];
+    this.receivedBytes = 0;
+    this.answeredBytes = 0;
     this.ports.left(this);
   };
 
@@ -115,11 +121,9 @@ export class LaneConnection {
   };
 
   /** Goes on with what has arrived. */
-  private advance(newBytes: number): void {
-    const { ports } = this;
-    const isLate = performance.now() - this.startedAtMs > ports.patienceMs;
-    this.heldBytes += newBytes;
-    if (!ports.budget.add(newBytes) || isLate || ports.isClosed()) this.leave();
+  private advance(): void {
+    const isLate = performance.now() - this.startedAtMs > this.ports.patienceMs;
+    if (!this.hasRoom || isLate || this.ports.isClosed()) this.leave();
     else if (this.request !== undefined) this.advanceBody(this.request);
     else this.advanceHead();
   }
@@ -132,7 +136,7 @@ export class LaneConnection {
     }
     const admission = head && this.admission(head);
     if (head === undefined || admission === undefined) this.leave();
-    else if (admission instanceof Promise) void this.awaitAdmission(head, admission);
+    else if (admission instanceof Promise) this.orCut(this.awaitAdmission(head, admission));
     else this.begin(head, admission);
   }
 
@@ -153,7 +157,6 @@ export class LaneConnection {
     this.isBusy = false;
     if (this.socket.destroyed) return;
     this.socket.resume();
-    this.awaitMore();
     if (admission === undefined || this.ports.isClosed()) this.leave();
     else this.begin(head, admission);
   }
@@ -178,10 +181,11 @@ export class LaneConnection {
     this.bePatient();
     // The pieces are let go, because the body would be held twice until it is answered.
     this.pieces = [];
+    this.answeredBytes = this.receivedBytes;
     this.receivedBytes = 0;
     this.request = undefined;
     this.isBusy = true;
-    void this.answer(route, { project, params, body, rawBody }, head.requestId);
+    this.orCut(this.answer(route, { project, params, body, rawBody }, head.requestId));
   }
 
   private async answer(
@@ -205,31 +209,35 @@ export class LaneConnection {
       const failed = { id: requestId, method: 'POST', routeOptions: route, raw: { readableAborted: false } };
       answer = answerTo(error, failed, this.ports.failures);
     }
-    this.release();
+    this.ports.budget.release(this.answeredBytes);
+    this.answeredBytes = 0;
     this.isBusy = false;
     if (this.socket.destroyed) return;
     this.send(answer);
     route.observe(requestId, answer.status, performance.now() - this.startedAtMs);
-    this.goOn();
   }
 
   private send(answer: ErrorAnswer): void {
-    const { keepAliveMs, isClosed } = this.ports;
-    const { text, encoding } = answerText(answer, isClosed() ? undefined : keepAliveMs);
-    this.socket.write(text, encoding);
+    const { socket, ports } = this;
+    const isLast = ports.isClosed();
+    const { text, encoding } = answerText(answer, isLast ? undefined : ports.keepAliveMs);
+    socket.write(text, encoding);
+    if (isLast) socket.destroySoon();
+    // Who sends ahead, or does not take the answers, is Node's.
+    else if (this.isEnded || this.receivedBytes > 0 || socket.writableNeedDrain) this.leave();
   }
 
-  /** After an answer. */
-  private goOn(): void {
-    const { socket } = this;
-    if (this.isEnded) socket.end();
-    // Who sends ahead, or does not take the answers, is Node's.
-    else if (this.receivedBytes > 0 || socket.writableNeedDrain) this.leave();
-    else if (this.ports.isClosed()) socket.end();
+  /** A defect of ours must not leave a connection that nobody looks after. */
+  private orCut(work: Promise<void>): void {
+    work.catch(() => this.socket.destroy());
   }
 
   /** Within a request, Node's deadlines are to begin soon. */
   private awaitMore(): void {
+    if (this.isEnded) {
+      this.end();
+      return;
+    }
     this.isPatient = false;
     this.socket.setTimeout(this.ports.patienceMs);
   }
@@ -238,14 +246,19 @@ export class LaneConnection {
   private bePatient(): void {
     if (this.isPatient) return;
     this.isPatient = true;
-    this.socket.setTimeout(this.ports.keepAliveMs);
+    this.socket.setTimeout(this.ports.keepAliveMs + KEEP_ALIVE_GRACE_MS);
   }
 
   /** Gives the connection to Node, with all that was not answered. */
   private leave(): void {
     const { socket, ports } = this;
+    // Nothing can be put back into a stream that has ended. Node leaves a client without an answer that ends before it is let in.
+    if (this.isEnded) {
+      socket.end();
+      return;
+    }
     const bytes = this.joined();
-    this.release();
+    ports.budget.release(this.receivedBytes);
     socket.off('data', this.onData).off('end', this.onEnd).off('close', this.onClose);
     socket.off('error', ignore).off('timeout', this.onTimeout).setTimeout(0);
     ports.left(this);
@@ -255,9 +268,10 @@ export class LaneConnection {
     socket.resume();
   }
 
-  private release(): void {
-    this.ports.budget.release(this.heldBytes);
-    this.heldBytes = 0;
+  /** The client has said its last, and it is not a whole request. */
+  private end(): void {
+    if (this.receivedBytes > 0) answerUnparsable(new Error('half a request'), this.socket);
+    else this.socket.end();
   }
 
   private joined(): Buffer {

@@ -10,8 +10,9 @@ export interface PlainHead {
 }
 
 /** A head that is longer is not plain. */
-export const PLAIN_HEAD_BYTES_MAX = 4_096;
+const PLAIN_HEAD_BYTES_MAX = 4_096;
 
+const METHOD = 'POST /';
 const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
 /** A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no folding, nothing but ASCII. */
 const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
@@ -48,8 +49,14 @@ const DISPUTED: ReadonlySet<string> = new Set([
 export function readPlainHead(bytes: Buffer): PlainHead | 'incomplete' | undefined {
   const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
   const end = text.indexOf(END);
-  if (end < 0) return bytes.length < PLAIN_HEAD_BYTES_MAX ? 'incomplete' : undefined;
+  if (end < 0) return mayBecomePlain(text) ? 'incomplete' : undefined;
   return plainHead(text.slice(0, end + END.length));
+}
+
+/** What cannot, should not wait: it may be no HTTP at all. */
+function mayBecomePlain(text: string): boolean {
+  if (text.length === PLAIN_HEAD_BYTES_MAX) return false;
+  return text.includes('\n') ? REQUEST_LINE.test(text) : text.startsWith(METHOD) || METHOD.startsWith(text);
 }
 
 function plainHead(head: string): PlainHead | undefined {
