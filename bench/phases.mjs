@@ -30,25 +30,20 @@ export class Phases {
   }
 
   /** One event a request over 64 connections, as fast as the answers come. */
-  async single(seconds) {
-    await this.warmUp({ kind: 'single', connections: CONNECTIONS });
-    const sampler = new Sampler(this.service);
-    const load = await this.load({ kind: 'single', connections: CONNECTIONS, seconds });
-    const seen = await sampler.stop();
-    await this.drain();
-    return { ...rates(load), ...seen };
-  }
-
-  async warmUp(plan) {
-    await this.load({ ...plan, seconds: WARM_UP_SECONDS });
-    await this.drain();
+  single(seconds) {
+    return this.unheld({ kind: 'single', connections: CONNECTIONS }, seconds);
   }
 
   /** Batches of 500 with nothing held back: how fast they become durable while the pipeline works beside. */
-  async burst(seconds) {
-    await this.warmUp({ kind: 'batch', connections: BATCH_CONNECTIONS });
+  burst(seconds) {
+    return this.unheld({ kind: 'batch', connections: BATCH_CONNECTIONS }, seconds);
+  }
+
+  async unheld(plan, seconds) {
+    await this.load({ ...plan, seconds: WARM_UP_SECONDS });
+    await this.drain();
     const sampler = new Sampler(this.service);
-    const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds });
+    const load = await this.load({ ...plan, seconds });
     const seen = await sampler.stop();
     await this.drain();
     return { ...rates(load), ...seen };

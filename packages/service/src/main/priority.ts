@@ -28,7 +28,7 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
     if (processID === undefined) return;
     lower(processID, log);
-    if (process.platform === 'linux') void lowerSession(processID, log);
+    if (process.platform === 'linux') lowerSession(processID).catch((error) => tellNotLowered(error, log));
   });
 }
 
@@ -36,16 +36,13 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
  * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session weighs a nice value only
  * within its group: there, the group has to be nice. Without privileges, one such change every tenth of a second is let through.
  */
-async function lowerSession(id: number, log: Logger): Promise<void> {
+async function lowerSession(id: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await writeFile(`/proc/${id}/autogroup`, String(RATING_NICENESS));
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === GROUP_ATTEMPTS) {
-        log.debug({ err: error }, 'the priority of rating could not be lowered');
-        return;
-      }
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || attempt === GROUP_ATTEMPTS) throw error;
     }
     await delay(GROUP_RETRY_MS * attempt, undefined, { ref: false });
   }
@@ -55,6 +52,10 @@ function lower(id: number, log: Logger): void {
   try {
     setPriority(id, RATING_NICENESS);
   } catch (error) {
-    log.debug({ err: error }, 'the priority of rating could not be lowered');
+    tellNotLowered(error, log);
   }
+}
+
+function tellNotLowered(err: unknown, log: Logger): void {
+  log.debug({ err }, 'the priority of rating could not be lowered');
 }

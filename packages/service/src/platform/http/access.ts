@@ -6,6 +6,8 @@ import {
   type Access,
   type App,
   type Authenticator,
+  following,
+  type MaybePromise,
   type Principal,
   type ProjectRef,
   type ProjectResolver,
@@ -102,7 +104,7 @@ export function projectFor(
   needed: Permission | readonly Permission[],
   authorization: string | undefined,
   projectId: string,
-): ProjectRef | undefined | Promise<ProjectRef | undefined> {
+): MaybePromise<ProjectRef | undefined> {
   const token = bearerToken(authorization);
   if (token === undefined) return undefined;
   return following(ports.authenticator.authenticate(token), (principal) => {
@@ -113,18 +115,9 @@ export function projectFor(
   });
 }
 
-/** `next` at once, unless `found` is still awaited. */
-function following<T, R>(found: T | Promise<T>, next: (found: T) => R | Promise<R>): R | Promise<R> {
-  return found instanceof Promise ? found.then(next) : next(found);
-}
-
 function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {
   if (access.kind === 'public') return hasUnusableParameter(request) ? notFound() : undefined;
-  const principal = callerOf(ports, request);
-  if (principal instanceof Promise) {
-    return principal.then((found) => authorize(access, ports, request, found));
-  }
-  return authorize(access, ports, request, principal);
+  return following(callerOf(ports, request), (principal) => authorize(access, ports, request, principal));
 }
 
 /** Who calls: by the key that is sent or, from the console, by the session. */
@@ -158,9 +151,9 @@ function authorize(
     return access.elsewhere === 'denied' ? permissionDenied() : notFound();
   }
   if (access.kind !== 'project') return undefined;
-  const project = ports.projects.resolveProject(projectId ?? '');
-  if (project instanceof Promise) return project.then((found) => bindProject(request, principal, found));
-  return bindProject(request, principal, project);
+  return following(ports.projects.resolveProject(projectId ?? ''), (project) =>
+    bindProject(request, principal, project),
+  );
 }
 
 function bindProject(

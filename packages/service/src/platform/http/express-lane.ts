@@ -10,7 +10,7 @@ import type { Readiness } from './readiness.js';
 import type { PlainHead } from './request-head.js';
 import type { ObserveRequest } from './requests.js';
 import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
-import type { ProjectRef } from './types.js';
+import { following } from './types.js';
 import { bodyCheck } from './validation.js';
 
 const PATIENCE_MS = 5_000;
@@ -101,9 +101,8 @@ export class ExpressLane {
       if (ids === null) continue;
       if (bodyBytes > route.bodyLimit) return undefined;
       const params = namedIds(route.names, ids);
-      const admitted = (project: ProjectRef | undefined) => project && { route, project, params };
-      const project = projectFor(this.options, route.permission, authorization, params.project_id ?? '');
-      return project instanceof Promise ? project.then(admitted) : admitted(project);
+      const found = projectFor(this.options, route.permission, authorization, params.project_id ?? '');
+      return following(found, (project) => project && { route, project, params });
     }
     return undefined;
   }

@@ -7,7 +7,7 @@ import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE } from './failu
 import { answerText } from './lane-answer.js';
 import { type PlainHead, readPlainHead } from './request-head.js';
 import type { ObserveRequest } from './requests.js';
-import type { ProjectRef } from './types.js';
+import type { MaybePromise, ProjectRef } from './types.js';
 
 /** What the operation of a route needs to know, once a request was let in. */
 export interface LaneRoute {
@@ -32,7 +32,7 @@ export interface LanePorts {
   readonly failures: FailureLog;
   readonly requestId: (incoming: string | undefined) => string;
   /** Whom the lane would serve; undefined or a rejection for what is Node's and Fastify's. */
-  readonly admit: (head: PlainHead) => Admission | undefined | Promise<Admission | undefined>;
+  readonly admit: (head: PlainHead) => MaybePromise<Admission | undefined>;
   /** Node's own handler of a new connection. */
   readonly handOver: (socket: Socket) => void;
   /** No more requests are let in. */
@@ -65,7 +65,6 @@ export class LaneConnection {
   private request: Request | undefined;
   /** Of the request that is being answered; with those received, what is counted in the budget. */
   private answeredBytes = 0;
-  private hasRoom = true;
   /** Something is awaited other than the client. */
   private isBusy = false;
   private isEnded = false;
@@ -95,10 +94,10 @@ export class LaneConnection {
     if (this.receivedBytes === 0 && !this.isBusy) this.startedAtMs = performance.now();
     this.pieces.push(piece);
     this.receivedBytes += piece.length;
-    this.hasRoom = this.ports.budget.add(piece.length);
+    const hasRoom = this.ports.budget.add(piece.length);
     // Sent ahead: it waits for the answer, and no more is read until then.
     if (this.isBusy) this.socket.pause();
-    else this.advance();
+    else this.advance(hasRoom);
   };
 
   private readonly onEnd = (): void => {
@@ -121,9 +120,9 @@ export class LaneConnection {
   };
 
   /** Goes on with what has arrived. */
-  private advance(): void {
+  private advance(hasRoom: boolean): void {
     const isLate = performance.now() - this.startedAtMs > this.ports.patienceMs;
-    if (!this.hasRoom || isLate || this.ports.isClosed()) this.leave();
+    if (!hasRoom || isLate || this.ports.isClosed()) this.leave();
     else if (this.request !== undefined) this.advanceBody(this.request);
     else this.advanceHead();
   }
@@ -275,11 +274,8 @@ export class LaneConnection {
   }
 
   private joined(): Buffer {
-    const [first] = this.pieces;
-    if (first !== undefined && this.pieces.length === 1) return first;
-    const all = Buffer.concat(this.pieces, this.receivedBytes);
-    if (this.pieces.length > 1) this.pieces = [all];
-    return all;
+    if (this.pieces.length !== 1) this.pieces = [Buffer.concat(this.pieces, this.receivedBytes)];
+    return this.pieces[0] as Buffer;
   }
 }
 

@@ -12,6 +12,16 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
+/** A connection to a fixture with other deadlines, from both sides. */
+async function openWith(deadlines: Parameters<typeof ExpressFixture.start>[0]) {
+  await fixture.stop();
+  fixture = await ExpressFixture.start(deadlines);
+  const taken = once(fixture.app.server, 'connection');
+  const wire = await Wire.open(fixture.ways.express);
+  const [connection] = (await taken) as [Socket];
+  return { wire, connection };
+}
+
 test('what was let in before a shutdown is answered, and the connection then closed', async () => {
   const release = fixture.holdAnswer();
   const wire = await Wire.open(fixture.ways.express);
@@ -92,17 +102,10 @@ describe('deadlines', () => {
     ['lines that end otherwise', `POST / HTTP/1.1\n`],
     ['an empty line', '\r\n'],
   ])('%s is left to Node at once', async (_what, text) => {
-    const patient = await ExpressFixture.start({ patienceMs: 60_000 });
-    try {
-      const taken = once(patient.app.server, 'connection');
-      const wire = await Wire.open(patient.ways.express);
-      const [connection] = (await taken) as [Socket];
-      await wire.write(Buffer.from(text, 'latin1'));
-      await waitFor(() => connection.timeout === 0);
-      wire.socket.destroy();
-    } finally {
-      await patient.stop();
-    }
+    const { wire, connection } = await openWith({ patienceMs: 60_000 });
+    await wire.write(Buffer.from(text, 'latin1'));
+    await waitFor(() => connection.timeout === 0);
+    wire.socket.destroy();
   });
 
   test('a connection outlives what was announced by a second, as with Node', async () => {
@@ -119,70 +122,47 @@ describe('deadlines', () => {
     ['a part of the head', 30],
     ['a part of the body', -1],
   ])('a client that is silent after %s is left to Node', async (_what, end) => {
-    const hasty = await ExpressFixture.start({ patienceMs: 20 });
-    try {
-      const taken = once(hasty.app.server, 'connection');
-      const wire = await Wire.open(hasty.ways.express);
-      const [connection] = (await taken) as [Socket];
-      const bytes = hasty.post();
-      const sent = bytes.subarray(0, end);
-      await wire.write(sent);
-      await waitFor(() => connection.timeout === 0);
-      expect(connection.bytesRead).toBe(sent.length);
-      await wire.write(bytes.subarray(sent.length));
-      expect((await wire.answer())?.status).toBe(202);
-      expect(hasty.seenByFastify).toBe(1);
-      wire.socket.destroy();
-    } finally {
-      await hasty.stop();
-    }
+    const { wire, connection } = await openWith({ patienceMs: 20 });
+    const bytes = fixture.post();
+    const sent = bytes.subarray(0, end);
+    await wire.write(sent);
+    await waitFor(() => connection.timeout === 0);
+    expect(connection.bytesRead).toBe(sent.length);
+    await wire.write(bytes.subarray(sent.length));
+    expect((await wire.answer())?.status).toBe(202);
+    expect(fixture.seenByFastify).toBe(1);
+    wire.socket.destroy();
   });
 
   test('a client that sends bit by bit is left to Node too', async () => {
-    const hasty = await ExpressFixture.start({ patienceMs: 50 });
-    try {
-      const taken = once(hasty.app.server, 'connection');
-      const wire = await Wire.open(hasty.ways.express);
-      const [connection] = (await taken) as [Socket];
-      const bytes = hasty.post(`{"reading":"${'x'.repeat(ExpressFixture.BODY_LIMIT - 14)}"}`);
-      let sent = 0;
-      await waitFor(async () => {
-        await wire.write(bytes.subarray(sent, sent + 1));
-        sent += 1;
-        await waitFor(() => connection.bytesRead === sent);
-        return connection.timeout === 0;
-      });
-      expect(sent).toBeLessThan(bytes.length);
-      await wire.write(bytes.subarray(sent));
-      expect((await wire.answer())?.status).toBe(202);
-      expect(hasty.seenByFastify).toBe(1);
-      wire.socket.destroy();
-    } finally {
-      await hasty.stop();
-    }
+    const { wire, connection } = await openWith({ patienceMs: 50 });
+    const bytes = fixture.post(`{"reading":"${'x'.repeat(ExpressFixture.BODY_LIMIT - 14)}"}`);
+    let sent = 0;
+    await waitFor(async () => {
+      await wire.write(bytes.subarray(sent, sent + 1));
+      sent += 1;
+      await waitFor(() => connection.bytesRead === sent);
+      return connection.timeout === 0;
+    });
+    expect(sent).toBeLessThan(bytes.length);
+    await wire.write(bytes.subarray(sent));
+    expect((await wire.answer())?.status).toBe(202);
+    expect(fixture.seenByFastify).toBe(1);
+    wire.socket.destroy();
   });
 
   test('a connection that is idle for long is closed, but not while it awaits an answer', async () => {
-    const hasty = await ExpressFixture.start({ keepAliveMs: 20 });
-    try {
-      const idle = await Wire.open(hasty.ways.express);
-      let release = () => {};
-      hasty.answer = () =>
-        new Promise((resolve) => {
-          release = () => resolve('{}');
-        });
-      const waiting = await Wire.open(hasty.ways.express);
-      await waiting.write(hasty.post());
-      await waitFor(() => hasty.answered.length === 1);
-      hasty.answer = async () => '{}';
-      await idle.write(hasty.post());
-      expect((await idle.answer())?.status).toBe(202);
-      await idle.closed();
-      release();
-      expect((await waiting.answer())?.status).toBe(202);
-      await waiting.closed();
-    } finally {
-      await hasty.stop();
-    }
+    const { wire: idle } = await openWith({ keepAliveMs: 20 });
+    const release = fixture.holdAnswer();
+    const waiting = await Wire.open(fixture.ways.express);
+    await waiting.write(fixture.post());
+    await waitFor(() => fixture.answered.length === 1);
+    fixture.answer = async () => '{}';
+    await idle.write(fixture.post());
+    expect((await idle.answer())?.status).toBe(202);
+    await idle.closed();
+    release();
+    expect((await waiting.answer())?.status).toBe(202);
+    await waiting.closed();
   });
 });

@@ -58,7 +58,15 @@ export interface ProjectRef {
   readonly storage: 'shared' | 'dedicated';
 }
 
-type MaybePromise<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
+
+/** `next` at once, unless `found` is still awaited. */
+export function following<T, R>(
+  found: MaybePromise<T>,
+  next: (found: T) => MaybePromise<R>,
+): MaybePromise<R> {
+  return found instanceof Promise ? found.then(next) : next(found);
+}
 
 /** Turns credentials into a principal. Answers at once when it can: the hot path takes no promise then. */
 export interface Authenticator {
