@@ -29,7 +29,7 @@ import {
   connectPostgres,
   startEmbeddedPostgres,
 } from '../packages/service/dist/platform/postgres/index.js';
-import { PostgresSegmentQueue } from '../packages/service/dist/platform/queue/index.js';
+import { PostgresSegmentQueue, SegmentFiles } from '../packages/service/dist/platform/queue/index.js';
 import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './events.mjs';
 import { insertLimits } from './limits.mjs';
 import { usageOf } from './processes.mjs';
@@ -68,7 +68,7 @@ try {
   await applyMigrations(postgres);
   await applyClickHouseMigrations(clickhouse);
   const spool = await createFileSpool(join(dataDir, 'spool'));
-  const queue = new PostgresSegmentQueue(postgres);
+  const queue = new PostgresSegmentQueue(postgres, await SegmentFiles.open(join(dataDir, 'segments')));
   const rules = createRuleVersions(postgres);
   const limits = createWorkerCatalog();
   const projects = await createProjects();

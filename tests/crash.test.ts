@@ -8,12 +8,15 @@ import { type RunningService, startService } from './support/service.js';
 const ROUNDS = Number(process.env.TOLLGATE_CRASH_ROUNDS ?? 4);
 const SENDERS = 4;
 const BATCH_EVENTS = 100;
+const LARGE_PROMPT = 'p'.repeat(1_000);
 /** A round's crash comes after so many acknowledged batches, a different number each time. */
 const ACKNOWLEDGED_BATCHES_MIN = 5;
 const ACKNOWLEDGED_BATCHES_SPREAD = 30;
 const SETTLE_TIMEOUT_MS = 60_000;
 
 interface Batch {
+  /** Text beside the usage. Every other batch is large enough for its segment to be kept in a file. */
+  readonly prompt: string;
   readonly events: readonly { idempotency_key: string; tokens: number }[];
 }
 
@@ -37,7 +40,7 @@ describe(`kill -9 under load, ${ROUNDS} times`, () => {
       sequence += 1;
       return { idempotency_key: `event-${sequence}`, tokens: 1 + ((sequence * 7_919) % 5_000) };
     });
-    return { events };
+    return { prompt: sequence % (2 * BATCH_EVENTS) === 0 ? LARGE_PROMPT : '', events };
   }
 
   /** Whether the batch was acknowledged; a broken connection is what a crash looks like from outside. */
@@ -46,7 +49,12 @@ describe(`kill -9 under load, ${ROUNDS} times`, () => {
       extractor_rule_set_id: project.ruleSetId,
       idempotency_key,
       occurred_at: occurredAt,
-      raw_json: { customer: 'c', model: 'm', usage: { input_tokens: tokens, output_tokens: 1 } },
+      raw_json: {
+        customer: 'c',
+        model: 'm',
+        prompt: batch.prompt,
+        usage: { input_tokens: tokens, output_tokens: 1 },
+      },
     }));
     try {
       const path = `/v1/projects/${project.projectId}/events/batch-ingest`;

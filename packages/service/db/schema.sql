@@ -556,8 +556,17 @@ create table segments (
   event_count integer not null,
   project_ids text[] not null,
   project_event_counts integer[] not null,
-  bytes bytea not null,
+  byte_count integer not null,
+  bytes bytea,
+  file_name text,
+  file_offset bigint,
+  file_crc32 bigint,
   constraint segments_event_count_check CHECK ((event_count > 0)),
+  constraint segments_in_one_place CHECK ((num_nonnulls(file_name, file_offset, file_crc32) =
+CASE
+    WHEN (bytes IS NULL) THEN 3
+    ELSE 0
+END)),
   constraint segments_pkey PRIMARY KEY (id)
 );
 alter table segments alter column bytes set storage external;

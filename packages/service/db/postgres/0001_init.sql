@@ -107,7 +107,13 @@ create table segments (
   event_count integer not null check (event_count > 0),
   project_ids text[] not null,
   project_event_counts integer[] not null,
-  bytes bytea not null
+  byte_count integer not null,
+  -- The frame; null where it is in a file of the data directory, from an offset on.
+  bytes bytea,
+  file_name text,
+  file_offset bigint,
+  file_crc32 bigint,
+  constraint segments_in_one_place check (num_nonnulls(file_name, file_offset, file_crc32) = case when bytes is null then 3 else 0 end)
 );
 alter table segments alter column bytes set storage external;
 

@@ -31,14 +31,10 @@ import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
-import {
-  PostgresSegmentQueue,
-  type QuotaRecord,
-  type QuotaRefusal,
-  type SegmentRecord,
-} from '../platform/queue/index.js';
+import type { PostgresSegmentQueue } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
 import { startCheckout } from './checkout.js';
+import { openQueue } from './segment-queue.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
@@ -92,8 +88,18 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
-  const close = registerModules(app, parts, { tenancy: tenancy.service, entitlements, admission });
-  return { app, close };
+  const { queue, close: closeQueue } = await openQueue(stores, {
+    log,
+    onAppended: () => parts.pipeline.notify(),
+  });
+  const close = registerModules(app, parts, queue, { tenancy: tenancy.service, entitlements, admission });
+  return {
+    app,
+    async close() {
+      await close();
+      await closeQueue();
+    },
+  };
 }
 
 /** What others ask about tenants. */
@@ -104,14 +110,18 @@ interface Tenants {
 }
 
 /** Every module's routes. Answers what must be called after the app has closed. */
-function registerModules(app: App, parts: ApiParts, tenants: Tenants): () => Promise<void> {
+function registerModules(
+  app: App,
+  parts: ApiParts,
+  queue: PostgresSegmentQueue,
+  tenants: Tenants,
+): () => Promise<void> {
   const { tenancy, entitlements, admission } = tenants;
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
   const history = createUsageHistory({ postgres });
   const ruleSets = createRuleSets({ postgres, clock });
-  const queue = new NotifyingQueue(postgres, () => parts.pipeline.notify());
   const ingest = new IngestService({
     queue,
     publications: ruleSets.publications,
@@ -167,27 +177,6 @@ function registerLimitRoutes(
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
   registerLimitManagementRoutes(app, createLimitManagement(deps));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
-}
-
-/** Tells the worker of this process at once what others would notice by polling. */
-class NotifyingQueue extends PostgresSegmentQueue {
-  constructor(
-    postgres: Stores['postgres'],
-    private readonly onAppended: () => void,
-  ) {
-    super(postgres);
-  }
-
-  override async append(records: readonly SegmentRecord[]): Promise<void> {
-    await super.append(records);
-    this.onAppended();
-  }
-
-  override async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
-    const refusals = await super.appendWithinQuota(records);
-    if (refusals.length < records.length) this.onAppended();
-    return refusals;
-  }
 }
 
 const MS_PER_SECOND = 1_000;

@@ -5,7 +5,7 @@ import { StartError } from './start-error.js';
 /** PostgreSQL's unprivileged account must pass through a directory of root; it can list nothing there. */
 const ROOT_FOLDER_MODE = 0o711;
 const PRIVATE_FOLDER_MODE = 0o700;
-const PRIVATE_FOLDERS = ['clickhouse', 'spool'];
+const PRIVATE_FOLDERS = ['clickhouse', 'segments', 'spool'];
 
 /** Creates the data directory if need be, closed to everybody else. @throws StartError when it cannot be written */
 export function prepareDataDir(dataDir: string): void {

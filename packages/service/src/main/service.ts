@@ -135,14 +135,14 @@ async function startPipeline(
   stores: Stores,
   { log, metrics, fail }: PipelineParts,
 ): Promise<RunningPipeline> {
-  const { spoolFolder, postgres, clickhouse } = stores;
+  const { folders, postgres, clickhouse } = stores;
   const abort = new AbortController();
   const projector = !config.roles.includes('projector')
     ? undefined
     : createProjector({
         postgres,
         clickhouse,
-        spool: spoolFolder === undefined ? createColumnSpool() : await createFileSpool(spoolFolder),
+        spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
         clock: systemClock,
         observer: observeProjection(metrics, log),
       });
@@ -154,7 +154,7 @@ async function startPipeline(
         {
           postgresConnection: stores.postgresConnection,
           connectionsMax: config.databaseConnectionsMax,
-          spoolFolder,
+          folders,
           logLevel: config.logLevel,
         },
         {

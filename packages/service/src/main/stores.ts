@@ -24,13 +24,21 @@ import { Closers } from './closers.js';
 /** ClickHouse has no transactions: migrations of one server are kept apart by this lock in PostgreSQL. */
 const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
 
+/** Folders beside an embedded PostgreSQL. */
+export interface LocalFolders {
+  /** Of large segments that wait to be rated. */
+  readonly segments: string;
+  /** Of rated batches that wait for ClickHouse. */
+  readonly spool: string;
+}
+
 /** Both stores, open and at this release's schema. */
 export interface Stores {
   readonly postgres: Postgres;
   readonly postgresConnection: PostgresConfig['connection'];
   readonly clickhouse: ClickHouse;
-  /** Where rated batches wait for ClickHouse; undefined when they ride in the database. */
-  readonly spoolFolder: string | undefined;
+  /** Undefined when what could be in them rides in the database. */
+  readonly folders: LocalFolders | undefined;
   /** What is kept where: a name and a place each. */
   readonly places: readonly (readonly [name: string, place: string])[];
   /** Names of the migrations that this opening applied. */
@@ -73,7 +81,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       postgres,
       postgresConnection,
       clickhouse,
-      spoolFolder: embedded === undefined ? undefined : join(config.dataDir, 'spool'),
+      folders: embedded === undefined ? undefined : foldersIn(config.dataDir),
       places: describePlaces(config, embedded),
       applied: [...appliedToPostgres, ...appliedToClickHouse],
       close: () => closers.closeAll(),
@@ -86,8 +94,12 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
 /** Deletes everything that the embedded stores keep. The caller holds the instance lock. */
 export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
   await removeEmbeddedPostgres(dataDir);
-  for (const folder of ['clickhouse', 'spool'])
-    await rm(join(dataDir, folder), { recursive: true, force: true });
+  for (const folder of [join(dataDir, 'clickhouse'), ...Object.values(foldersIn(dataDir))])
+    await rm(folder, { recursive: true, force: true });
+}
+
+function foldersIn(dataDir: string): LocalFolders {
+  return { segments: join(dataDir, 'segments'), spool: join(dataDir, 'spool') };
 }
 
 async function startPostgresIfEmbedded(

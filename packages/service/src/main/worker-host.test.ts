@@ -5,7 +5,7 @@ import { WorkerHost } from './worker-host.js';
 const DATA = {
   postgresConnection: '',
   connectionsMax: 1,
-  spoolFolder: undefined,
+  folders: undefined,
   logLevel: 'silent',
 } as const;
 

@@ -1,13 +1,13 @@
 import type { PipelineStats } from '../modules/pipeline/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
+import type { LocalFolders } from './stores.js';
 
 /** What the rating thread needs to begin. */
 export interface WorkerThreadData {
   readonly postgresConnection: PostgresConfig['connection'];
   readonly connectionsMax: number;
-  /** Folder of the spool; undefined when rows ride in the database. */
-  readonly spoolFolder: string | undefined;
+  readonly folders: LocalFolders | undefined;
   readonly logLevel: LogLevel;
 }
 

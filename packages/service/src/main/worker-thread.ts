@@ -10,7 +10,7 @@ import {
 import { createRuleVersions } from '../modules/rules/index.js';
 import { createLog, type Logger } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
-import { PostgresSegmentQueue } from '../platform/queue/index.js';
+import { PostgresSegmentQueue, SegmentFiles } from '../platform/queue/index.js';
 import { yieldServerProcesses, yieldThisThread } from './priority.js';
 import type { FromWorker, ToWorker, WorkerThreadData } from './worker-protocol.js';
 
@@ -21,6 +21,7 @@ const STATS_INTERVAL_MS = 1_000;
 const port = parentPort;
 if (port === null) throw new Error('worker-thread.js must be started as a worker thread');
 const data = workerData as WorkerThreadData;
+const { folders } = data;
 const log = createLog({ level: data.logLevel });
 const postgres = connectPostgres({
   connection: data.postgresConnection,
@@ -30,14 +31,14 @@ const postgres = connectPostgres({
 });
 yieldThisThread(log);
 // Only an embedded server is on this machine for certain: elsewhere its process ids would name processes of ours.
-if (data.spoolFolder !== undefined) yieldServerProcesses(postgres.pool, log);
+if (folders !== undefined) yieldServerProcesses(postgres.pool, log);
 const stageSeconds: Record<string, number> = {};
 const worker = createPipelineWorker({
   postgres,
-  queue: new PostgresSegmentQueue(postgres),
+  queue: new PostgresSegmentQueue(postgres, folders && (await SegmentFiles.open(folders.segments))),
   rules: createRuleVersions(postgres),
   limits: createWorkerCatalog(),
-  spool: data.spoolFolder === undefined ? createColumnSpool() : await createFileSpool(data.spoolFolder),
+  spool: folders === undefined ? createColumnSpool() : await createFileSpool(folders.spool),
   clock: systemClock,
   observer: observe(log),
   onCommitted: () => send({ kind: 'batch-committed' }),

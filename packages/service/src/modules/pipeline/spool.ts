@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { syncFolder } from '../../platform/sync-folder.js';
 
 /** Where the rows of a batch are: exactly one is set, as in `usage_batches`. */
 export interface BatchLocation {
@@ -97,15 +98,6 @@ async function writeFile(folder: string, rows: Buffer): Promise<BatchLocation> {
     await file.close();
   }
   return { spoolFile, bytes: null };
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const directory = await open(folder, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 async function readVerified(folder: string, name: string): Promise<Buffer> {

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { chown, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { syncFolder } from '../sync-folder.js';
 import { type PostgresBinaries, PostgresUnavailableError } from './binaries.js';
 import type { Placement } from './placement.js';
 
@@ -34,15 +35,6 @@ export async function ensureCluster(placement: Placement, binaries: PostgresBina
   await rename(workFolder, placement.clusterFolder);
   // A power failure must not take the cluster's name away again: it would be initialised anew, over committed data.
   for (const folder of [placement.baseFolder, dirname(placement.baseFolder)]) await syncFolder(folder);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** The superuser's password; the file is readable to PostgreSQL's account and root only. */

@@ -1,3 +1,5 @@
+import pg from 'pg';
+
 const UNIQUE_VIOLATION = '23505';
 const FOREIGN_KEY_VIOLATION = '23503';
 
@@ -41,6 +43,11 @@ export function isUnavailable(error: unknown): boolean {
   }
   if (error instanceof AggregateError) return error.errors.every(isUnavailable);
   return UNAVAILABLE_MESSAGES.test(error.message);
+}
+
+/** Whether the server itself said it: then nothing was done. What ends otherwise may have been done, or may yet be. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError;
 }
 
 /** Whether a row met a unique constraint, or the named one. */

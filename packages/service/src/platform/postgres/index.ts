@@ -9,7 +9,7 @@ export {
   transaction,
 } from './connect.js';
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
-export { isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
+export { isAnswer, isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
 export { queryWithPieces } from './pieces.js';
 export { recount } from './recount.js';

@@ -477,7 +477,11 @@ export interface SegmentsTable {
   event_count: number;
   project_ids: string[];
   project_event_counts: number[];
-  bytes: Buffer;
+  byte_count: number;
+  bytes: Buffer | null;
+  file_name: string | null;
+  file_offset: number | null;
+  file_crc32: number | null;
 }
 
 export interface SubjectRoutesTable {

@@ -8,3 +8,4 @@ export {
   type SegmentKind,
   type SegmentRecord,
 } from './segment.js';
+export { SegmentFiles } from './segment-files.js';

@@ -1,16 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtemp, readdir, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { type Tx, transaction } from '../postgres/index.js';
 import { PostgresSegmentQueue } from './postgres-queue.js';
 import type { SegmentRecord } from './segment.js';
+import { SegmentFiles } from './segment-files.js';
 
 let store: TestPostgres;
+let folder: string | undefined;
+let files: SegmentFiles | undefined;
 let queue: PostgresSegmentQueue;
 beforeAll(async () => {
   store = await createTestPostgres();
-  queue = new PostgresSegmentQueue(store.postgres);
 });
-afterEach(() => store.postgres.pool.query('delete from segments'));
+afterEach(() => store.postgres.pool.query('truncate segments, unreadable_segments'));
 afterAll(() => store.drop());
 
 const RECEIVED_AT_MS = 1_750_000_000_000;
@@ -32,9 +37,23 @@ function record(projectId: string, eventCount: number, receivedAtMs = RECEIVED_A
   };
 }
 
+function large(projectId: string, eventCount = 3): SegmentRecord {
+  return { ...record(projectId, eventCount), body: Buffer.alloc(70_000, 'large') };
+}
+
 const claim = (eventsMax: number) => transaction(store.postgres, (tx) => queue.claim(tx, eventsMax));
 
-describe('PostgresSegmentQueue', () => {
+describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in %s', (kept) => {
+  beforeAll(async () => {
+    folder = kept === 'files' ? await mkdtemp(join(tmpdir(), 'tollgate-segments-')) : undefined;
+    files = folder === undefined ? undefined : await SegmentFiles.open(folder);
+    queue = new PostgresSegmentQueue(store.postgres, files);
+  });
+  afterAll(async () => {
+    await files?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true });
+  });
+
   it('gives back, byte for byte, what was appended, oldest first, once', async () => {
     const first = [record('prj_a', 2, RECEIVED_AT_MS + 5), record('prj_b', 3), record('prj_a', 1)];
     await queue.append(first);
@@ -46,12 +65,44 @@ describe('PostgresSegmentQueue', () => {
   });
 
   it('keeps large bodies among small ones as they are', async () => {
-    const large = { ...record('prj_b', 3), body: Buffer.alloc(200_000, 'large') };
-    const records = [record('prj_a', 2), large, record('prj_a', 1), large];
+    const records = [record('prj_a', 2), large('prj_b'), record('prj_a', 1), large('prj_b')];
     await queue.append(records);
     await queue.appendWithinQuota(records.map((each) => ({ record: each, monthlyEventLimit: 1_000 })));
     const segments = await claim(100);
     expect(segments.map((segment) => segment.records)).toEqual([records, records]);
+  });
+
+  it('has each segment in one place, and says how large it is', async () => {
+    await queue.append([record('prj_a', 2)]);
+    await queue.append([large('prj_a')]);
+    await queue.appendWithinQuota([{ record: large('prj_a'), monthlyEventLimit: 1_000 }]);
+    const { rows } = await store.postgres.pool.query(
+      `select bytes is null as "isInFile", file_name is null as "isInRow", byte_count > 65536 as "isLarge",
+        coalesce(octet_length(bytes) = byte_count, true) as "isCounted" from segments order by id`,
+    );
+    const isInFile = kept === 'files';
+    expect(rows).toEqual([
+      { isInFile: false, isInRow: true, isLarge: false, isCounted: true },
+      { isInFile, isInRow: !isInFile, isLarge: true, isCounted: true },
+      { isInFile, isInRow: !isInFile, isLarge: true, isCounted: true },
+    ]);
+  });
+
+  it('puts back and refuses, whatever the size, in the transaction that it is told to', async () => {
+    const limited = { record: large('prj_a'), monthlyEventLimit: 1_000 };
+    const tooMany = {
+      record: { ...large('prj_a', 400), receivedAtMs: RECEIVED_AT_MS + 1 },
+      monthlyEventLimit: 1_000,
+    };
+    await store.postgres.pool.query('delete from event_quotas');
+    expect(await queue.appendWithinQuota([limited])).toEqual([]);
+    expect(await queue.appendWithinQuota([tooMany, { ...tooMany }, { ...tooMany }, limited])).toEqual([
+      { index: 2, used: 803 },
+    ]);
+    const records = (await claim(2_000)).flatMap((segment) => segment.records);
+    expect(records).toEqual([limited.record, tooMany.record, tooMany.record, limited.record]);
+    await transaction(store.postgres, (tx) => queue.putBack(tx, records));
+    expect((await claim(2_000)).flatMap((segment) => segment.records)).toEqual(records);
   });
 
   it('tells how many events of which project a segment holds', async () => {
@@ -82,13 +133,14 @@ describe('PostgresSegmentQueue', () => {
   });
 
   it('puts a segment back when the claiming transaction fails', async () => {
-    await queue.append([record('prj_a', 1)]);
+    await queue.append([large('prj_a', 1)]);
     const failed = transaction(store.postgres, async (tx) => {
       expect(await queue.claim(tx, 10)).toHaveLength(1);
       throw new Error('crash');
     });
     await expect(failed).rejects.toThrow('crash');
-    expect(await claim(10)).toHaveLength(1);
+    await queue.sweepFiles();
+    expect((await claim(10)).map((segment) => segment.records)).toEqual([[large('prj_a', 1)]]);
   });
 
   it('sets a segment aside that cannot be read, and goes on behind it', async () => {
@@ -137,14 +189,68 @@ describe('PostgresSegmentQueue', () => {
     });
     await queue.append([record('prj_a', 2, RECEIVED_AT_MS + 5)]);
     await queue.append([record('prj_a', 3)]);
-    const { rows } = await store.postgres.pool.query(
-      'select sum(length(bytes))::bigint as bytes from segments',
-    );
+    const { rows } = await store.postgres.pool.query('select sum(byte_count)::bigint as bytes from segments');
     expect(await queue.backlog()).toEqual({
       segments: 2,
       events: 5,
       bytes: rows[0].bytes,
       oldestReceivedAtMs: RECEIVED_AT_MS,
     });
+  });
+});
+
+describe('a large segment in a file', () => {
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tollgate-segments-'));
+    // Each large segment has a file of its own.
+    files = await SegmentFiles.open(folder, 1);
+    queue = new PostgresSegmentQueue(store.postgres, files);
+  });
+  afterEach(async () => {
+    await files?.close();
+    await rm(folder as string, { recursive: true });
+  });
+
+  it('leaves the disk after it has left the queue', async () => {
+    await queue.append([large('prj_a')]);
+    await queue.append([large('prj_b')]);
+    await queue.append([large('prj_c')]);
+    await claim(1);
+    await queue.sweepFiles();
+    expect(await readdir(folder as string)).toHaveLength(2);
+    expect((await claim(100)).map((segment) => segment.records)).toEqual([
+      [large('prj_b')],
+      [large('prj_c')],
+    ]);
+  });
+
+  it('is set aside, with what is there of it, when it is damaged or gone', async () => {
+    await queue.append([large('prj_a')]);
+    const [cutOff] = await readdir(folder as string);
+    await truncate(join(folder as string, cutOff as string), 1_000);
+    await queue.append([large('prj_b')]);
+    const gone = (await readdir(folder as string)).find((name) => name !== cutOff);
+    await rm(join(folder as string, gone as string));
+    await queue.append([large('prj_c')]);
+    const segments = await claim(100);
+    expect(segments.map(({ records }) => records)).toEqual([[], [], [large('prj_c')]]);
+    const { rows } = await store.postgres.pool.query(
+      'select problem, octet_length(bytes) as size from unreadable_segments where problem like $1 order by id',
+      ['%bytes are there%'],
+    );
+    expect(rows.map(({ size }) => size)).toEqual([1_000, 0]);
+    expect(rows.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining(cutOff as string),
+      expect.stringContaining(gone as string),
+    ]);
+  });
+
+  it('stays in the queue where its file is out of reach', async () => {
+    await queue.append([large('prj_a')]);
+    const elsewhere = new PostgresSegmentQueue(store.postgres);
+    await expect(transaction(store.postgres, (tx) => elsewhere.claim(tx, 10))).rejects.toThrow(
+      'data directory',
+    );
+    expect(await claim(10)).toHaveLength(1);
   });
 });

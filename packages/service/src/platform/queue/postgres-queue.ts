@@ -1,5 +1,6 @@
-import { CompiledQuery, sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import { type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
+import { claimSegments } from './claim.js';
 import {
   admitInOrder,
   chargeKey,
@@ -9,25 +10,33 @@ import {
   quotaCharges,
 } from './event-quota.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-import {
-  decodeSegment,
-  encodeSegment,
-  SegmentFormatError,
-  type SegmentRecord,
-  segmentPieces,
-} from './segment.js';
+import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
+import type { SegmentFiles } from './segment-files.js';
 
-/** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
-const CLAIM_BYTES_MAX = 64 * 1_048_576;
 /** Without an answer for so long, an append counts as failed: its outcome is unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 
-const CHUNK_ROWS_FIRST = 16;
-const CHUNK_ROWS_MAX = 1_024;
+/**
+ * From so many bytes on a segment goes to a file: written and synced once, not written twice and cut into pieces of 2 kB. Below,
+ * a second sync costs more.
+ */
+const IN_FILE_BYTES_MIN = 64 * 1_024;
 
+/** Of an append, in the order of its parameters: the bytes last, as `queryWithPieces` wants it. */
+const SEGMENT_COLUMNS = [
+  'received_at_ms',
+  'event_count',
+  'project_ids',
+  'project_event_counts',
+  'byte_count',
+  'file_name',
+  'file_offset',
+  'file_crc32',
+  'bytes',
+];
 const appendFrom = (first: number) => `insert into segments
-  (received_at_ms, event_count, project_ids, project_event_counts, bytes)
-  values (${[0, 1, 2, 3, 4].map((at) => `$${first + at}`).join(', ')})`;
+  (${SEGMENT_COLUMNS.join(', ')})
+  values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
 const APPEND = appendFrom(1);
 
 /** Counts, and appends, in one commit. A row that would pass its limit cannot be stored: then nothing is done. */
@@ -47,43 +56,34 @@ const LOCK_QUOTAS = `insert into event_quotas (tenant_id, month_start, used)
   on conflict (tenant_id, month_start) do update set used = event_quotas.used
   returning tenant_id, month_start, used`;
 
-interface SegmentSize {
-  readonly id: number;
-  readonly event_count: number;
-  readonly size_bytes: number;
+interface Append {
+  readonly name: string;
+  readonly text: string;
+  /** All parameters but those that say where the bytes are. */
+  readonly values: readonly unknown[];
+  readonly pieces: readonly Buffer[];
 }
 
-interface ClaimedRow {
-  readonly id: number;
-  readonly received_at_ms: number;
-  readonly event_count: number;
-  readonly project_ids: string[];
-  readonly project_event_counts: number[];
-  readonly base64: string;
-}
-
-/** The usage queue in the `segments` table. */
+/** The usage queue in the `segments` table, its large segments in `files` where there are any. */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   private readonly spentQuotas = new Set<string>();
 
-  constructor(private readonly postgres: Pick<Postgres, 'pool'>) {}
+  constructor(
+    private readonly postgres: Pick<Postgres, 'pool'>,
+    private readonly files?: SegmentFiles,
+  ) {}
 
   /** One statement, hence one commit, for all of `records`. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
-    await queryWithPieces(this.postgres.pool, {
-      name: 'append-segment',
-      text: APPEND,
-      values: countsOf(records),
-      pieces: segmentPieces(records),
-      timeoutMs: APPEND_TIMEOUT_MS,
-    });
+    const pieces = segmentPieces(records);
+    await this.runAppend({ name: 'append-segment', text: APPEND, values: countsOf(records), pieces });
   }
 
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
     if (!this.isSpent(charges)) {
       try {
-        await queryWithPieces(this.postgres.pool, appendWithinQuota(records, charges));
+        await this.runAppend(appendWithinQuota(records, charges));
         return [];
       } catch (error) {
         if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
@@ -130,8 +130,9 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       const used = new Map(rows.map((row) => [chargeKey(row.tenant_id, row.month_start), row.used]));
       const { admitted, refusals } = admitInOrder(records, charges, used);
       if (admitted.length > 0) {
-        const { text, values, pieces, timeoutMs } = appendWithinQuota(admitted, quotaCharges(admitted));
-        const append = { text, values: [...values, Buffer.concat(pieces)], query_timeout: timeoutMs };
+        const { text, values, pieces } = appendWithinQuota(admitted, quotaCharges(admitted));
+        const all = [...values, ...inRow(pieces), Buffer.concat(pieces)];
+        const append = { text, values: all, query_timeout: APPEND_TIMEOUT_MS };
         await client.query(append);
       }
       await client.query('commit');
@@ -143,24 +144,14 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
-    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), encodeSegment(records)]));
+    const bytes = encodeSegment(records);
+    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), ...inRow([bytes]), bytes]));
   }
 
-  async claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
-    const ids = await lockOldest(tx, eventsMax);
-    if (ids.length === 0) return [];
-    // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
-    const { rows } = await sql<ClaimedRow>`
-      delete from segments where id = any(${ids})
-      returning id, received_at_ms, event_count, project_ids, project_event_counts,
-        encode(bytes, 'base64') as base64
-    `.execute(tx);
-    const segments: ClaimedSegment[] = [];
-    for (const row of rows.sort((a, b) => a.id - b.id)) segments.push(await readOrSetAside(tx, row));
-    return segments;
+  claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
+    return claimSegments(tx, eventsMax, this.files);
   }
 
-  /** Reads no segment's bytes: their length is in the row's own TOAST pointer. */
   async backlog(): Promise<Backlog> {
     const { rows } = await this.postgres.pool.query<{
       segments: number;
@@ -169,24 +160,57 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       oldest: number | null;
     }>(
       `select count(*) as segments, coalesce(sum(event_count), 0)::bigint as events,
-        coalesce(sum(octet_length(bytes)), 0)::bigint as bytes, min(received_at_ms) as oldest from segments`,
+        coalesce(sum(byte_count), 0)::bigint as bytes, min(received_at_ms) as oldest from segments`,
     );
     const row = rows[0];
     if (row === undefined) throw new Error('an aggregate without a row');
     const { segments, events, bytes, oldest } = row;
     return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
   }
+
+  /** Deletes the files of segments that have left the queue. */
+  async sweepFiles(): Promise<void> {
+    await this.files?.sweep(async (fileNames) => {
+      const { rows } = await this.postgres.pool.query<{ file_name: string }>(
+        'select distinct file_name from segments where file_name = any($1)',
+        [fileNames],
+      );
+      return new Set(rows.map((row) => row.file_name));
+    });
+  }
+
+  private async runAppend({ name, text, values, pieces }: Append): Promise<void> {
+    const { pool } = this.postgres;
+    const timeoutMs = APPEND_TIMEOUT_MS;
+    if (this.files === undefined || lengthOf(pieces) < IN_FILE_BYTES_MIN) {
+      return queryWithPieces(pool, { name, text, values: [...values, ...inRow(pieces)], pieces, timeoutMs });
+    }
+    await this.files.put(pieces, async ({ byteCount, fileName, offset, crc32 }) => {
+      const all = [...values, byteCount, fileName, offset, crc32, null];
+      // `query_timeout` is a field of pg's queries that its types leave out.
+      const query = { name, text, values: all, query_timeout: timeoutMs };
+      await pool.query(query);
+    });
+  }
 }
 
-function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]) {
+function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly QuotaCharge[]): Append {
   const segment = records.map(({ record }) => record);
   return {
     name: 'append-within-quota',
     text: APPEND_WITHIN_QUOTA,
     values: [...columnsOf(charges), ...countsOf(segment)],
     pieces: segmentPieces(segment),
-    timeoutMs: APPEND_TIMEOUT_MS,
   };
+}
+
+/** The parameters of a segment in its row, its bytes aside. */
+function inRow(pieces: readonly Buffer[]): unknown[] {
+  return [lengthOf(pieces), null, null, null];
+}
+
+function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
@@ -198,7 +222,7 @@ function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
   ];
 }
 
-/** The values of a segment's row, its bytes aside. */
+/** What a segment's row says of its records. */
 function countsOf(records: readonly SegmentRecord[]): unknown[] {
   if (records.length === 0) throw new RangeError('a segment needs at least one record');
   let receivedAtMs = Number.POSITIVE_INFINITY;
@@ -213,54 +237,4 @@ function countsOf(records: readonly SegmentRecord[]): unknown[] {
     eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
   }
   return [receivedAtMs, eventCount, [...eventsByProject.keys()], [...eventsByProject.values()]];
-}
-
-/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
-async function readOrSetAside(tx: Tx, row: ClaimedRow): Promise<ClaimedSegment> {
-  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
-  const bytes = Buffer.from(row.base64, 'base64');
-  try {
-    return { ...segment, records: decodeSegment(bytes) };
-  } catch (error) {
-    if (!(error instanceof SegmentFormatError)) throw error;
-    await sql`
-      insert into unreadable_segments
-        (id, received_at_ms, event_count, project_ids, project_event_counts, problem, bytes)
-      values (${row.id}, ${row.received_at_ms}, ${row.event_count}, ${row.project_ids},
-        ${row.project_event_counts}, ${error.message}, ${bytes})
-    `.execute(tx);
-    return { ...segment, records: [], problem: error };
-  }
-}
-
-/**
- * Locks the oldest segments that nobody else holds, up to the bounds. Rows are locked in chunks sized by what
- * is still wanted, because a lock taken on a row that is then left behind would keep it from other workers.
- */
-async function lockOldest(tx: Tx, eventsMax: number): Promise<number[]> {
-  const ids: number[] = [];
-  let events = 0;
-  let bytes = 0;
-  let lastId = 0;
-  for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = nextChunkRows(ids.length, events, eventsMax)) {
-    const { rows } = await sql<SegmentSize>`
-      select id, event_count, octet_length(bytes) as size_bytes from segments
-      where id > ${lastId} order by id limit ${chunkRows} for update skip locked
-    `.execute(tx);
-    for (const row of rows) {
-      const fits = events + row.event_count <= eventsMax && bytes + row.size_bytes <= CLAIM_BYTES_MAX;
-      if (!fits && ids.length > 0) return ids;
-      ids.push(row.id);
-      events += row.event_count;
-      bytes += row.size_bytes;
-      lastId = row.id;
-    }
-    if (rows.length < chunkRows || events >= eventsMax || bytes >= CLAIM_BYTES_MAX) return ids;
-  }
-}
-
-/** Rows that, at the size seen so far, hold the events still wanted. */
-function nextChunkRows(rows: number, events: number, eventsMax: number): number {
-  const wanted = Math.ceil(((eventsMax - events) * rows) / events);
-  return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));
 }

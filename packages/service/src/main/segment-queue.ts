@@ -1,0 +1,68 @@
+import type { Logger } from '../platform/log/index.js';
+import {
+  PostgresSegmentQueue,
+  type QuotaRecord,
+  type QuotaRefusal,
+  SegmentFiles,
+  type SegmentRecord,
+} from '../platform/queue/index.js';
+import { repeat } from '../platform/wakeup.js';
+import type { Stores } from './stores.js';
+
+/** How long what was rated may still take room on disk. */
+const SWEEP_POLL_MS = 10_000;
+
+export interface OpenQueue {
+  readonly queue: PostgresSegmentQueue;
+  /** Call when nothing is appended any more. */
+  close(): Promise<void>;
+}
+
+export interface QueueEvents {
+  readonly log: Logger;
+  readonly onAppended: () => void;
+}
+
+/** The queue that this process appends to; it deletes the files of segments, where there are any, once they are rated. */
+export async function openQueue(
+  { postgres, folders }: Pick<Stores, 'postgres' | 'folders'>,
+  { log, onAppended }: QueueEvents,
+): Promise<OpenQueue> {
+  const files = folders && (await SegmentFiles.open(folders.segments));
+  const queue = new NotifyingQueue(postgres, files, onAppended);
+  const abort = new AbortController();
+  const sweeping = repeat(() => queue.sweepFiles(), abort.signal, {
+    pollMs: SWEEP_POLL_MS,
+    onFailure: (error) => log.warn({ err: error }, 'files of rated segments could not be deleted'),
+  });
+  return {
+    queue,
+    async close() {
+      abort.abort();
+      await sweeping;
+      await files?.close();
+    },
+  };
+}
+
+/** Tells the worker of this process at once what others would notice by polling. */
+class NotifyingQueue extends PostgresSegmentQueue {
+  constructor(
+    postgres: Stores['postgres'],
+    files: SegmentFiles | undefined,
+    private readonly onAppended: () => void,
+  ) {
+    super(postgres, files);
+  }
+
+  override async append(records: readonly SegmentRecord[]): Promise<void> {
+    await super.append(records);
+    this.onAppended();
+  }
+
+  override async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
+    const refusals = await super.appendWithinQuota(records);
+    if (refusals.length < records.length) this.onAppended();
+    return refusals;
+  }
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import type { Tx } from '../postgres/index.js';
+import type { ClaimedSegment } from './queue.js';
+import { decodeSegment, SegmentFormatError } from './segment.js';
+import { checkPlaced, type SegmentFiles, type SegmentPlace } from './segment-files.js';
+
+/** A claim ends at this many bytes too, so that large events cannot exhaust a worker's memory. */
+const CLAIM_BYTES_MAX = 64 * 1_048_576;
+const CHUNK_ROWS_FIRST = 16;
+const CHUNK_ROWS_MAX = 1_024;
+
+interface SegmentSize {
+  readonly id: number;
+  readonly event_count: number;
+  readonly byte_count: number;
+}
+
+interface ClaimedRow {
+  readonly id: number;
+  readonly received_at_ms: number;
+  readonly event_count: number;
+  readonly project_ids: string[];
+  readonly project_event_counts: number[];
+  readonly byte_count: number;
+  /** These three, or the bytes. */
+  readonly file_name: string | null;
+  readonly file_offset: number | null;
+  readonly file_crc32: number | null;
+  readonly base64: string | null;
+}
+
+/** What `SegmentQueue.claim` says; `files` where the queue keeps large segments in files. */
+export async function claimSegments(
+  tx: Tx,
+  eventsMax: number,
+  files: SegmentFiles | undefined,
+): Promise<ClaimedSegment[]> {
+  const ids = await lockOldest(tx, eventsMax);
+  if (ids.length === 0) return [];
+  // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
+  const { rows } = await sql<ClaimedRow>`
+    delete from segments where id = any(${ids})
+    returning id, received_at_ms, event_count, project_ids, project_event_counts,
+      byte_count, file_name, file_offset, file_crc32, encode(bytes, 'base64') as base64
+  `.execute(tx);
+  const segments: ClaimedSegment[] = [];
+  for (const row of rows.sort((a, b) => a.id - b.id)) segments.push(await readOrSetAside(tx, row, files));
+  return segments;
+}
+
+/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
+async function readOrSetAside(
+  tx: Tx,
+  row: ClaimedRow,
+  files: SegmentFiles | undefined,
+): Promise<ClaimedSegment> {
+  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
+  const place = placeOf(row);
+  const bytes = place === undefined ? Buffer.from(row.base64 ?? '', 'base64') : await readFile(place, files);
+  try {
+    if (place !== undefined) checkPlaced(place, bytes);
+    return { ...segment, records: decodeSegment(bytes) };
+  } catch (error) {
+    if (!(error instanceof SegmentFormatError)) throw error;
+    await sql`
+      insert into unreadable_segments
+        (id, received_at_ms, event_count, project_ids, project_event_counts, problem, bytes)
+      values (${row.id}, ${row.received_at_ms}, ${row.event_count}, ${row.project_ids},
+        ${row.project_event_counts}, ${error.message}, ${bytes})
+    `.execute(tx);
+    return { ...segment, records: [], problem: error };
+  }
+}
+
+async function readFile(place: SegmentPlace, files: SegmentFiles | undefined): Promise<Buffer> {
+  if (files !== undefined) return files.read(place);
+  // Not damaged, only out of reach: it must not be taken off the queue.
+  throw new Error(`a segment is in the file ${place.fileName} of the data directory of an embedded database`);
+}
+
+function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow): SegmentPlace | undefined {
+  if (file_name === null || file_offset === null || file_crc32 === null) return undefined;
+  return { fileName: file_name, offset: file_offset, crc32: file_crc32, byteCount: byte_count };
+}
+
+/**
+ * Locks the oldest segments that nobody else holds, up to the bounds. Rows are locked in chunks sized by what
+ * is still wanted, because a lock taken on a row that is then left behind would keep it from other workers.
+ */
+async function lockOldest(tx: Tx, eventsMax: number): Promise<number[]> {
+  const ids: number[] = [];
+  let events = 0;
+  let bytes = 0;
+  let lastId = 0;
+  for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = nextChunkRows(ids.length, events, eventsMax)) {
+    const { rows } = await sql<SegmentSize>`
+      select id, event_count, byte_count from segments
+      where id > ${lastId} order by id limit ${chunkRows} for update skip locked
+    `.execute(tx);
+    for (const row of rows) {
+      const fits = events + row.event_count <= eventsMax && bytes + row.byte_count <= CLAIM_BYTES_MAX;
+      if (!fits && ids.length > 0) return ids;
+      ids.push(row.id);
+      events += row.event_count;
+      bytes += row.byte_count;
+      lastId = row.id;
+    }
+    if (rows.length < chunkRows || events >= eventsMax || bytes >= CLAIM_BYTES_MAX) return ids;
+  }
+}
+
+/** Rows that, at the size seen so far, hold the events still wanted. */
+function nextChunkRows(rows: number, events: number, eventsMax: number): number {
+  const wanted = Math.ceil(((eventsMax - events) * rows) / events);
+  return Math.max(1, Math.min(CHUNK_ROWS_MAX, wanted));
+}
