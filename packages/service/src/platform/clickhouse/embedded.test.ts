@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,6 +11,7 @@ import { describeRollups } from './rollups.testing.js';
 
 // Braces, which the engine would expand in the name of a file to insert.
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-{a,b}-'));
+const ENDLESS = 'SELECT sum(sipHash64(number)) AS s FROM numbers(1000000000000)';
 let clickhouse: ClickHouse;
 beforeAll(async () => {
   clickhouse = await openEmbeddedClickHouse({ dataDir });
@@ -37,13 +39,34 @@ describe('embedded only', () => {
     expect(plan.map(({ explain }) => explain.trim())).toContain('AggregatingTransform × 2');
   });
 
-  test('a long query holds up no insert; closing ends it, is harmless twice, and the data stays', async () => {
+  test('a query is ended by its signal at once, whether it runs or waits, and then the next one runs', async () => {
+    const running = new AbortController();
+    const waiting = new AbortController();
+    const endless = clickhouse.query(ENDLESS, {}, { signal: running.signal });
+    const create = 'CREATE TABLE never_begun (n UInt64) ENGINE = Memory';
+    const behind = clickhouse.query(create, {}, { signal: waiting.signal });
+    const reason = new Error('nobody waits for it');
+    waiting.abort(reason);
+    await expect(behind).rejects.toBe(reason);
+    running.abort(reason);
+    await expect(endless).rejects.toBe(reason);
+    const found = await clickhouse.query("SELECT count() AS n FROM system.tables WHERE name = 'never_begun'");
+    expect(found).toEqual([{ n: '0' }]);
+    const late = clickhouse.query('SELECT 1', {}, { signal: AbortSignal.abort(reason) });
+    await expect(late).rejects.toBe(reason);
+  });
+
+  test('a long query, and those that wait for it, hold up no insert and no file; closing ends it, is harmless twice, and the data stays', async () => {
     await clickhouse.command('CREATE TABLE beside (n UInt64) ENGINE = MergeTree ORDER BY n');
-    const endless = clickhouse.query('SELECT sum(sipHash64(number)) AS s FROM numbers(1000000000000)');
+    const endless = clickhouse.query(ENDLESS);
+    const waiting = Array.from({ length: 6 }, () => clickhouse.query('SELECT 1'));
+    const closed = Promise.all(waiting.map((query) => expect(query).rejects.toThrow('closed')));
     // As it runs or before it does: the insert may be done sooner than the query begins.
     const ended = expect(endless).rejects.toThrow(/cancelled|killed in pending state/);
     await clickhouse.insertRows('beside', ['n'], { bytes: Buffer.alloc(8) }, 1, 'beside-1');
-    await Promise.all([ended, clickhouse.close()]);
+    // Nor does what waits behind it hold the threads on which files are written.
+    await writeFile(join(dataDir, 'beside'), '');
+    await Promise.all([ended, closed, clickhouse.close()]);
     await clickhouse.close();
     await expect(clickhouse.query('SELECT 1')).rejects.toThrow('closed');
 

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
+import { OneAtATime } from '../one-at-a-time.js';
 import { chdbConfigFile } from './chdb-config.js';
 import {
   type ClickHouse,
@@ -82,7 +83,9 @@ const THREADS_DESPITE_BOUNDED_MEMORY = { max_threads_min_free_memory_per_thread:
 
 class EmbeddedClickHouse implements ClickHouse {
   private insertCount = 0;
+  private queryCount = 0;
   private readonly running = new Set<Promise<unknown>>();
+  private readonly lines = new OneAtATime(Number.POSITIVE_INFINITY);
   private closing: Promise<void> | undefined;
 
   private constructor(
@@ -110,15 +113,29 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
-    const signal = options.signal === undefined ? {} : { abort_signal: options.signal };
-    const result = await this.track(
-      this.querying.query({ query: sql, format: 'JSONEachRow', query_params: params, ...signal }),
-    );
+    const { signal } = options;
+    const mark = `query-${++this.queryCount}`;
+    const turn = this.inLine('querying', () => {
+      signal?.throwIfAborted();
+      const settings = { log_comment: mark };
+      const work = this.querying.query({
+        query: sql,
+        format: 'JSONEachRow',
+        query_params: params,
+        clickhouse_settings: settings,
+      });
+      onAbort(signal, work, () => {
+        // Where it cannot be ended it ends by itself; nobody waits for its answer.
+        this.kill(`Settings['log_comment'] = ${literal(mark)}`, [work]).catch(() => {});
+      });
+      return work;
+    });
+    const result = await unlessAborted(turn, signal);
     return result.json<Row>();
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
-    await this.track(this.inserting.command({ query: sql, query_params: params }));
+    await this.inLine('inserting', () => this.inserting.command({ query: sql, query_params: params }));
   }
 
   async insertRows(
@@ -133,7 +150,7 @@ class EmbeddedClickHouse implements ClickHouse {
     await this.withFile(data, async (file) => {
       // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
       const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT RowBinary`;
-      const { summary } = await this.track(this.inserting.command({ query }));
+      const { summary } = await this.inLine('inserting', () => this.inserting.command({ query }));
       const taken = Number(summary?.read_rows);
       if (taken !== rowCount) throw new InsertCountError(table, taken, rowCount);
     });
@@ -145,11 +162,7 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   private async release(): Promise<void> {
-    // Again and again, because the engine may not have begun yet with what was asked of it.
-    while (this.running.size > 0) {
-      await this.keeper.queryAsync('KILL QUERY WHERE query_id != queryID() ASYNC');
-      await Promise.race([Promise.allSettled(this.running), delay(KILL_INTERVAL_MS)]);
-    }
+    while (this.running.size > 0) await this.kill('query_id != queryID()', [...this.running]);
     await this.querying.close();
     await this.inserting.close();
     this.keeper.close();
@@ -157,11 +170,30 @@ class EmbeddedClickHouse implements ClickHouse {
     openFolder = undefined;
   }
 
-  private track<T>(work: Promise<T>): Promise<T> {
-    this.running.add(work);
-    const forget = () => this.running.delete(work);
-    work.then(forget, forget);
-    return work;
+  /**
+   * Statements of one session wait for each other here: in the engine, each that waits would hold one of the few threads on
+   * which Node reads and writes files, and four would stop everything that does.
+   */
+  private inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
+    return this.lines.run(session, () => {
+      if (this.closing !== undefined) throw new Error('the embedded ClickHouse is closed');
+      const work = begin();
+      this.running.add(work);
+      return work.finally(() => this.running.delete(work));
+    });
+  }
+
+  /** Ends what runs on `condition`, and returns when `work` has ended. */
+  private async kill(condition: string, work: readonly Promise<unknown>[]): Promise<void> {
+    let isOver = false;
+    const over = Promise.allSettled(work).then(() => {
+      isOver = true;
+    });
+    // Again and again, because the engine may not have begun yet with what was asked of it.
+    while (!isOver) {
+      await this.keeper.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`);
+      await Promise.race([over, delay(KILL_INTERVAL_MS)]);
+    }
   }
 
   /** A file that the engine reads under a name without wildcards, which it would expand. */
@@ -178,6 +210,25 @@ class EmbeddedClickHouse implements ClickHouse {
       await rm(file, { force: true });
     }
   }
+}
+
+/** Calls `end` if `signal` aborts before `work` has ended. */
+function onAbort(signal: AbortSignal | undefined, work: Promise<unknown>, end: () => void): void {
+  if (signal === undefined) return;
+  signal.addEventListener('abort', end, { once: true });
+  const forget = () => signal.removeEventListener('abort', end);
+  work.then(forget, forget);
+}
+
+/** As `work`, or rejects as soon as `signal` aborts. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    onAbort(signal, work, end);
+    work.then(resolve, reject);
+  });
 }
 
 function hasWildcard(path: string): boolean {
