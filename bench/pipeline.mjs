@@ -218,7 +218,7 @@ async function prefill(queue, projects, first, events) {
     });
     sequence += BATCH_EVENTS;
     if (records.length === options.bodies || sequence >= first + events) {
-      await queue.append(records);
+      await queue.appendWithinQuota(records.map((record) => ({ record, monthlyEventLimit: -1 })));
       records = [];
     }
   }

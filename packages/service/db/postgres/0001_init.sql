@@ -108,7 +108,7 @@ create table segments (
   project_ids text[] not null,
   project_event_counts integer[] not null,
   byte_count integer not null,
-  -- The frame; null where it is in a file of the data directory, from an offset on.
+  -- The frame; null where it is in a file of the data directory: large ones, beside an embedded PostgreSQL.
   bytes bytea,
   file_name text,
   file_offset bigint,

@@ -96,8 +96,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   return {
     app,
     async close() {
-      await close();
-      await closeQueue();
+      await close().finally(closeQueue);
     },
   };
 }

@@ -125,8 +125,9 @@ class EmbeddedClickHouse implements ClickHouse {
         clickhouse_settings: settings,
       });
       onAbort(signal, work, () => {
-        // Where it cannot be ended it ends by itself; nobody waits for its answer.
-        this.kill(`Settings['log_comment'] = ${literal(mark)}`, [work]).catch(() => {});
+        // The next query is still marked as this one while its own settings are made. Where it cannot be ended it ends by itself.
+        const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
+        this.kill(condition, [work]).catch(() => {});
       });
       return work;
     });
@@ -176,7 +177,8 @@ class EmbeddedClickHouse implements ClickHouse {
    */
   private inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
     return this.lines.run(session, () => {
-      if (this.closing !== undefined) throw new Error('the embedded ClickHouse is closed');
+      if (this.closing !== undefined)
+        throw new ClickHouseUnavailableError('The embedded ClickHouse is closed.');
       const work = begin();
       this.running.add(work);
       return work.finally(() => this.running.delete(work));

@@ -24,7 +24,7 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ETIMEDOUT',
 ]);
 /** What the client says, without a code, about a connection. */
-const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up|ChdbConnection is closed)/i;
+const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up)/i;
 
 /** Whether ClickHouse is away or overloaded: to be answered as `store_unavailable`, and tried again. */
 export function isClickHouseUnavailable(error: unknown): boolean {

@@ -29,7 +29,7 @@ export interface ClickHouse {
 export type QueryParams = Readonly<Record<string, unknown>>;
 
 export interface QueryOptions {
-  /** Ends the waiting; the engine itself stops at the latest after `executionSecondsMax`. */
+  /** Ends the waiting. The embedded engine stops then too; a server at the latest after `executionSecondsMax`. */
   readonly signal?: AbortSignal;
 }
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { type Tx, transaction } from '../postgres/index.js';
 import { PostgresSegmentQueue } from './postgres-queue.js';
-import type { SegmentRecord } from './segment.js';
+import { encodeSegment, type SegmentRecord } from './segment.js';
 import { SegmentFiles } from './segment-files.js';
 
 let store: TestPostgres;
@@ -41,6 +41,12 @@ function large(projectId: string, eventCount = 3): SegmentRecord {
   return { ...record(projectId, eventCount), body: Buffer.alloc(70_000, 'large') };
 }
 
+/** As from a client. */
+async function accept(...records: SegmentRecord[]): Promise<void> {
+  const asked = records.map((each) => ({ record: each, monthlyEventLimit: -1 }));
+  expect(await queue.appendWithinQuota(asked)).toEqual([]);
+}
+
 const claim = (eventsMax: number) => transaction(store.postgres, (tx) => queue.claim(tx, eventsMax));
 
 describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in %s', (kept) => {
@@ -73,18 +79,19 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
   });
 
   it('has each segment in one place, and says how large it is', async () => {
-    await queue.append([record('prj_a', 2)]);
+    await accept(record('prj_a', 2));
+    await accept(large('prj_a'));
     await queue.append([large('prj_a')]);
-    await queue.appendWithinQuota([{ record: large('prj_a'), monthlyEventLimit: 1_000 }]);
     const { rows } = await store.postgres.pool.query(
-      `select bytes is null as "isInFile", file_name is null as "isInRow", byte_count > 65536 as "isLarge",
-        coalesce(octet_length(bytes) = byte_count, true) as "isCounted" from segments order by id`,
+      'select bytes is null as "isInFile", file_name is null as "isInRow", byte_count from segments order by id',
     );
     const isInFile = kept === 'files';
+    const small = encodeSegment([record('prj_a', 2)]).length;
+    const byte_count = encodeSegment([large('prj_a')]).length;
     expect(rows).toEqual([
-      { isInFile: false, isInRow: true, isLarge: false, isCounted: true },
-      { isInFile, isInRow: !isInFile, isLarge: true, isCounted: true },
-      { isInFile, isInRow: !isInFile, isLarge: true, isCounted: true },
+      { isInFile: false, isInRow: true, byte_count: small },
+      { isInFile, isInRow: !isInFile, byte_count },
+      { isInFile: false, isInRow: true, byte_count },
     ]);
   });
 
@@ -133,7 +140,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
   });
 
   it('puts a segment back when the claiming transaction fails', async () => {
-    await queue.append([large('prj_a', 1)]);
+    await accept(large('prj_a', 1));
     const failed = transaction(store.postgres, async (tx) => {
       expect(await queue.claim(tx, 10)).toHaveLength(1);
       throw new Error('crash');
@@ -203,7 +210,7 @@ describe('a large segment in a file', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollgate-segments-'));
     // Each large segment has a file of its own.
-    files = await SegmentFiles.open(folder, 1);
+    files = await SegmentFiles.open(folder, { fileBytesMax: 1 });
     queue = new PostgresSegmentQueue(store.postgres, files);
   });
   afterEach(async () => {
@@ -212,9 +219,9 @@ describe('a large segment in a file', () => {
   });
 
   it('leaves the disk after it has left the queue', async () => {
-    await queue.append([large('prj_a')]);
-    await queue.append([large('prj_b')]);
-    await queue.append([large('prj_c')]);
+    await accept(large('prj_a'));
+    await accept(large('prj_b'));
+    await accept(large('prj_c'));
     await claim(1);
     await queue.sweepFiles();
     expect(await readdir(folder as string)).toHaveLength(2);
@@ -225,13 +232,13 @@ describe('a large segment in a file', () => {
   });
 
   it('is set aside, with what is there of it, when it is damaged or gone', async () => {
-    await queue.append([large('prj_a')]);
+    await accept(large('prj_a'));
     const [cutOff] = await readdir(folder as string);
     await truncate(join(folder as string, cutOff as string), 1_000);
-    await queue.append([large('prj_b')]);
+    await accept(large('prj_b'));
     const gone = (await readdir(folder as string)).find((name) => name !== cutOff);
     await rm(join(folder as string, gone as string));
-    await queue.append([large('prj_c')]);
+    await accept(large('prj_c'));
     const segments = await claim(100);
     expect(segments.map(({ records }) => records)).toEqual([[], [], [large('prj_c')]]);
     const { rows } = await store.postgres.pool.query(
@@ -246,7 +253,7 @@ describe('a large segment in a file', () => {
   });
 
   it('stays in the queue where its file is out of reach', async () => {
-    await queue.append([large('prj_a')]);
+    await accept(large('prj_a'));
     const elsewhere = new PostgresSegmentQueue(store.postgres);
     await expect(transaction(store.postgres, (tx) => elsewhere.claim(tx, 10))).rejects.toThrow(
       'data directory',

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
+import { isAnswer, type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
 import {
   admitInOrder,
@@ -10,8 +10,8 @@ import {
   quotaCharges,
 } from './event-quota.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
-import type { SegmentFiles } from './segment-files.js';
+import { encodeSegment, type SegmentRecord, segmentPieces, totalBytes } from './segment.js';
+import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
 /** Without an answer for so long, an append counts as failed: its outcome is unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
@@ -64,7 +64,10 @@ interface Append {
   readonly pieces: readonly Buffer[];
 }
 
-/** The usage queue in the `segments` table, its large segments in `files` where there are any. */
+/**
+ * The usage queue in the `segments` table. Where there are `files`, large segments of what clients send are in them, unless some
+ * quota has no room: then requests are decided in one transaction, and all of it stays in the row.
+ */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   private readonly spentQuotas = new Set<string>();
 
@@ -76,14 +79,17 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   /** One statement, hence one commit, for all of `records`. */
   async append(records: readonly SegmentRecord[]): Promise<void> {
     const pieces = segmentPieces(records);
-    await this.runAppend({ name: 'append-segment', text: APPEND, values: countsOf(records), pieces });
+    await this.appendInRow({ name: 'append-segment', text: APPEND, values: countsOf(records), pieces });
   }
 
   async appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]> {
     const charges = quotaCharges(records);
     if (!this.isSpent(charges)) {
       try {
-        await this.runAppend(appendWithinQuota(records, charges));
+        const append = appendWithinQuota(records, charges);
+        const { files } = this;
+        const isLarge = totalBytes(append.pieces) >= IN_FILE_BYTES_MIN;
+        await (files !== undefined && isLarge ? this.appendInFile(append, files) : this.appendInRow(append));
         return [];
       } catch (error) {
         if ((error as { constraint?: string }).constraint !== OVER_QUOTA) throw error;
@@ -131,7 +137,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       const { admitted, refusals } = admitInOrder(records, charges, used);
       if (admitted.length > 0) {
         const { text, values, pieces } = appendWithinQuota(admitted, quotaCharges(admitted));
-        const all = [...values, ...inRow(pieces), Buffer.concat(pieces)];
+        const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
         const append = { text, values: all, query_timeout: APPEND_TIMEOUT_MS };
         await client.query(append);
       }
@@ -145,7 +151,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
     const bytes = encodeSegment(records);
-    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), ...inRow([bytes]), bytes]));
+    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), ...inRow(bytes.length), bytes]));
   }
 
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
@@ -179,18 +185,33 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     });
   }
 
-  private async runAppend({ name, text, values, pieces }: Append): Promise<void> {
-    const { pool } = this.postgres;
-    const timeoutMs = APPEND_TIMEOUT_MS;
-    if (this.files === undefined || lengthOf(pieces) < IN_FILE_BYTES_MIN) {
-      return queryWithPieces(pool, { name, text, values: [...values, ...inRow(pieces)], pieces, timeoutMs });
-    }
-    await this.files.put(pieces, async ({ byteCount, fileName, offset, crc32 }) => {
-      const all = [...values, byteCount, fileName, offset, crc32, null];
-      // `query_timeout` is a field of pg's queries that its types leave out.
-      const query = { name, text, values: all, query_timeout: timeoutMs };
-      await pool.query(query);
+  private appendInRow({ name, text, values, pieces }: Append): Promise<void> {
+    return queryWithPieces(this.postgres.pool, {
+      name,
+      text,
+      values: [...values, ...inRow(totalBytes(pieces))],
+      pieces,
+      timeoutMs: APPEND_TIMEOUT_MS,
     });
+  }
+
+  private async appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
+    // Connected first: what could not be sent would leave its file in doubt.
+    const client = await this.postgres.pool.connect();
+    let isUsable = true;
+    try {
+      await files.put(pieces, async ({ byteCount, fileName, offset, crc32 }) => {
+        const all = [...values, byteCount, fileName, offset, crc32, null];
+        // `query_timeout` is a field of pg's queries that its types leave out.
+        const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
+        await client.query(query);
+      });
+    } catch (error) {
+      isUsable = isAnswer(error) || error instanceof SegmentWriteError;
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
   }
 }
 
@@ -205,12 +226,8 @@ function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly Qu
 }
 
 /** The parameters of a segment in its row, its bytes aside. */
-function inRow(pieces: readonly Buffer[]): unknown[] {
-  return [lengthOf(pieces), null, null, null];
-}
-
-function lengthOf(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+function inRow(byteCount: number): unknown[] {
+  return [byteCount, null, null, null];
 }
 
 function columnsOf(charges: readonly QuotaCharge[]): unknown[] {

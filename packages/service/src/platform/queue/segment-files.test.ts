@@ -1,11 +1,17 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
 import { SegmentFormatError } from './segment.js';
-import { checkPlaced, SegmentFiles, type SegmentPlace } from './segment-files.js';
+import {
+  type AppendableFile,
+  checkPlaced,
+  SegmentFiles,
+  type SegmentPlace,
+  SegmentWriteError,
+} from './segment-files.js';
 
 const FILE_BYTES_MAX = 1_000;
 
@@ -19,7 +25,7 @@ let folder: string;
 let files: SegmentFiles;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-segments-'));
-  files = await SegmentFiles.open(folder, FILE_BYTES_MAX);
+  files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX });
 });
 afterEach(async () => {
   await files.close();
@@ -148,12 +154,12 @@ describe('a file of segments', () => {
   });
 
   it('goes when an earlier run left it and nothing points at it; what is not ours stays', async () => {
-    const [used, unused] = [await put(Buffer.alloc(1_000)), await put(Buffer.alloc(1_000))];
+    const used = await put(Buffer.alloc(1_000));
+    await put(Buffer.alloc(1_000));
     await files.close();
-    files = await SegmentFiles.open(folder, FILE_BYTES_MAX);
+    files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX });
     await writeFile(join(folder, 'notes.txt'), '');
     expect(await sweep(used)).toEqual(new Set([used.fileName, 'notes.txt']));
-    expect(names(unused).size).toBe(1);
   });
 
   it('goes after an answer of the database that there is no row', async () => {
@@ -167,22 +173,101 @@ describe('a file of segments', () => {
     const lost = new Error('Query read timeout');
     await expect(put(Buffer.alloc(1_000), () => Promise.reject(lost))).rejects.toBe(lost);
     expect((await sweep()).size).toBe(1);
-    files = await SegmentFiles.open(folder, FILE_BYTES_MAX);
+    files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX });
     expect(await sweep()).toEqual(new Set());
   });
 
-  it('takes no more after a failure, and no row points at what was not written', async () => {
+  it('takes no more after a failure, and no row points at what may not be on disk', async () => {
+    const failing = await faulty(async (sync, syncs) => {
+      if (syncs === 2) throw new Error('EIO');
+      await sync();
+    });
+    files = failing.files;
     const before = await put(Buffer.alloc(1));
-    await rm(folder, { recursive: true });
-    let isPointedAt = false;
+    let pointed = 0;
     const point = async () => {
-      isPointedAt = true;
+      pointed += 1;
     };
-    await expect(put(Buffer.alloc(1_000), point)).rejects.toThrow('ENOENT');
-    expect(isPointedAt).toBe(false);
-    files = await SegmentFiles.open(folder, FILE_BYTES_MAX);
-    const after = await put(Buffer.alloc(1));
+    const together = [put(Buffer.alloc(2), point), put(Buffer.alloc(3), point)];
+    for (const outcome of await Promise.allSettled(together)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'SegmentWriteError' } });
+    }
+    expect(pointed).toBe(0);
+    const after = await put(Buffer.alloc(4));
     expect(after.fileName).not.toBe(before.fileName);
-    expect(await readChecked(after)).toEqual(Buffer.alloc(1));
+    expect(await readChecked(after)).toEqual(Buffer.alloc(4));
+    expect(await readChecked(before)).toEqual(Buffer.alloc(1));
+    expect(await sweep(after)).toEqual(names(after));
+    await waitFor(() => failing.closed() === 2);
+  });
+
+  it('is given up when writing takes too long, and closed when that has ended', async () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const stuck = await faulty((sync, syncs) => (syncs === 1 ? ended : sync()), 10);
+    files = stuck.files;
+    await expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
+    const after = await put(Buffer.alloc(1));
+    expect((await readdir(folder)).length).toBe(2);
+    expect(stuck.closed()).toBe(0);
+    expect((await sweep(after)).size).toBe(2);
+    end();
+    await waitFor(() => stuck.closed() === 2);
+    expect(await sweep(after)).toEqual(names(after));
+  });
+
+  it('cannot be made where its folder is gone', async () => {
+    await rm(folder, { recursive: true });
+    await expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
+    await mkdir(folder);
+    expect(await readChecked(await put(Buffer.alloc(1)))).toEqual(Buffer.alloc(1));
+  });
+
+  it('is closed once, after the last of what was put at once is settled', async () => {
+    const counting = await faulty((sync) => sync());
+    files = counting.files;
+    let begun = 0;
+    let settle = () => {};
+    const settled = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const putting = [1, 2].map(() =>
+      put(Buffer.alloc(1), () => {
+        begun += 1;
+        return settled;
+      }),
+    );
+    await waitFor(() => begun === 2);
+    expect((await sweep()).size).toBe(1);
+    expect(counting.closed()).toBe(0);
+    settle();
+    await Promise.all(putting);
+    await waitFor(() => counting.closed() === 1);
+    expect((await sweep()).size).toBe(0);
+    expect(counting.closed()).toBe(1);
   });
 });
+
+/** Files whose syncs go through `onSync`, which is told how many there were with this one, and how many were closed. */
+async function faulty(
+  onSync: (sync: () => Promise<void>, syncs: number) => Promise<void>,
+  writeTimeoutMs = 60_000,
+): Promise<{ files: SegmentFiles; closed: () => number }> {
+  let closed = 0;
+  let syncs = 0;
+  const create = async (where: string, name: string): Promise<AppendableFile> => {
+    const file = await open(join(where, name), 'wx');
+    return {
+      writev: (pieces: readonly Buffer[], at: number) => file.writev(pieces, at),
+      datasync: () => onSync(() => file.datasync(), ++syncs),
+      close: async () => {
+        closed += 1;
+        await file.close();
+      },
+    } as AppendableFile;
+  };
+  const options = { fileBytesMax: FILE_BYTES_MAX, writeTimeoutMs, create };
+  return { files: await SegmentFiles.open(folder, options), closed: () => closed };
+}

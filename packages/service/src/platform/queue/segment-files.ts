@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isAnswer } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
-import { SegmentFormatError } from './segment.js';
+import { SegmentFormatError, totalBytes } from './segment.js';
 
 /** A file takes segments until it has this size. */
 const FILE_BYTES_MAX = 64 * 1_048_576;
+/** A write that takes longer counts as failed. */
+const WRITE_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
 
 /** Where in which file a segment is. */
@@ -18,26 +20,74 @@ export interface SegmentPlace {
   readonly crc32: number;
 }
 
+/** A segment could not be written: no row points at it. */
+export class SegmentWriteError extends Error {
+  constructor(fileName: string, options: { readonly cause: unknown }) {
+    super(`a segment could not be written to ${fileName}`, options);
+    this.name = 'SegmentWriteError';
+  }
+}
+
+/** What is needed of a file to append to it. */
+export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
+
+export interface SegmentFilesOptions {
+  readonly fileBytesMax?: number;
+  readonly writeTimeoutMs?: number;
+  /** Makes a file, and its entry in the folder durable. */
+  readonly create?: (folder: string, name: string) => Promise<AppendableFile>;
+}
+
 /** A file that this process writes, or may still point at. */
 class GrowingFile {
-  readonly name = `${randomUUID()}.segments`;
-  readonly handle: Promise<FileHandle>;
-  /** Where the next segment begins. */
-  end = 0;
+  readonly name: string;
   /** Segments that are being put. */
   unsettled = 0;
   /** Whether a row may yet appear that points at it. */
   isInDoubt = false;
+  #end = 0;
+  readonly #file: Promise<AppendableFile>;
+  /**
+   * Rejected for ever with the first failure: nobody knows what of the file is on disk then, and the system tells only one of those
+   * who sync at the same time.
+   */
+  #written: Promise<unknown>;
 
-  constructor(folder: string) {
-    this.handle = createDurably(folder, this.name);
+  constructor(name: string, file: Promise<AppendableFile>) {
+    this.name = name;
+    this.#file = file;
+    this.#written = file;
+  }
+
+  /** Where the next segment begins. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Answers where the segment begins, once it is on disk. */
+  append(pieces: readonly Buffer[], byteCount: number): { offset: number; written: Promise<void> } {
+    const offset = this.#end;
+    this.#end += byteCount;
+    const written = this.#written.then(async () => {
+      const file = await this.#file;
+      const { bytesWritten } = await file.writev(pieces, offset);
+      if (bytesWritten !== byteCount) throw new Error(`${bytesWritten} of ${byteCount} bytes were written`);
+      await file.datasync();
+    });
+    this.#written = written;
+    return { offset, written };
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    await this.#file.then((file) => file.close()).catch(() => {});
   }
 }
 
 /**
- * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut them into thousands of
- * rows. Segments are appended to one file after the other; a file goes when no row of the queue points at it. Requires that
- * one process appends and sweeps, and that whoever claims sees the same folder.
+ * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut them into hundreds of
+ * rows. Segments are appended to one file after the other; a file goes when no row of the queue points at it. One object of a
+ * folder may append and sweep; whoever claims may have another one, to read.
  */
 export class SegmentFiles {
   #current: GrowingFile | undefined;
@@ -46,33 +96,41 @@ export class SegmentFiles {
 
   private constructor(
     private readonly folder: string,
-    private readonly fileBytesMax: number,
+    private readonly options: Required<SegmentFilesOptions>,
   ) {}
 
-  static async open(folder: string, fileBytesMax = FILE_BYTES_MAX): Promise<SegmentFiles> {
+  static async open(folder: string, options: SegmentFilesOptions = {}): Promise<SegmentFiles> {
     await mkdir(folder, { recursive: true });
-    return new SegmentFiles(folder, fileBytesMax);
+    await syncFolder(dirname(folder));
+    const defaults = {
+      fileBytesMax: FILE_BYTES_MAX,
+      writeTimeoutMs: WRITE_TIMEOUT_MS,
+      create: createDurably,
+    };
+    return new SegmentFiles(folder, { ...defaults, ...options });
   }
 
   /**
    * Has `point` write the row that points at the segment, once the segment is on disk. Throws what `point` throws; unless that
    * is an answer of the database the row may yet appear, and the file stays until the service starts again.
+   *
+   * @throws SegmentWriteError with no row written
    */
   async put(pieces: readonly Buffer[], point: (place: SegmentPlace) => Promise<unknown>): Promise<void> {
-    const byteCount = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const byteCount = totalBytes(pieces);
     const file = this.#fileFor(byteCount);
-    const offset = file.end;
-    file.end += byteCount;
     file.unsettled += 1;
+    const { offset, written } = file.append(pieces, byteCount);
     try {
-      await this.#write(file, offset, pieces, byteCount);
-      await point({ fileName: file.name, offset, byteCount, crc32: checksum(pieces) }).catch((error) => {
-        file.isInDoubt ||= !isAnswer(error);
-        throw error;
-      });
+      await this.#written(file, written);
+      await this.#pointed(file, point({ fileName: file.name, offset, byteCount, crc32: checksum(pieces) }));
     } finally {
-      file.unsettled -= 1;
-      await this.#letGo(file);
+      // However long a write takes that nobody waits for any more, its file is not closed before.
+      const settle = () => {
+        file.unsettled -= 1;
+        return this.#letGo(file);
+      };
+      void written.then(settle, settle);
     }
   }
 
@@ -83,8 +141,11 @@ export class SegmentFiles {
     if (file === undefined) return Buffer.of();
     try {
       const bytes = Buffer.allocUnsafe(byteCount);
-      const { bytesRead } = await file.read(bytes, 0, byteCount, offset);
-      return bytes.subarray(0, bytesRead);
+      for (let length = 0; ; ) {
+        const { bytesRead } = await file.read(bytes, length, byteCount - length, offset + length);
+        length += bytesRead;
+        if (bytesRead === 0 || length === byteCount) return bytes.subarray(0, length);
+      }
     } finally {
       await file.close();
     }
@@ -115,28 +176,31 @@ export class SegmentFiles {
 
   #fileFor(byteCount: number): GrowingFile {
     const current = this.#current;
-    if (current !== undefined && current.end + byteCount <= this.fileBytesMax) return current;
-    const file = new GrowingFile(this.folder);
+    const { fileBytesMax, create } = this.options;
+    if (current !== undefined && current.end + byteCount <= fileBytesMax) return current;
+    const name = `${randomUUID()}.segments`;
+    const file = new GrowingFile(name, create(this.folder, name));
     this.#current = file;
-    this.#kept.add(file.name);
+    this.#kept.add(name);
     if (current !== undefined) void this.#letGo(current);
     return file;
   }
 
-  async #write(
-    file: GrowingFile,
-    offset: number,
-    pieces: readonly Buffer[],
-    byteCount: number,
-  ): Promise<void> {
+  async #written(file: GrowingFile, written: Promise<void>): Promise<void> {
     try {
-      const handle = await file.handle;
-      const { bytesWritten } = await handle.writev(pieces, offset);
-      if (bytesWritten !== byteCount) throw new Error(`${bytesWritten} of ${byteCount} bytes were written`);
-      await handle.datasync();
-    } catch (error) {
-      // After a failed sync nobody knows what of a file is on disk: the next segment begins another.
+      await within(this.options.writeTimeoutMs, written);
+    } catch (cause) {
+      // The next segment begins another file.
       if (this.#current === file) this.#current = undefined;
+      throw new SegmentWriteError(file.name, { cause });
+    }
+  }
+
+  async #pointed(file: GrowingFile, pointed: Promise<unknown>): Promise<void> {
+    try {
+      await pointed;
+    } catch (error) {
+      file.isInDoubt ||= !isAnswer(error);
       throw error;
     }
   }
@@ -145,7 +209,7 @@ export class SegmentFiles {
   async #letGo(file: GrowingFile): Promise<void> {
     if (file === this.#current || file.unsettled > 0) return;
     if (!file.isInDoubt) this.#kept.delete(file.name);
-    await file.handle.then((handle) => handle.close()).catch(() => {});
+    await file.close();
   }
 }
 
@@ -168,8 +232,26 @@ function checksum(pieces: readonly Buffer[]): number {
 /** A new file whose entry in its folder is on disk. */
 async function createDurably(folder: string, name: string): Promise<FileHandle> {
   const file = await open(join(folder, name), 'wx', 0o600);
-  await syncFolder(folder);
-  return file;
+  try {
+    await syncFolder(folder);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** As `work`, or rejects after `timeoutMs`. */
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {
