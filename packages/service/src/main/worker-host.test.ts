@@ -9,21 +9,42 @@ const DATA = {
   logLevel: 'silent',
 } as const;
 
-/** A host whose thread runs `script` instead of the worker, and what it said of the thread's end. */
+/** A host whose thread runs `script` instead of the worker, what it said of the thread's end, and how many batches it committed. */
 function host(script: string) {
   const reasons: string[] = [];
+  let committed = 0;
   const events = {
-    onBatchCommitted: () => {},
+    onBatchCommitted: () => {
+      committed += 1;
+    },
     onStats: () => {},
     onUnexpectedExit: (reason: string) => void reasons.push(reason),
   };
   const program = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-  return { reasons, host: new WorkerHost(DATA, events, program) };
+  return { reasons, committed: () => committed, host: new WorkerHost(DATA, events, program) };
 }
 
 const ON_STOP = "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => { %s });";
 
+/** Commits a batch whenever it is told of news. */
+const ON_NEWS = `import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ kind }) => {
+    if (kind === 'stop') parentPort.close();
+    else parentPort.postMessage({ kind: 'batch-committed' });
+  });`;
+
 describe('the rating thread', () => {
+  test('is told of news at once, and of more that comes meanwhile once later', async () => {
+    const { host: thread, committed } = host(ON_NEWS);
+    thread.notify();
+    await waitFor(() => committed() === 1);
+    for (let times = 0; times < 100; times += 1) thread.notify();
+    const before = committed();
+    await waitFor(() => committed() === before + 1);
+    await thread.stop();
+    expect(committed() - before).toBeLessThanOrEqual(2);
+  });
+
   test.each([
     ['throws', "throw new Error('no spool')", 'The rating thread failed: no spool.'],
     ['throws what is no error', 'throw null', /^The rating thread failed: .*\.$/],
