@@ -4,6 +4,7 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
+import { GroupPace } from './group-pace.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
 import { type ProjectionGroup, ProjectorSession, type WaitingBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
@@ -12,15 +13,6 @@ import { StorageTurns } from './storage-turns.js';
 /** One block of ClickHouse holds at most so much, beyond a first batch of any size. */
 const GROUP_EVENTS_MAX = 50_000;
 const GROUP_BYTES_MAX = 64 * 1_048_576;
-/**
- * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged: smaller groups than this
- * of one storage follow each other no sooner than this, from start to start. An event so waits for one interval and one insert at most, which
- * leaves half of the second in which it should be queryable to the stages before. The number is well above what comes in an
- * interval under half of the full load: were it below, each group after the interval would be followed at once by a small one
- * of what came meanwhile. A backlog fills larger groups, and is not held up.
- */
-const PACED_GROUP_EVENTS = 10_000;
-const GROUP_INTERVAL_MS = 400;
 const WAITING_BATCHES_MAX = 1_000;
 /** How long a batch of another process may wait to be noticed. */
 const IDLE_POLL_MS = 200;
@@ -56,6 +48,7 @@ export function createProjector(deps: ProjectorDeps): Projector {
 class GroupProjector implements Projector {
   readonly #wakeup = new Wakeup();
   readonly #turns = new StorageTurns();
+  readonly #pace = new GroupPace();
   /** What is, or was last, being projected. */
   #inHand: ProjectionGroup | undefined;
   /** Groups that cannot be projected now, and when to try them again. */
@@ -127,7 +120,8 @@ class GroupProjector implements Projector {
       stages.end('group');
       try {
         const events = await this.#project(session, found, stages);
-        if (events < PACED_GROUP_EVENTS) this.#turns.pause(found.dedicatedTo, started + GROUP_INTERVAL_MS);
+        const intervalMs = this.#pace.intervalMs(events);
+        if (intervalMs > 0) this.#turns.pause(found.dedicatedTo, started + intervalMs);
         this.deps.observer.group(events, performance.now() - started);
         return { kind: 'projected', events };
       } catch (error) {
