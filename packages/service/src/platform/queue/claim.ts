@@ -43,39 +43,38 @@ export async function claimSegments(
     returning id, received_at_ms, event_count, project_ids, project_event_counts,
       byte_count, file_name, file_offset, file_crc32, encode(bytes, 'base64') as base64
   `.execute(tx);
+  rows.sort((a, b) => a.id - b.id);
+  const read = await Promise.all(rows.map(async (row) => ({ row, frame: await readFrame(row, files) })));
   const segments: ClaimedSegment[] = [];
-  for (const row of rows.sort((a, b) => a.id - b.id)) segments.push(await readOrSetAside(tx, row, files));
+  for (const { row, frame } of read) segments.push(await decodeOrSetAside(tx, row, frame));
   return segments;
 }
 
-/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
-async function readOrSetAside(
-  tx: Tx,
-  row: ClaimedRow,
-  files: SegmentFiles | undefined,
-): Promise<ClaimedSegment> {
-  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
+async function readFrame(row: ClaimedRow, files: SegmentFiles | undefined): Promise<Buffer> {
   const place = placeOf(row);
-  const bytes = place === undefined ? Buffer.from(row.base64 ?? '', 'base64') : await readFile(place, files);
+  if (place === undefined) return Buffer.from(row.base64 ?? '', 'base64');
+  if (files !== undefined) return files.read(place);
+  // Not damaged, only out of reach: it must not be taken off the queue.
+  throw new Error(`a segment is in the file ${place.fileName} of the data directory of an embedded database`);
+}
+
+/** A segment that cannot be read would be claimed for ever, and stop all behind it: it is kept elsewhere. */
+async function decodeOrSetAside(tx: Tx, row: ClaimedRow, frame: Buffer): Promise<ClaimedSegment> {
+  const segment = { id: row.id, receivedAtMs: row.received_at_ms, eventCount: row.event_count };
   try {
-    if (place !== undefined) checkPlaced(place, bytes);
-    return { ...segment, records: decodeSegment(bytes) };
+    const place = placeOf(row);
+    if (place !== undefined) checkPlaced(place, frame);
+    return { ...segment, records: decodeSegment(frame) };
   } catch (error) {
     if (!(error instanceof SegmentFormatError)) throw error;
     await sql`
       insert into unreadable_segments
         (id, received_at_ms, event_count, project_ids, project_event_counts, problem, bytes)
       values (${row.id}, ${row.received_at_ms}, ${row.event_count}, ${row.project_ids},
-        ${row.project_event_counts}, ${error.message}, ${bytes})
+        ${row.project_event_counts}, ${error.message}, ${frame})
     `.execute(tx);
     return { ...segment, records: [], problem: error };
   }
-}
-
-async function readFile(place: SegmentPlace, files: SegmentFiles | undefined): Promise<Buffer> {
-  if (files !== undefined) return files.read(place);
-  // Not damaged, only out of reach: it must not be taken off the queue.
-  throw new Error(`a segment is in the file ${place.fileName} of the data directory of an embedded database`);
 }
 
 function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow): SegmentPlace | undefined {
