@@ -93,12 +93,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     onAppended: () => parts.pipeline.notify(),
   });
   const close = registerModules(app, parts, queue, { tenancy: tenancy.service, entitlements, admission });
-  return {
-    app,
-    async close() {
-      await close().finally(closeQueue);
-    },
-  };
+  return { app, close: () => close().finally(closeQueue) };
 }
 
 /** What others ask about tenants. */

@@ -5,7 +5,23 @@ import { StartError } from './start-error.js';
 /** PostgreSQL's unprivileged account must pass through a directory of root; it can list nothing there. */
 const ROOT_FOLDER_MODE = 0o711;
 const PRIVATE_FOLDER_MODE = 0o700;
-const PRIVATE_FOLDERS = ['clickhouse', 'segments', 'spool'];
+
+/** Folders beside an embedded PostgreSQL. */
+export interface LocalFolders {
+  /** Of large segments that wait to be rated. */
+  readonly segments: string;
+  /** Of rated batches that wait for ClickHouse. */
+  readonly spool: string;
+}
+
+export function localFolders(dataDir: string): LocalFolders {
+  return { segments: join(dataDir, 'segments'), spool: join(dataDir, 'spool') };
+}
+
+/** Everything that only this process may enter. */
+export function privateFolders(dataDir: string): string[] {
+  return [join(dataDir, 'clickhouse'), ...Object.values(localFolders(dataDir))];
+}
 
 /** Creates the data directory if need be, closed to everybody else. @throws StartError when it cannot be written */
 export function prepareDataDir(dataDir: string): void {
@@ -13,8 +29,8 @@ export function prepareDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode });
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    for (const folder of PRIVATE_FOLDERS) {
-      mkdirSync(join(dataDir, folder), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    for (const folder of privateFolders(dataDir)) {
+      mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -20,17 +20,10 @@ import {
   withAdvisoryLock,
 } from '../platform/postgres/index.js';
 import { Closers } from './closers.js';
+import { type LocalFolders, localFolders, privateFolders } from './data-dir.js';
 
 /** ClickHouse has no transactions: migrations of one server are kept apart by this lock in PostgreSQL. */
 const CLICKHOUSE_MIGRATION_LOCK = 'tollgate/migrations/clickhouse';
-
-/** Folders beside an embedded PostgreSQL. */
-export interface LocalFolders {
-  /** Of large segments that wait to be rated. */
-  readonly segments: string;
-  /** Of rated batches that wait for ClickHouse. */
-  readonly spool: string;
-}
 
 /** Both stores, open and at this release's schema. */
 export interface Stores {
@@ -81,7 +74,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
       postgres,
       postgresConnection,
       clickhouse,
-      folders: embedded === undefined ? undefined : foldersIn(config.dataDir),
+      folders: embedded === undefined ? undefined : localFolders(config.dataDir),
       places: describePlaces(config, embedded),
       applied: [...appliedToPostgres, ...appliedToClickHouse],
       close: () => closers.closeAll(),
@@ -94,12 +87,7 @@ export async function openStores(config: Config, events: StoreEvents): Promise<S
 /** Deletes everything that the embedded stores keep. The caller holds the instance lock. */
 export async function resetEmbeddedStores({ dataDir }: Config): Promise<void> {
   await removeEmbeddedPostgres(dataDir);
-  for (const folder of [join(dataDir, 'clickhouse'), ...Object.values(foldersIn(dataDir))])
-    await rm(folder, { recursive: true, force: true });
-}
-
-function foldersIn(dataDir: string): LocalFolders {
-  return { segments: join(dataDir, 'segments'), spool: join(dataDir, 'spool') };
+  for (const folder of privateFolders(dataDir)) await rm(folder, { recursive: true, force: true });
 }
 
 async function startPostgresIfEmbedded(

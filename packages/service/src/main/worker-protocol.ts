@@ -1,7 +1,7 @@
 import type { PipelineStats } from '../modules/pipeline/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
-import type { LocalFolders } from './stores.js';
+import type { LocalFolders } from './data-dir.js';
 
 /** What the rating thread needs to begin. */
 export interface WorkerThreadData {
