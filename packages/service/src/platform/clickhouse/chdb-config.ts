@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 
 const MEBIBYTE = 1_048_576;
@@ -7,10 +7,17 @@ const MEBIBYTE = 1_048_576;
 const ENGINE_MEMORY_BYTES_MAX = 2_048 * MEBIBYTE;
 const ENGINE_MEMORY_SHARE_MAX = 0.4;
 
+/** Merges come in bursts of seconds: more threads than half of the processors would leave no room for requests then. */
+const MERGE_THREADS_SHARE_MAX = 0.5;
+const MERGE_THREADS_MAX = 4;
+/** Merges in hand at once, whose threads take turns: also behind a long one, small parts are merged. */
+const MERGES_MIN = 4;
+const MERGES_PER_THREAD_MIN = 2;
+
 /** Writes the engine's configuration into the folder; answers the file's path. */
 export function chdbConfigFile(folder: string): string {
   const path = join(folder, 'config.xml');
-  writeFileSync(path, chdbConfig(totalmem()));
+  writeFileSync(path, chdbConfig(totalmem(), availableParallelism()));
   return path;
 }
 
@@ -18,8 +25,12 @@ export function chdbConfigFile(folder: string): string {
  * Server configuration of the embedded engine: what cannot be a setting of a session. Its own defaults are those of a machine
  * that runs nothing else: caches of 5 GiB each, and as much memory as there is.
  */
-function chdbConfig(machineBytes: number): string {
+function chdbConfig(machineBytes: number, processors: number): string {
   const memoryBytes = Math.min(ENGINE_MEMORY_BYTES_MAX, Math.floor(machineBytes * ENGINE_MEMORY_SHARE_MAX));
+  const mergeThreads = Math.min(
+    MERGE_THREADS_MAX,
+    Math.max(1, Math.floor(processors * MERGE_THREADS_SHARE_MAX)),
+  );
   const values = {
     max_server_memory_usage: memoryBytes,
     mark_cache_size: 64 * MEBIBYTE,
@@ -29,7 +40,8 @@ function chdbConfig(machineBytes: number): string {
     compiled_expression_cache_size: 16 * MEBIBYTE,
     mmap_cache_size: 0,
     max_thread_pool_size: 200,
-    background_pool_size: 2,
+    background_pool_size: mergeThreads,
+    background_merges_mutations_concurrency_ratio: Math.max(MERGES_PER_THREAD_MIN, MERGES_MIN / mergeThreads),
     background_schedule_pool_size: 2,
     background_common_pool_size: 1,
     background_move_pool_size: 1,

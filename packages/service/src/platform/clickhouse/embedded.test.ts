@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeClickHouse } from './contract.testing.js';
@@ -55,6 +55,19 @@ describe('embedded only', () => {
     expect(found).toEqual([{ n: '0' }]);
     const late = clickhouse.query('SELECT 1', {}, { signal: AbortSignal.abort(reason) });
     await expect(late).rejects.toBe(reason);
+  });
+
+  test.runIf(process.platform === 'linux')('merges yield to everything else, on few threads', async () => {
+    const [setting] = await clickhouse.query<{ value: string }>(
+      "SELECT value FROM system.server_settings WHERE name = 'background_pool_size'",
+    );
+    const count = Number(setting?.value);
+    expect(count).toBeLessThanOrEqual(Math.max(1, availableParallelism() / 2));
+    const threads = '/proc/self/task';
+    const merging = readdirSync(threads).filter((id) =>
+      readFileSync(`${threads}/${id}/comm`, 'utf8').startsWith('MergeMutate'),
+    );
+    expect(merging.map((id) => getPriority(Number(id)))).toEqual(Array(count).fill(19));
   });
 
   test('a long query, and those that wait for it, hold up no insert and no file; closing ends it, is harmless twice, and the data stays', async () => {

@@ -8,6 +8,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Session } from 'chdb';
 import { OneAtATime } from '../one-at-a-time.js';
 import { chdbConfigFile } from './chdb-config.js';
+import { yieldMergeThreads } from './merge-threads.js';
 import {
   type ClickHouse,
   type ClickHouseLimits,
@@ -137,6 +138,8 @@ class EmbeddedClickHouse implements ClickHouse {
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
     await this.inLine('inserting', () => this.inserting.command({ query: sql, query_params: params }));
+    // The engine makes its threads with the first table. Commands are few, and each start begins with one.
+    yieldMergeThreads();
   }
 
   async insertRows(
