@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
 import {
   PUBLISHED_CACHED_MAX,
@@ -12,10 +12,18 @@ const OWNER = { tenantId: 'ten_1', projectId: 'prj_1' };
 let clock: ManualClock;
 let stored: Map<string, Publication>;
 let publications: RuleSetPublications;
+let reads: number;
+let failure: Error | undefined;
 beforeEach(() => {
   clock = new ManualClock(1_000_000);
   stored = new Map([['ers_1', 'published']]);
-  publications = new RuleSetPublications(async () => new Map(stored), clock);
+  reads = 0;
+  failure = undefined;
+  publications = new RuleSetPublications(async () => {
+    reads += 1;
+    if (failure !== undefined) throw failure;
+    return new Map(stored);
+  }, clock);
 });
 
 describe('RuleSetPublications', () => {
@@ -28,6 +36,43 @@ describe('RuleSetPublications', () => {
     expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
     clock.advanceMs(1);
     expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+  });
+
+  it('reads one that is used again while it is still known, once at a time', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    expect(reads).toBe(1);
+    clock.advanceMs(PUBLISHED_FRESH_MS / 2 - 1);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    expect(reads).toBe(1);
+    clock.advanceMs(1);
+    for (let use = 0; use < 64; use += 1) expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    expect(reads).toBe(2);
+    await new Promise(setImmediate);
+    clock.advanceMs(PUBLISHED_FRESH_MS - 1);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+  });
+
+  it('learns by that that another node has archived it', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    stored.set('ers_1', 'unpublished');
+    clock.advanceMs(PUBLISHED_FRESH_MS / 2);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    await vi.waitFor(() => expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false));
+  });
+
+  it('knows it for no longer than a second when it cannot be read again, and tries anew', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    failure = new Error('away');
+    clock.advanceMs(PUBLISHED_FRESH_MS / 2);
+    for (const expected of [2, 3]) {
+      await vi.waitFor(() => {
+        expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+        expect(reads).toBeGreaterThanOrEqual(expected);
+      });
+    }
+    clock.advanceMs(PUBLISHED_FRESH_MS / 2);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+    await expect(publications.read(OWNER, ['ers_1'])).rejects.toThrow('away');
   });
 
   it('never remembers that one is not', async () => {

@@ -11,6 +11,11 @@ export type Publication = 'published' | 'unpublished' | 'absent';
 
 /** A rule set archived on another node is refused here after this time at the latest. */
 export const PUBLISHED_FRESH_MS = 1_000;
+/**
+ * One that is still used at this age is read again beside its use. Were it read when it is no longer fresh, all requests of that
+ * moment would read it, each for itself: they would take every connection of the pool, and wait.
+ */
+const RENEWED_AFTER_MS = PUBLISHED_FRESH_MS / 2;
 /** Rule sets remembered as published; past it all are read again. */
 export const PUBLISHED_CACHED_MAX = 20_000;
 
@@ -27,6 +32,7 @@ export type ReadPublications = (
 export class RuleSetPublications {
   /** When each was read, in milliseconds of the clock. */
   private readonly readAtMs = new Map<string, number>();
+  private readonly renewing = new Set<string>();
   /** Rises with every `forget`, so that a read that began before it is not remembered after it. */
   private generation = 0;
 
@@ -37,11 +43,14 @@ export class RuleSetPublications {
 
   /** Whether it is published as far as is known without asking; false says nothing. */
   isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
-    const readAtMs = this.readAtMs.get(keyOf(owner, ruleSetId));
+    const key = keyOf(owner, ruleSetId);
+    const readAtMs = this.readAtMs.get(key);
     if (readAtMs === undefined) return false;
-    // A clock that was set back makes no answer fresh for longer.
     const ageMs = this.clock.nowMs() - readAtMs;
-    return ageMs >= 0 && ageMs < PUBLISHED_FRESH_MS;
+    // A clock that was set back makes no answer fresh for longer.
+    if (ageMs < 0 || ageMs >= PUBLISHED_FRESH_MS) return false;
+    if (ageMs >= RENEWED_AFTER_MS && !this.renewing.has(key)) void this.renew(owner, ruleSetId, key);
+    return true;
   }
 
   /** Asks the store, in one query. */
@@ -58,6 +67,18 @@ export class RuleSetPublications {
   forget(owner: RuleSetOwner, ruleSetId: string): void {
     this.generation += 1;
     this.readAtMs.delete(keyOf(owner, ruleSetId));
+  }
+
+  private async renew(owner: RuleSetOwner, ruleSetId: string, key: string): Promise<void> {
+    this.renewing.add(key);
+    try {
+      const found = await this.read(owner, [ruleSetId]);
+      if (found.get(ruleSetId) !== 'published') this.readAtMs.delete(key);
+    } catch {
+      // What is known stays fresh for its time; whoever reads it after that sees the error.
+    } finally {
+      this.renewing.delete(key);
+    }
   }
 
   private remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
