@@ -1,7 +1,7 @@
 // The phases of a run against the real service. Each leaves the service drained.
 import { setTimeout as delay } from 'node:timers/promises';
-import { singleBody } from './events.mjs';
 import { BATCH_CONNECTIONS, CONNECTIONS, WARM_UP_SECONDS } from './floors.mjs';
+import { Markers } from './markers.mjs';
 import { generateLoad } from './processes.mjs';
 import { Sampler } from './sampler.mjs';
 
@@ -9,8 +9,6 @@ const DRAIN_TIMEOUT_MS = 300_000;
 /** In the sustained phase the load pauses while more events than this are accepted and not yet queryable. */
 const SUSTAINED_BACKLOG_EVENTS = 60_000;
 const OVERLOAD_CONNECTIONS = 32;
-const MARKER_POLL_MS = 10;
-const MARKER_PAUSE_MS = 100;
 
 export class Phases {
   constructor(service, projects, markerProject, runId) {
@@ -74,44 +72,23 @@ export class Phases {
     return { ...rates(load), ...seen, endToEndPerSecond, backlogGrowthPerSecond: slope(backlogs) };
   }
 
-  /** A steady load, and beside it single marker events: how long from their 202 until the event list shows them. */
+  /** A steady load, and beside it markers: how long from their 202 until the event list shows them. */
   async acceptToQueryable(eventsPerSecond, seconds) {
-    const delays = [];
-    let isOver = false;
-    const markers = this.sendMarkers(() => isOver, delays);
+    const markers = new Markers(this.service, this.markerProject, this.runId);
     const sampler = new Sampler(this.service);
     const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds, eventsPerSecond });
-    isOver = true;
-    await markers;
+    const delaysMs = await markers.stop();
+    this.accepted += delaysMs.length;
     const seen = await sampler.stop();
     await this.drain();
-    delays.sort((a, b) => a - b);
-    const at = (share) => delays[Math.min(delays.length - 1, Math.floor(share * delays.length))];
+    delaysMs.sort((a, b) => a - b);
+    const at = (share) => delaysMs[Math.min(delaysMs.length - 1, Math.floor(share * delaysMs.length))];
     return {
       ...rates(load),
       ...seen,
-      markers: delays.length,
-      delayMs: { p50: at(0.5), p99: at(0.99), max: delays.at(-1) },
+      markers: delaysMs.length,
+      delayMs: { p50: at(0.5), p99: at(0.99), max: delaysMs.at(-1) },
     };
-  }
-
-  async sendMarkers(isOver, delays) {
-    const { id, ruleSetId, apiKey } = this.markerProject;
-    for (let index = 0; !isOver(); index += 1) {
-      const now = Math.floor(Date.now() / 1000);
-      const event = JSON.parse(singleBody(index, `${this.runId}-marker-${index}`));
-      event.occurred_at = now;
-      event.external_event_id = `marker-${index}`;
-      const path = `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`;
-      await this.service.ask('POST', path, event, apiKey);
-      this.accepted += 1;
-      const acceptedMs = performance.now();
-      const list = `/v1/projects/${id}/usage/events?limit=1&from=${now - 1}&external_event_id=marker-${index}`;
-      while ((await this.service.ask('GET', list, undefined, apiKey)).events.length === 0)
-        await delay(MARKER_POLL_MS);
-      delays.push(performance.now() - acceptedMs);
-      await delay(MARKER_PAUSE_MS);
-    }
   }
 
   /** More than the pipeline can take, for as long as it takes to fill the backlog and then some. */

@@ -53,14 +53,15 @@ function message(child, name, pick) {
 
 /**
  * Memory and CPU time of a process and of all below it, from /proc; undefined elsewhere than on Linux. PostgreSQL's
- * processes share memory: `pss` counts each shared page once in all.
+ * processes share memory: `pss` counts each shared page once in all, where it is asked for.
  */
-export function usageOf(pid) {
+export function usageOf(pid, { isMemoryCounted = false } = {}) {
   try {
     const service = { rssBytes: statusBytes(pid, 'VmRSS'), cpuSeconds: cpuSeconds(pid) };
     const below = descendantsOf(pid);
     const sum = (measure) => below.reduce((total, child) => total + measure(child), 0);
-    return { service, postgres: { pssBytes: sum(pssBytes), cpuSeconds: sum(cpuSeconds) } };
+    const pss = isMemoryCounted && { pssBytes: sum(pssBytes) };
+    return { service, postgres: { ...pss, cpuSeconds: sum(cpuSeconds) } };
   } catch {
     return undefined;
   }
