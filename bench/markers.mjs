@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
 
 const SENT_EVERY_MS = 100;
-/** What a marker's delay is too long by, at most. Asking more often would take a good part of the machine that is measured. */
+/** What a marker's delay is too long by, at most, the time of two list requests aside. Asking more often would take a good part of the machine that is measured. */
 const LOOK_EVERY_MS = 50;
+const WAIT_MAX_MS = 60_000;
 /** All that wait must fit one page of the list, beside those that came later and are there. */
 const WAITING_MAX = 40;
 const PAGE_SIZE = 100;
@@ -23,6 +24,8 @@ export class Markers {
     this.project = project;
     this.runId = runId;
     this.#done = Promise.all([this.#send(), this.#look()]);
+    // Where the load fails, nobody asks for the markers any more.
+    this.#done.catch(() => {});
   }
 
   /** Waits for all that were sent. @returns of each, the time from its 202 to a list with it, in milliseconds */
@@ -64,6 +67,8 @@ export class Markers {
           this.#delaysMs.push(seenMs - marker.acceptedMs);
           this.#waiting.delete(externalId);
         }
+        const waitedMs = seenMs - oldest.acceptedMs;
+        if (waitedMs > WAIT_MAX_MS) throw new Error(`a marker was not queryable after ${waitedMs} ms`);
       }
       await delay(LOOK_EVERY_MS);
     }

@@ -4,8 +4,9 @@ import { usageOf } from './processes.mjs';
 
 /** A look takes about 10 ms of processor time, half of it the service's, from what is measured. */
 const INTERVAL_MS = 500;
-/** Memory that PostgreSQL's processes share takes as long again to count. */
+/** Memory that PostgreSQL's processes share takes as long again to count: first when the warm-up is over. */
 const MEMORY_EVERY_LOOKS = 10;
+const MEMORY_AT_LOOK = 5;
 /** Caches fill and code is compiled: left out of rates. */
 const WARM_UP_MS = 2_000;
 
@@ -26,7 +27,7 @@ export class Sampler {
     }
   }
 
-  async look(isMemoryCounted = this.samples.length % MEMORY_EVERY_LOOKS === 0) {
+  async look(isMemoryCounted = this.samples.length % MEMORY_EVERY_LOOKS === MEMORY_AT_LOOK) {
     const usage = usageOf(this.service.pid, { isMemoryCounted });
     const sample = { ...(await this.service.counters()), usage };
     this.samples.push(sample);

@@ -20,7 +20,7 @@ it('the use of a thread is that of the last whole window', async () => {
   const working = use();
   expect(working).toBeGreaterThan(0);
   expect(working).toBeLessThanOrEqual(1);
-  await delay(20);
+  await delay(200);
   nowMs = 2 * USE_WINDOW_MS - 1;
   expect(use()).toBe(working);
   nowMs = 2 * USE_WINDOW_MS;

@@ -26,7 +26,7 @@ export const USE_WINDOW_MS = 5_000;
 
 /** How soon one group may follow another. */
 export class GroupPace {
-  /** @param useOfThread share of the last seconds in which this thread was busy */
+  /** @param useOfThread share of the last window in which this thread was busy */
   constructor(private readonly useOfThread: () => number = measureUse()) {}
 
   /** How long after the start of a group of so many events the next one of its storage may start. */
@@ -36,7 +36,7 @@ export class GroupPace {
   }
 }
 
-/** Answers the share of the last whole window in which this thread was busy; 0 before the first has ended. */
+/** Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window ends with the first call after its time. */
 export function measureUse(nowMs: () => number = () => performance.now()): () => number {
   let start = { atMs: nowMs(), use: performance.eventLoopUtilization() };
   let share = 0;

@@ -38,18 +38,41 @@ describe('RuleSetPublications', () => {
     expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
   });
 
-  it('reads one that is used again while it is still known, once at a time', async () => {
-    await publications.read(OWNER, ['ers_1']);
-    expect(reads).toBe(1);
+  it('reads those that are used again while they are still known, together and once at a time', async () => {
+    const ids = Array.from({ length: 8 }, (_, n) => `ers_${n}`);
+    stored = new Map(ids.map((id) => [id, 'published']));
+    const areKnown = () => ids.map((id) => publications.isKnownPublished(OWNER, id));
+    const all = ids.map(() => true);
+    await publications.read(OWNER, ids);
     clock.advanceMs(PUBLISHED_FRESH_MS / 2 - 1);
-    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    expect(areKnown()).toEqual(all);
+    await new Promise(setImmediate);
     expect(reads).toBe(1);
     clock.advanceMs(1);
-    for (let use = 0; use < 64; use += 1) expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
-    expect(reads).toBe(2);
+    for (let use = 0; use < 64; use += 1) expect(areKnown()).toEqual(all);
     await new Promise(setImmediate);
+    expect(reads).toBe(2);
     clock.advanceMs(PUBLISHED_FRESH_MS - 1);
-    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(true);
+    expect(areKnown()).toEqual(all);
+  });
+
+  it('does not remember a renewal that began before this node changed the rule set', async () => {
+    await publications.read(OWNER, ['ers_1']);
+    clock.advanceMs(PUBLISHED_FRESH_MS / 2);
+    publications.isKnownPublished(OWNER, 'ers_1');
+    await Promise.resolve();
+    publications.forget(OWNER, 'ers_1');
+    await new Promise(setImmediate);
+    expect(reads).toBe(2);
+    expect(publications.isKnownPublished(OWNER, 'ers_1')).toBe(false);
+  });
+
+  it('keeps all that it may when all of it is read again', async () => {
+    stored = new Map(Array.from({ length: PUBLISHED_CACHED_MAX }, (_, n) => [`ers_${n}`, 'published']));
+    await publications.read(OWNER, [...stored.keys()]);
+    stored = new Map([['ers_1', 'published']]);
+    await publications.read(OWNER, ['ers_1']);
+    expect(publications.isKnownPublished(OWNER, 'ers_7')).toBe(true);
   });
 
   it('learns by that that another node has archived it', async () => {

@@ -33,6 +33,8 @@ export class RuleSetPublications {
   /** When each was read, in milliseconds of the clock. */
   private readonly readAtMs = new Map<string, number>();
   private readonly renewing = new Set<string>();
+  /** By project: what is to be read again, in one query, when the code that asks now has come to its end. */
+  private readonly due = new Map<string, string[]>();
   /** Rises with every `forget`, so that a read that began before it is not remembered after it. */
   private generation = 0;
 
@@ -41,15 +43,15 @@ export class RuleSetPublications {
     private readonly clock: Clock,
   ) {}
 
-  /** Whether it is published as far as is known without asking; false says nothing. */
+  /** Whether it is published as far as is known without waiting; false says nothing. What is no longer new is read again meanwhile. */
   isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
     const key = keyOf(owner, ruleSetId);
     const readAtMs = this.readAtMs.get(key);
     if (readAtMs === undefined) return false;
     const ageMs = this.clock.nowMs() - readAtMs;
-    // A clock that was set back makes no answer fresh for longer.
+    // Nothing is trusted that seems to come from later: the clock was set back.
     if (ageMs < 0 || ageMs >= PUBLISHED_FRESH_MS) return false;
-    if (ageMs >= RENEWED_AFTER_MS && !this.renewing.has(key)) void this.renew(owner, ruleSetId, key);
+    if (ageMs >= RENEWED_AFTER_MS && !this.renewing.has(key)) this.renewSoon(owner, ruleSetId);
     return true;
   }
 
@@ -69,20 +71,35 @@ export class RuleSetPublications {
     this.readAtMs.delete(keyOf(owner, ruleSetId));
   }
 
-  private async renew(owner: RuleSetOwner, ruleSetId: string, key: string): Promise<void> {
-    this.renewing.add(key);
+  private renewSoon(owner: RuleSetOwner, ruleSetId: string): void {
+    this.renewing.add(keyOf(owner, ruleSetId));
+    const due = this.due.get(owner.projectId);
+    if (due !== undefined) {
+      due.push(ruleSetId);
+      return;
+    }
+    const ruleSetIds = [ruleSetId];
+    this.due.set(owner.projectId, ruleSetIds);
+    queueMicrotask(() => {
+      this.due.delete(owner.projectId);
+      void this.renew(owner, ruleSetIds);
+    });
+  }
+
+  private async renew(owner: RuleSetOwner, ruleSetIds: readonly string[]): Promise<void> {
     try {
-      const found = await this.read(owner, [ruleSetId]);
-      if (found.get(ruleSetId) !== 'published') this.readAtMs.delete(key);
+      const found = await this.read(owner, ruleSetIds);
+      for (const id of ruleSetIds) if (found.get(id) !== 'published') this.readAtMs.delete(keyOf(owner, id));
     } catch {
       // What is known stays fresh for its time; whoever reads it after that sees the error.
     } finally {
-      this.renewing.delete(key);
+      for (const id of ruleSetIds) this.renewing.delete(keyOf(owner, id));
     }
   }
 
   private remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
-    if (this.readAtMs.size + found.size > PUBLISHED_CACHED_MAX) this.readAtMs.clear();
+    const added = [...found.keys()].filter((ruleSetId) => !this.readAtMs.has(keyOf(owner, ruleSetId)));
+    if (this.readAtMs.size + added.length > PUBLISHED_CACHED_MAX) this.readAtMs.clear();
     for (const [ruleSetId, publication] of found) {
       if (publication === 'published') this.readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
     }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 const OWN_THREADS = '/proc/self/task';
@@ -13,13 +13,21 @@ const MERGE_NICENESS = 19;
  * priority of its own.
  */
 export function yieldMergeThreads(): void {
-  if (!existsSync(OWN_THREADS)) return;
-  for (const id of readdirSync(OWN_THREADS)) {
+  for (const id of ownThreads()) {
     try {
       const name = readFileSync(`${OWN_THREADS}/${id}/comm`, 'utf8');
       if (name.startsWith(MERGE_THREAD_NAME)) setPriority(Number(id), MERGE_NICENESS);
     } catch {
       // The thread ended meanwhile, or the system lets nobody change priorities: the engine works all the same.
     }
+  }
+}
+
+/** None where the system does not tell. */
+function ownThreads(): string[] {
+  try {
+    return readdirSync(OWN_THREADS);
+  } catch {
+    return [];
   }
 }
