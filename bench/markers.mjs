@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
 
 const SENT_EVERY_MS = 100;
-/** What a marker's delay is too long by, at most, the time of two list requests aside. Asking more often would take a good part of the machine that is measured. */
+/**
+ * What a marker's delay is too long by, at most, the time of two list requests aside. Asking more often would take a good part of the
+ * machine that is measured.
+ */
 const LOOK_EVERY_MS = 50;
 const WAIT_MAX_MS = 60_000;
 /** All that wait must fit one page of the list, beside those that came later and are there. */

@@ -9,9 +9,9 @@ interface Pace {
 /**
  * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged. An event waits for one interval
  * and one insert at most, which leaves half of the second in which it should be queryable to the stages before. Under half of the full
- * load a group is of the smaller size; near the full load fewer and larger ones save 3 % of all processor time. A backlog fills the
- * largest groups, and is not held up: of these, each would be followed at once by a small one of what came meanwhile, were the number
- * of events not well above what comes in an interval.
+ * load a group is of the smaller size; near the full load inserts are fewer and larger. A backlog fills still larger groups, and is not
+ * held up. Each number of events is well above what comes in its interval: were it below, each group after the interval would be
+ * followed at once by a small one of what came meanwhile.
  */
 const CALM: readonly Pace[] = [
   { events: 5_000, intervalMs: 250 },
@@ -36,7 +36,10 @@ export class GroupPace {
   }
 }
 
-/** Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window ends with the first call after its time. */
+/**
+ * Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window ends with the first call
+ * after its time.
+ */
 export function measureUse(nowMs: () => number = () => performance.now()): () => number {
   let start = { atMs: nowMs(), use: performance.eventLoopUtilization() };
   let share = 0;

@@ -7,7 +7,7 @@ const MEBIBYTE = 1_048_576;
 const ENGINE_MEMORY_BYTES_MAX = 2_048 * MEBIBYTE;
 const ENGINE_MEMORY_SHARE_MAX = 0.4;
 
-/** Merges come in bursts of seconds: threads for more than half of the processors, where there are several, would leave no room for requests. */
+/** Merges come in bursts of seconds: threads for more than half of several processors would leave no room for requests. */
 const MERGE_THREADS_SHARE_MAX = 0.5;
 const MERGE_THREADS_MAX = 4;
 /** Merges in hand at once, which take turns on the threads: also behind a long one, small parts are merged. */
