@@ -10,12 +10,6 @@ import type { TouchedSpan } from './touched.js';
 /** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
 const SPOOL_LOCK = 'tollgate-spool';
 
-/** A project's event, as the id index knows it. */
-interface EventKey {
-  readonly projectNo: number;
-  readonly idHex: string;
-}
-
 /** An event that could not be rated, as it is kept. */
 export interface FailedEvent {
   readonly tenantId: string;
@@ -27,35 +21,6 @@ export interface FailedEvent {
   readonly failureCode: string;
   readonly attempt: number;
   readonly event: string;
-}
-
-/**
- * Records ids as rated and answers which of them were rated before. Nearly always none were, so the first try only
- * counts; what the ids are is asked for where the count is short. `keys` must be distinct. They are inserted in the order of the
- * index, by all workers alike, so that two that share events cannot wait for each other in a circle.
- */
-export async function recordEventIds<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<Set<K>> {
-  if (keys.length === 0) return new Set();
-  // Ids are hexadecimal and numbers are numbers: the array literals need no escaping, and are quick to build.
-  const projectNos = `{${keys.map(({ projectNo }) => projectNo).join(',')}}`;
-  const ids = `{${keys.map(({ idHex }) => idHex).join(',')}}`;
-  const insert = sql`
-    insert into usage_event_ids (project_no, raw_event_id)
-    select * from unnest(${projectNos}::integer[], ${ids}::uuid[]) order by 1, 2
-    on conflict do nothing
-  `;
-  await sql`savepoint event_ids`.execute(tx);
-  const { numAffectedRows } = await insert.execute(tx);
-  if (numAffectedRows === BigInt(keys.length)) {
-    await sql`release savepoint event_ids`.execute(tx);
-    return new Set();
-  }
-  await sql`rollback to savepoint event_ids`.execute(tx);
-  const { rows } = await sql<{ project_no: number; id: string }>`
-    ${insert} returning project_no, encode(uuid_send(raw_event_id), 'hex') as id
-  `.execute(tx);
-  const recorded = new Set(rows.map(({ project_no, id }) => `${project_no}:${id}`));
-  return new Set(keys.filter(({ projectNo, idHex }) => !recorded.has(`${projectNo}:${idHex}`)));
 }
 
 /** How many bytes each of the failed events has that are asked for; 0 where it is no longer failed. */

@@ -11,12 +11,12 @@ import {
   holdSpool,
   insertFailedEvents,
   insertUsageBatch,
-  recordEventIds,
   takeFailedEvents,
   unprojectedBytes,
 } from './batch-store.js';
 import { deferReprocess } from './defer.js';
 import { EventBody, type EventGroup } from './event.js';
+import type { EventIds } from './event-ids.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
@@ -48,8 +48,9 @@ export interface BatchOptions {
   readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
-  /** Of all batches of this process. */
+  /** Both are of all batches of this process. */
   readonly rollup: PlanInput['rollup'];
+  readonly eventIds: EventIds;
   /** Where rows are encoded; the batch has it to itself. */
   readonly writer: RowBinaryWriter;
   readonly stages: StageClock<BatchStage>;
@@ -69,7 +70,7 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { eventsMax, rollup, writer, stages, onClaimed } = options;
+  const { eventsMax, rollup, eventIds, writer, stages, onClaimed } = options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
@@ -81,7 +82,7 @@ export async function processBatch(
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
-  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, writer }, stages);
+  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, writer }, eventIds, stages);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
@@ -99,11 +100,12 @@ async function ratePlan(
   tx: Tx,
   { rules, observer }: BatchDeps,
   planned: Pick<PlanInput, 'intake' | 'posting' | 'rollup' | 'processedAtMs' | 'writer'>,
+  eventIds: EventIds,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
   const { intake } = planned;
   const again = await takeAgain(tx, intake);
-  const duplicates = await recordEventIds(
+  const duplicates = await eventIds.record(
     tx,
     intake.groups.flatMap(({ events }) => events),
   );

@@ -3,6 +3,7 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
 import { RowBinaryWriter } from '../usage/index.js';
 import { type BatchDeps, processBatch } from './batch.js';
+import { EventIds } from './event-ids.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
 import { RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './sweep.js';
@@ -63,6 +64,7 @@ class LaneWorker implements PipelineWorker {
   readonly #unprojectedBytesMax: number | undefined;
   readonly #wakeup = new Wakeup();
   readonly #rollup: RollupDimensions;
+  readonly #eventIds = new EventIds();
   readonly #stats: PipelineStats = {
     batches: 0,
     failures: 0,
@@ -179,6 +181,7 @@ class LaneWorker implements PipelineWorker {
       reprocessBytesMax: this.#reprocessBytesMax,
       unprojectedBytesMax: this.#unprojectedBytesMax,
       rollup: this.#rollup,
+      eventIds: this.#eventIds,
       writer,
       stages,
       onClaimed,

@@ -1,4 +1,5 @@
 export { lockUntilCommit, shareLockUntilCommit, withAdvisoryLock } from './advisory-lock.js';
+export { integerArray, uuidArray } from './arrays.js';
 export { PostgresUnavailableError } from './binaries.js';
 export {
   connectPostgres,

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Tx, transaction } from '../../platform/postgres/index.js';
+import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { EventIds, type EventKey } from './event-ids.js';
+
+let store: TestPostgres;
+let eventIds: EventIds;
+beforeAll(async () => {
+  store = await createTestPostgres();
+});
+beforeEach(async () => {
+  await store.postgres.pool.query('delete from usage_event_ids');
+  eventIds = new EventIds();
+});
+afterAll(() => store.drop());
+
+const key = (id: number, projectNo = 1): EventKey => ({
+  projectNo,
+  idHex: id.toString(16).padStart(32, '0'),
+});
+const keys = (...ids: number[]): EventKey[] => ids.map((id) => key(id));
+
+/** In a transaction of its own. */
+const record = (batch: readonly EventKey[]): Promise<Set<EventKey>> =>
+  transaction(store.postgres, (tx) => eventIds.record(tx, batch));
+
+async function recorded(): Promise<string[]> {
+  const { rows } = await store.postgres.pool.query<{ key: string }>(
+    `select project_no || ':' || ltrim(replace(raw_event_id::text, '-', ''), '0') as key
+     from usage_event_ids order by project_no, raw_event_id`,
+  );
+  return rows.map((row) => row.key);
+}
+
+/** The statements of a batch, each by its beginning. */
+async function statementsOf(batch: readonly EventKey[]): Promise<string[]> {
+  const statements: string[] = [];
+  await transaction(store.postgres, async (tx: Tx) => {
+    const executed = vi.spyOn(tx.getExecutor(), 'executeQuery');
+    await eventIds.record(tx, batch);
+    for (const [{ sql }] of executed.mock.calls) {
+      const isLooking = sql.includes('on conflict');
+      statements.push(isLooking ? 'look' : (/^\s*(\w+( to)?)/.exec(sql)?.[1] as string));
+    }
+  });
+  return statements;
+}
+
+describe('the ids of rated events', () => {
+  it('are recorded once, whatever their order', async () => {
+    const batch = keys(3, 1, 2);
+    expect(await record(batch)).toEqual(new Set());
+    expect(await recorded()).toEqual(['1:1', '1:2', '1:3']);
+    expect(await record([])).toEqual(new Set());
+  });
+
+  it('tell which were rated before, and the new ones of the same batch are recorded', async () => {
+    await record(keys(2, 4));
+    const batch = keys(1, 2, 3, 4, 5);
+    expect(await record(batch)).toEqual(new Set([batch[1], batch[3]]));
+    expect(await recorded()).toEqual(['1:1', '1:2', '1:3', '1:4', '1:5']);
+  });
+
+  it('belong to their project', async () => {
+    await record([key(1, 1)]);
+    expect(await record([key(1, 2), key(2, 1)])).toEqual(new Set());
+    expect(await recorded()).toEqual(['1:1', '1:2', '2:1']);
+  });
+
+  it('are looked at one by one only after a batch in which some were repeated', async () => {
+    expect(await statementsOf(keys(1, 2))).toEqual(['savepoint', 'insert', 'release']);
+    expect(await statementsOf(keys(2, 3))).toEqual(['savepoint', 'insert', 'rollback to', 'look']);
+    expect(await statementsOf(keys(3, 4))).toEqual(['look']);
+    expect(await statementsOf(keys(5))).toEqual(['look']);
+    expect(await statementsOf(keys(6))).toEqual(['savepoint', 'insert', 'release']);
+    expect(await recorded()).toEqual(['1:1', '1:2', '1:3', '1:4', '1:5', '1:6']);
+  });
+
+  it('fails the batch with what else goes wrong', async () => {
+    const tooLarge = { projectNo: 2 ** 31, idHex: '0'.repeat(32) };
+    await expect(record([tooLarge])).rejects.toThrow(RangeError);
+    await store.postgres.pool.query(
+      'alter table usage_event_ids add constraint no_nine check (project_no <> 9)',
+    );
+    try {
+      await expect(record([key(1, 9)])).rejects.toMatchObject({ code: '23514' });
+    } finally {
+      await store.postgres.pool.query('alter table usage_event_ids drop constraint no_nine');
+    }
+    expect(await recorded()).toEqual([]);
+  });
+
+  it('waits for a batch that records the same id, and goes by how that ends', async () => {
+    for (const [id, ends] of [
+      [1, 'commit'],
+      [2, 'rollback'],
+    ] as const) {
+      const other = await store.postgres.pool.connect();
+      try {
+        await other.query('begin');
+        await other.query(`insert into usage_event_ids values (1, '${key(id).idHex}')`);
+        const batch = keys(id, id + 10);
+        const outcome = record(batch);
+        await vi.waitFor(async () => {
+          const { rows } = await store.postgres.pool.query(
+            `select from pg_locks where not granted and locktype = 'transactionid'`,
+          );
+          expect(rows).toHaveLength(1);
+        });
+        await other.query(ends);
+        expect(await outcome).toEqual(new Set(ends === 'commit' ? [batch[0]] : []));
+      } finally {
+        other.release();
+      }
+    }
+    expect(await recorded()).toEqual(['1:1', '1:2', '1:b', '1:c']);
+  });
+});
