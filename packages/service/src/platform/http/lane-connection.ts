@@ -5,7 +5,7 @@ import type { ExpressOperation, ExpressRequest } from './express-route.js';
 import type { FailureLog } from './failure-log.js';
 import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE } from './failures.js';
 import { answerText } from './lane-answer.js';
-import { type PlainHead, readPlainHead } from './request-head.js';
+import { type PlainHead, PlainHeadReader } from './request-head.js';
 import type { ObserveRequest } from './requests.js';
 import type { MaybePromise, ProjectRef } from './types.js';
 
@@ -58,6 +58,7 @@ interface Request extends Admission {
  * nobody had looked at them. Only from the call of its operation on a request is answered here, because what was done must not be done twice.
  */
 export class LaneConnection {
+  private readonly heads = new PlainHeadReader();
   private pieces: Buffer[] = [];
   private receivedBytes = 0;
   private startedAtMs = 0;
@@ -128,7 +129,7 @@ export class LaneConnection {
   }
 
   private advanceHead(): void {
-    const head = readPlainHead(this.joined());
+    const head = this.heads.read(this.joined());
     if (head === 'incomplete') {
       this.awaitMore();
       return;
@@ -160,8 +161,8 @@ export class LaneConnection {
     else this.begin(head, admission);
   }
 
-  private begin(head: PlainHead, admission: Admission): void {
-    this.request = { ...admission, head };
+  private begin(head: PlainHead, { route, project, params }: Admission): void {
+    this.request = { route, project, params, head };
     this.advanceBody(this.request);
   }
 

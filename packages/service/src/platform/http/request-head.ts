@@ -17,8 +17,10 @@ const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
 /** A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no folding, nothing but ASCII. */
 const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
+const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
 const LENGTH = /^[1-9][0-9]{0,8}$/;
+const LENGTH_DIGITS_MAX = 9;
 
 /** What decides about a plain request; sent twice, it is not plain. */
 type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
@@ -40,17 +42,57 @@ const DISPUTED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+/** A head that was read, and where its content-length stands. */
+interface KnownHead extends PlainHead {
+  readonly bytes: Buffer;
+  readonly lengthStart: number;
+  readonly lengthEnd: number;
+}
+
 /**
- * Reads the head of a POST with a JSON body of a stated length, as HTTP/1.1 defines it, if nobody could read it in another way.
- * There is no leniency: what is unusual in any respect is for Node's own parser to understand or to refuse.
- *
- * @returns `incomplete` while the head may still become plain; undefined when it will not
+ * Reads the heads of one connection: of POSTs with a JSON body of a stated length, as HTTP/1.1 defines it, if nobody could read them in
+ * another way. There is no leniency: what is unusual in any respect is for Node's own parser to understand or to refuse.
  */
-export function readPlainHead(bytes: Buffer): PlainHead | 'incomplete' | undefined {
-  const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
-  const end = text.indexOf(END);
-  if (end < 0) return mayBecomePlain(text) ? 'incomplete' : undefined;
-  return plainHead(text.slice(0, end + END.length));
+export class PlainHeadReader {
+  /** Clients mostly send the same head again, but for its content-length: then only that is read. */
+  private known: KnownHead | undefined;
+
+  /** @returns `incomplete` while the head may still become plain; undefined when it will not */
+  read(bytes: Buffer): PlainHead | 'incomplete' | undefined {
+    const again = this.known && sameButForLength(this.known, bytes);
+    if (again !== undefined) return again;
+    const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
+    const end = text.indexOf(END);
+    if (end < 0) return mayBecomePlain(text) ? 'incomplete' : undefined;
+    this.known = plainHead(text.slice(0, end + END.length));
+    return this.known;
+  }
+}
+
+/** Undefined when the bytes are not the known head with whatever length, or not all of it. */
+function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefined {
+  const { lengthStart, lengthEnd, path, authorization, requestId } = known;
+  if (bytes.length < known.headBytes || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
+    return undefined;
+  let at = lengthStart;
+  let bodyBytes = 0;
+  for (let digit = digitAt(bytes, at); digit >= 0; digit = digitAt(bytes, at)) {
+    // An announced length begins with no zero, and has nine digits at most.
+    if (bodyBytes === 0 && digit === 0) return undefined;
+    bodyBytes = bodyBytes * 10 + digit;
+    at += 1;
+    if (at - lengthStart > LENGTH_DIGITS_MAX) return undefined;
+  }
+  const headBytes = at + known.headBytes - lengthEnd;
+  if (at === lengthStart || headBytes > PLAIN_HEAD_BYTES_MAX || headBytes > bytes.length) return undefined;
+  if (known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0) return undefined;
+  return { path, headBytes, bodyBytes, authorization, requestId };
+}
+
+/** -1 for what is no digit. */
+function digitAt(bytes: Buffer, at: number): number {
+  const digit = (bytes[at] ?? 0) - 0x30;
+  return digit <= 9 ? digit : -1;
 }
 
 /** What cannot, should not wait: it may be no HTTP at all. */
@@ -59,11 +101,12 @@ function mayBecomePlain(text: string): boolean {
   return text.includes('\n') ? REQUEST_LINE.test(text) : text.startsWith(METHOD) || METHOD.startsWith(text);
 }
 
-function plainHead(head: string): PlainHead | undefined {
+function plainHead(head: string): KnownHead | undefined {
   const line = REQUEST_LINE.exec(head);
   if (line === null) return undefined;
-  const fieldsEnd = head.length - 2;
+  const fieldsEnd = head.length - LINE_END_BYTES;
   const told: { [name in Told]?: string } = {};
+  let lengthEnd = 0;
   for (let at = line[0].length; at < fieldsEnd; at = FIELD.lastIndex) {
     FIELD.lastIndex = at;
     const field = FIELD.exec(head);
@@ -75,6 +118,7 @@ function plainHead(head: string): PlainHead | undefined {
     if (!TOLD.has(name)) continue;
     if (told[name as Told] !== undefined) return undefined;
     told[name as Told] = value;
+    if (name === 'content-length') lengthEnd = FIELD.lastIndex - LINE_END_BYTES;
   }
   const length = told['content-length'] ?? '';
   if (told.host === undefined || !JSON_IN_UTF8.test(told['content-type'] ?? '') || !LENGTH.test(length)) {
@@ -86,5 +130,8 @@ function plainHead(head: string): PlainHead | undefined {
     bodyBytes: Number(length),
     authorization: told.authorization,
     requestId: told['x-request-id'],
+    bytes: Buffer.from(head, 'latin1'),
+    lengthStart: lengthEnd - length.length,
+    lengthEnd,
   };
 }

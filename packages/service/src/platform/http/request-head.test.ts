@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PlainHead, PlainHeadReader } from './request-head.js';
+
+const END = '\r\n\r\n';
+const headOf = (length: string, others = ['Authorization: Bearer key', 'x-request-id: one']): string =>
+  [
+    'POST /v1/things HTTP/1.1',
+    'Host: here',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    ...others,
+  ].join('\r\n') + END;
+
+/** What is told of a head, however it was read. */
+function told(head: PlainHead | 'incomplete' | undefined): unknown {
+  if (head === undefined || head === 'incomplete') return head;
+  const { path, headBytes, bodyBytes, authorization, requestId } = head;
+  return { path, headBytes, bodyBytes, authorization, requestId };
+}
+
+const readIn = (reader: PlainHeadReader, text: string): unknown =>
+  told(reader.read(Buffer.from(text, 'latin1')));
+const readAlone = (text: string): unknown => readIn(new PlainHeadReader(), text);
+
+describe('heads of one connection', () => {
+  it.each(['1', '42', '99', '1048576', '999999999'])('differ in their length: %s', (length) => {
+    const reader = new PlainHeadReader();
+    readIn(reader, `${headOf('17')}{"a":1}`);
+    const text = `${headOf(length)}{"a":1}${' '.repeat(20)}`;
+    expect(readIn(reader, text)).toEqual({
+      path: '/v1/things',
+      headBytes: headOf(length).length,
+      bodyBytes: Number(length),
+      authorization: 'Bearer key',
+      requestId: 'one',
+    });
+  });
+
+  it.each(['', '0', '07', '1234567890', '-1', '1,1', '1 1', '1e1'])(
+    'have a length or are not plain: "%s"',
+    (length) => {
+      const reader = new PlainHeadReader();
+      readIn(reader, `${headOf('17')}{}`);
+      expect(readIn(reader, `${headOf(length)}${' '.repeat(20)}`)).toBeUndefined();
+    },
+  );
+
+  it('are awaited to their end, also where the length is a longer one', () => {
+    const reader = new PlainHeadReader();
+    readIn(reader, headOf('1'));
+    const longer = headOf('1048576');
+    for (let end = 'POST'.length; end < longer.length; end += 1)
+      expect(readIn(reader, longer.slice(0, end))).toBe('incomplete');
+    expect(readIn(reader, longer)).toMatchObject({ bodyBytes: 1_048_576 });
+  });
+
+  it('are not plain once they are too long, also by a digit', () => {
+    const filler = `x-filler: ${'f'.repeat(4_096 - headOf('1').length - 'x-filler: \r\n'.length)}`;
+    const longest = headOf('1', ['Authorization: Bearer key', 'x-request-id: one', filler]);
+    expect(longest).toHaveLength(4_096);
+    const reader = new PlainHeadReader();
+    expect(readIn(reader, longest)).toMatchObject({ headBytes: 4_096, bodyBytes: 1 });
+    const longer = longest.replace('Content-Length: 1\r', 'Content-Length: 12\r');
+    expect(readIn(reader, longer)).toBeUndefined();
+    expect(readIn(reader, longest)).toMatchObject({ headBytes: 4_096, bodyBytes: 1 });
+  });
+
+  it('tell of each what it would tell alone, whichever came before', () => {
+    const part = fc.constantFrom(
+      'Host: here',
+      'host: there',
+      'Content-Type: application/json',
+      'Content-Length: 17',
+      'content-length: 170000',
+      'Authorization: Bearer key',
+      'Authorization: Bearer kez',
+      'x-request-id: one',
+      'x-note: Content-Length: 9',
+      'Connection: keep-alive',
+      'Connection: close',
+    );
+    const head = fc
+      .tuple(fc.constantFrom('/v1/a', '/v1/b'), fc.array(part, { maxLength: 6 }))
+      .map(
+        ([path, parts]) =>
+          [`POST ${path} HTTP/1.1`, 'Host: h', 'Content-Type: application/json', ...parts].join('\r\n') + END,
+      );
+    const edit = fc.record({
+      at: fc.nat(),
+      remove: fc.nat(3),
+      insert: fc.constantFrom('', '0', '1', '99', '\r', '\r\n', 'x', ' ', 'é'),
+    });
+    /** The same once more, a little different, and cut somewhere. */
+    const variation = fc.tuple(fc.option(edit), fc.option(fc.nat()), fc.constantFrom('', '{}', '{"a":"b"}'));
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(head, fc.array(variation, { maxLength: 4 })), { maxLength: 3 }),
+        (heads) => {
+          const reader = new PlainHeadReader();
+          for (const [text, variations] of heads) {
+            for (const [change, cutAt, body] of [[null, null, '{}'] as const, ...variations]) {
+              let varied = text;
+              if (change !== null) {
+                const at = change.at % text.length;
+                varied = text.slice(0, at) + change.insert + text.slice(at + change.remove);
+              }
+              varied += body;
+              if (cutAt !== null) varied = varied.slice(0, cutAt % (varied.length + 1));
+              expect(readIn(reader, varied)).toEqual(readAlone(varied));
+            }
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});
