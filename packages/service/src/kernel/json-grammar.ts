@@ -132,14 +132,14 @@ export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number,
       if (at === BROKEN) return BROKEN;
     }
     // Behind a value: all containers that end here.
-    let closer = closers[closers.length - 1];
+    let closer = closers.at(-1);
     for (;;) {
       if (closer === undefined) return at;
       if ((bytes[at] as number) <= SPACE) at = spaceEnd(bytes, at);
       if (bytes[at] !== closer) break;
       at++;
       closers.pop();
-      closer = closers[closers.length - 1];
+      closer = closers.at(-1);
     }
     if (bytes[at] !== COMMA || budget.valuesLeft-- === 0) return BROKEN;
     at = spaceEnd(bytes, at + 1);
