@@ -49,12 +49,35 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
  * never understates the depth.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
+  return scan(bytes, 0, false);
+}
+
+/** The same of the object or list that begins at `from`, and the index just past it, or the length when it does not end. */
+export function scanContainer(bytes: Uint8Array, from: number): JsonScan & { readonly end: number } {
+  return scan(bytes, from, true);
+}
+
+/** Whether the number that begins at `from` may be inexact, and the index just past it. */
+export function scanNumber(
+  bytes: Uint8Array,
+  from: number,
+): Pick<JsonScan, 'hasInexactNumber'> & { end: number } {
+  const end = numberEnd(bytes, from);
+  return { hasInexactNumber: mayBeInexact(bytes, from, end), end };
+}
+
+/** Whether the value that begins with this byte is a number. */
+export function startsNumber(byte: number | undefined): boolean {
+  return byte !== undefined && KINDS[byte] === NUMBER;
+}
+
+function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): JsonScan & { end: number } {
   const length = bytes.length;
   let depth = 0;
   let depthMax = 0;
   let valueCount = 0;
   let hasInexactNumber = false;
-  let at = 0;
+  let at = from;
   while (at < length) {
     const kind = KINDS[bytes[at] as number];
     if (kind === OTHER) {
@@ -69,6 +92,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     } else if (kind === CLOSE) {
       depth--;
       at++;
+      if (endsWithContainer && depth === 0) break;
     } else if (kind === COMMA) {
       valueCount++;
       at++;
@@ -79,7 +103,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       at = end;
     }
   }
-  return { depthMax, valueCount, hasInexactNumber };
+  return { depthMax, valueCount, hasInexactNumber, end: Math.min(at, length) };
 }
 
 /** Index of the first byte after `from` that cannot be part of a number. */

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rawJsonSpans } from './json-spans.js';
+import { scanJson } from './json-scan.js';
+import { scanEvents } from './json-spans.js';
 
 function slices(body: string, kind: 'single' | 'batch'): string[] | undefined {
   const bytes = Buffer.from(body);
-  return rawJsonSpans(bytes, kind)?.map(({ start, end }) => bytes.toString('utf8', start, end));
+  return scanEvents(bytes, kind).rawJsonSpans?.map(({ start, end }) => bytes.toString('utf8', start, end));
 }
 
-describe('rawJsonSpans', () => {
+describe('scanEvents', () => {
   it.each([
     ['{"raw_json":{"a":1}}', ['{"a":1}']],
     [' { "source" : "s" , "raw_json" : { "a" : [ 1 ] } , "x" : 1.5e3 } ', ['{ "a" : [ 1 ] }']],
@@ -96,6 +97,38 @@ describe('rawJsonSpans', () => {
     );
   });
 
+  it('tells of the whole body whether a number in it may be inexact', () => {
+    const exact = '{"at":15.5,"raw_json":{"n":[1]},"x":"1e5"}';
+    const numbers = ['1e5', '-1E5', '12345678901234567890', '0.1234567890123456'];
+    for (const number of numbers) {
+      for (const place of ['15.5', '1]', '"1e5"']) {
+        const inexact = exact.replace(place, place === '1]' ? `${number}]` : number);
+        for (const [text, kind] of [
+          [inexact, 'single'],
+          [`{"events":[${exact},${inexact}]}`, 'batch'],
+          [`{"events":[${exact},${number}]}`, 'batch'],
+          [`{"events":[${exact}],"y":${number}}`, 'batch'],
+          [number, 'single'],
+        ] as const) {
+          expect([text, scanEvents(Buffer.from(text), kind).hasInexactNumber]).toEqual([text, true]);
+        }
+      }
+    }
+    expect(scanEvents(Buffer.from(exact), 'single').hasInexactNumber).toBe(false);
+    expect(scanEvents(Buffer.from(`{"events":[${exact},${exact}]}`), 'batch').hasInexactNumber).toBe(false);
+    fc.assert(
+      fc.property(
+        fc.oneof(batch, event),
+        fc.constantFrom('single' as const, 'batch' as const),
+        (body, kind) => {
+          const bytes = Buffer.from(body);
+          expect(scanEvents(bytes, kind).hasInexactNumber).toBe(scanJson(bytes).hasInexactNumber);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('ends, within the bytes, on anything', () => {
     const soup = fc
       .array(fc.constantFrom(...'{}[]",:\\ 1', '"raw_json"', '"events"', '{"events":[{'), { maxLength: 30 })
@@ -103,7 +136,7 @@ describe('rawJsonSpans', () => {
     fc.assert(
       fc.property(soup, fc.constantFrom('single' as const, 'batch' as const), (text, kind) => {
         const bytes = Buffer.from(text);
-        for (const { start, end } of rawJsonSpans(bytes, kind) ?? []) {
+        for (const { start, end } of scanEvents(bytes, kind).rawJsonSpans ?? []) {
           expect(start).toBeLessThanOrEqual(end);
           expect(end).toBeLessThanOrEqual(bytes.length);
         }

@@ -9,7 +9,7 @@ import {
   QUOTE,
   SPACE,
 } from './json-grammar.js';
-import { stringEnd } from './json-scan.js';
+import { scanContainer, scanNumber, startsNumber, stringEnd } from './json-scan.js';
 
 /** A range of bytes; `end` is exclusive. */
 export interface ByteSpan {
@@ -20,31 +20,42 @@ export interface ByteSpan {
 const RAW_JSON = Buffer.from('raw_json');
 const EVENTS = Buffer.from('events');
 
-/**
- * Where the `raw_json` of each event stands in a request body, as it was sent: the value of the top-level key of a
- * single body, or of every element of `events` of a batch. As in `JSON.parse` the last of duplicate keys wins.
- * Undefined when a key at those levels has an escape, or an event has no raw_json: then print the parsed value.
- * @param bytes a body already known to be valid JSON
- */
-export function rawJsonSpans(bytes: Uint8Array, kind: 'single' | 'batch'): ByteSpan[] | undefined {
+/** What one look over the bytes of a request body tells before it is parsed. */
+export interface EventsScan {
+  /**
+   * Where the `raw_json` of each event stands, as it was sent: the value of the top-level key of a single body, or of every element of
+   * `events` of a batch. As in `JSON.parse` the last of duplicate keys wins. Undefined when a key at those levels has an escape, or an
+   * event has no raw_json: then print the parsed value.
+   */
+  readonly rawJsonSpans: readonly ByteSpan[] | undefined;
+  /** As in `JsonScan`, of the whole body. */
+  readonly hasInexactNumber: boolean;
+}
+
+/** @param bytes a body already known to be valid JSON */
+export function scanEvents(bytes: Uint8Array, kind: 'single' | 'batch'): EventsScan {
   const reader = new SpanReader(bytes);
-  if (kind === 'single') {
-    const span = reader.rawJsonOfObject();
-    return span === undefined || reader.sawEscapedKey ? undefined : [span];
-  }
-  const spans = reader.rawJsonOfEvents();
-  return reader.sawEscapedKey ? undefined : spans;
+  const spans = kind === 'single' ? reader.rawJson() : reader.rawJsonOfEvents();
+  const { sawEscapedKey, sawInexactNumber } = reader;
+  return { rawJsonSpans: sawEscapedKey ? undefined : spans, hasInexactNumber: sawInexactNumber };
 }
 
 /** A cursor over valid JSON. On other bytes its answers mean nothing, but it ends, and stays within the bytes. */
 class SpanReader {
   sawEscapedKey = false;
+  sawInexactNumber = false;
   #at = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
 
-  /** The span of the last member `raw_json` of the object under the cursor, which moves past the object. */
-  rawJsonOfObject(): ByteSpan | undefined {
+  /** The span of the last member `raw_json` of the object under the cursor, in a list. */
+  rawJson(): ByteSpan[] | undefined {
+    const span = this.#rawJsonOfObject();
+    return span && [span];
+  }
+
+  /** The same span; the cursor moves past the object. */
+  #rawJsonOfObject(): ByteSpan | undefined {
     let span: ByteSpan | undefined;
     this.#members((isRawJson) => {
       const start = this.#at;
@@ -73,7 +84,7 @@ class SpanReader {
     let isComplete = true;
     this.#at++;
     while (this.#skipWhitespace() !== CLOSE_BRACKET && this.#at < this.bytes.length) {
-      const span = this.rawJsonOfObject();
+      const span = this.#rawJsonOfObject();
       if (span === undefined) isComplete = false;
       else spans.push(span);
       if (this.#skipWhitespace() === COMMA) this.#at++;
@@ -120,8 +131,11 @@ class SpanReader {
       this.#at = stringEnd(bytes, this.#at);
       return;
     }
-    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
-      this.#at = containerEnd(bytes, this.#at);
+    if (first === OPEN_BRACE || first === OPEN_BRACKET || startsNumber(first)) {
+      const scan = startsNumber(first) ? scanNumber : scanContainer;
+      const { end, hasInexactNumber } = scan(bytes, this.#at);
+      this.sawInexactNumber ||= hasInexactNumber;
+      this.#at = end;
       return;
     }
     while (this.#at < bytes.length) {
@@ -143,22 +157,4 @@ function endsScalar(byte: number | undefined): boolean {
   return (
     byte === undefined || byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte <= SPACE
   );
-}
-
-/** Index just past the object or array that begins at `from`. */
-function containerEnd(bytes: Uint8Array, from: number): number {
-  const length = bytes.length;
-  let depth = 0;
-  let at = from;
-  while (at < length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      at = stringEnd(bytes, at);
-      continue;
-    }
-    at++;
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
-  }
-  return length;
 }

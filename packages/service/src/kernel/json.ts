@@ -6,7 +6,7 @@ import { scanJson } from './json-scan.js';
 export { JsonDepthError, NumericText, parseLossless } from './json-parse.js';
 export { type JsonScan, scanJson } from './json-scan.js';
 export { type SkimBounds, skimJson } from './json-skim.js';
-export { type ByteSpan, rawJsonSpans } from './json-spans.js';
+export { type EventsScan, scanEvents } from './json-spans.js';
 export { stringifyLossless } from './json-write.js';
 export { JSON_DEPTH_MAX };
 
@@ -17,6 +17,11 @@ export { JSON_DEPTH_MAX };
 export function parseJson(bytes: Buffer): unknown {
   const { depthMax, hasInexactNumber } = scanJson(bytes);
   if (depthMax > JSON_DEPTH_MAX) throw new JsonDepthError();
+  return parseScanned(bytes, hasInexactNumber);
+}
+
+/** The same of bytes that a scan has gone over. @throws SyntaxError */
+export function parseScanned(bytes: Buffer, hasInexactNumber: boolean): unknown {
   const text = bytes.toString('utf8');
   return hasInexactNumber ? parseLossless(text) : JSON.parse(text);
 }

@@ -1,4 +1,4 @@
-import { parseJson, rawJsonSpans, stringifyLossless } from '../../kernel/json.js';
+import { type EventsScan, parseScanned, scanEvents, stringifyLossless } from '../../kernel/json.js';
 import { type RatingInput, ratingInputOf } from '../rules/index.js';
 
 /** Events that arrived together: one accepted request, or one event that is rated anew. */
@@ -46,7 +46,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export class EventBody {
   #events: readonly Fields[] | undefined;
   #source = '';
-  #spans: ReturnType<typeof rawJsonSpans>;
+  #spans: EventsScan['rawJsonSpans'];
 
   constructor(
     private readonly bytes: Buffer,
@@ -103,15 +103,15 @@ export class EventBody {
   }
 
   #parse(): readonly Fields[] {
-    const body = parseJson(this.bytes);
+    const { rawJsonSpans, hasInexactNumber } = scanEvents(this.bytes, this.kind);
+    const body = parseScanned(this.bytes, hasInexactNumber);
     if (!isFields(body)) throw new TypeError('the body is not an object');
     const events = this.kind === 'single' ? [body] : body.events;
     if (!Array.isArray(events) || events.length !== this.eventCount) {
       throw new TypeError(`the body does not hold ${this.eventCount} events`);
     }
     this.#source = text(body, 'source');
-    const spans = rawJsonSpans(this.bytes, this.kind);
-    this.#spans = spans?.length === events.length ? spans : undefined;
+    this.#spans = rawJsonSpans?.length === events.length ? rawJsonSpans : undefined;
     return events;
   }
 
