@@ -20,8 +20,8 @@ import type { RollupDimensions } from './rollup-dimensions.js';
 import { type BatchSection, BatchSections } from './sections.js';
 import { BatchTotals } from './totals.js';
 
-/** After so many events they are posted and encoded. */
-const SLICE_EVENTS = 1_000;
+/** After so many events they are posted and encoded: what is parsed lives until then, and is copied if a collection of garbage comes first. */
+const SLICE_EVENTS = 500;
 
 /** All that a batch will write. */
 export interface BatchPlan {
