@@ -52,18 +52,21 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return scan(bytes, 0, false);
 }
 
-/** The same of the object or list that begins at `from`, and the index just past it, or the length when it does not end. */
-export function scanContainer(bytes: Uint8Array, from: number): JsonScan & { readonly end: number } {
+/** Of a part of a text. */
+export interface PartScan extends JsonScan {
+  /** Index just past it, or the length of the text when it does not end. */
+  readonly end: number;
+}
+
+/** The same of the object or list that begins at `from`. */
+export function scanContainer(bytes: Uint8Array, from: number): PartScan {
   return scan(bytes, from, true);
 }
 
-/** Whether the number that begins at `from` may be inexact, and the index just past it. */
-export function scanNumber(
-  bytes: Uint8Array,
-  from: number,
-): Pick<JsonScan, 'hasInexactNumber'> & { end: number } {
+/** The same of the number that begins at `from`. */
+export function scanNumber(bytes: Uint8Array, from: number): PartScan {
   const end = numberEnd(bytes, from);
-  return { hasInexactNumber: mayBeInexact(bytes, from, end), end };
+  return { depthMax: 0, valueCount: 0, hasInexactNumber: mayBeInexact(bytes, from, end), end };
 }
 
 /** Whether the value that begins with this byte is a number. */
@@ -71,7 +74,7 @@ export function startsNumber(byte: number | undefined): boolean {
   return byte !== undefined && KINDS[byte] === NUMBER;
 }
 
-function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): JsonScan & { end: number } {
+function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): PartScan {
   const length = bytes.length;
   let depth = 0;
   let depthMax = 0;
@@ -103,7 +106,7 @@ function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): Json
       at = end;
     }
   }
-  return { depthMax, valueCount, hasInexactNumber, end: Math.min(at, length) };
+  return { depthMax, valueCount, hasInexactNumber, end: at };
 }
 
 /** Index of the first byte after `from` that cannot be part of a number. */

@@ -101,17 +101,19 @@ describe('scanEvents', () => {
     const exact = '{"at":15.5,"raw_json":{"n":[1]},"x":"1e5"}';
     const numbers = ['1e5', '-1E5', '12345678901234567890', '0.1234567890123456'];
     for (const number of numbers) {
-      for (const place of ['15.5', '1]', '"1e5"']) {
-        const inexact = exact.replace(place, place === '1]' ? `${number}]` : number);
-        for (const [text, kind] of [
-          [inexact, 'single'],
-          [`{"events":[${exact},${inexact}]}`, 'batch'],
-          [`{"events":[${exact},${number}]}`, 'batch'],
-          [`{"events":[${exact}],"y":${number}}`, 'batch'],
-          [number, 'single'],
-        ] as const) {
-          expect([text, scanEvents(Buffer.from(text), kind).hasInexactNumber]).toEqual([text, true]);
-        }
+      const inexact = [
+        exact.replace('15.5', number),
+        exact.replace('1]', `${number}]`),
+        exact.replace('"1e5"', number),
+      ];
+      for (const [text, kind] of [
+        ...inexact.map((event) => [event, 'single'] as const),
+        ...inexact.map((event) => [`{"events":[${exact},${event}]}`, 'batch'] as const),
+        [`{"events":[${exact},${number}]}`, 'batch'],
+        [`{"events":[${exact}],"y":${number}}`, 'batch'],
+        [number, 'single'],
+      ] as const) {
+        expect([text, scanEvents(Buffer.from(text), kind).hasInexactNumber]).toEqual([text, true]);
       }
     }
     expect(scanEvents(Buffer.from(exact), 'single').hasInexactNumber).toBe(false);

@@ -9,7 +9,7 @@ import {
   QUOTE,
   SPACE,
 } from './json-grammar.js';
-import { scanContainer, scanNumber, startsNumber, stringEnd } from './json-scan.js';
+import { type PartScan, scanContainer, scanNumber, startsNumber, stringEnd } from './json-scan.js';
 
 /** A range of bytes; `end` is exclusive. */
 export interface ByteSpan {
@@ -131,11 +131,12 @@ class SpanReader {
       this.#at = stringEnd(bytes, this.#at);
       return;
     }
-    if (first === OPEN_BRACE || first === OPEN_BRACKET || startsNumber(first)) {
-      const scan = startsNumber(first) ? scanNumber : scanContainer;
-      const { end, hasInexactNumber } = scan(bytes, this.#at);
-      this.sawInexactNumber ||= hasInexactNumber;
-      this.#at = end;
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+      this.#pass(scanContainer(bytes, this.#at));
+      return;
+    }
+    if (startsNumber(first)) {
+      this.#pass(scanNumber(bytes, this.#at));
       return;
     }
     while (this.#at < bytes.length) {
@@ -143,6 +144,11 @@ class SpanReader {
       this.#at++;
       if (endsScalar(bytes[this.#at])) return;
     }
+  }
+
+  #pass({ hasInexactNumber, end }: PartScan): void {
+    this.sawInexactNumber ||= hasInexactNumber;
+    this.#at = end;
   }
 
   /** The first byte at or after the cursor that is not whitespace; undefined at the end. */

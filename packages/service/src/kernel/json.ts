@@ -20,7 +20,12 @@ export function parseJson(bytes: Buffer): unknown {
   return parseScanned(bytes, hasInexactNumber);
 }
 
-/** The same of bytes that a scan has gone over. @throws SyntaxError */
+/**
+ * The same of bytes whose depth was bounded when they were accepted.
+ *
+ * @param hasInexactNumber as a scan of them tells
+ * @throws SyntaxError, JsonDepthError
+ */
 export function parseScanned(bytes: Buffer, hasInexactNumber: boolean): unknown {
   const text = bytes.toString('utf8');
   return hasInexactNumber ? parseLossless(text) : JSON.parse(text);

@@ -16,7 +16,7 @@ import {
 } from './batch-store.js';
 import { deferReprocess } from './defer.js';
 import { EventBody, type EventGroup } from './event.js';
-import type { EventIds } from './event-ids.js';
+import type { EventIds } from './event-id-store.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
@@ -48,8 +48,9 @@ export interface BatchOptions {
   readonly reprocessBytesMax?: number | undefined;
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
-  /** Both are of all batches of this process. */
+  /** Of all batches of this process. */
   readonly rollup: PlanInput['rollup'];
+  /** Of all batches of the worker. */
   readonly eventIds: EventIds;
   /** Where rows are encoded; the batch has it to itself. */
   readonly writer: RowBinaryWriter;

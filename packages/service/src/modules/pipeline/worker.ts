@@ -3,7 +3,7 @@ import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
 import { RowBinaryWriter } from '../usage/index.js';
 import { type BatchDeps, processBatch } from './batch.js';
-import { EventIds } from './event-ids.js';
+import { EventIds } from './event-id-store.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
 import { RollupDimensions } from './rollup-dimensions.js';
 import { sweepSpool } from './sweep.js';

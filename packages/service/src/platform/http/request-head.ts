@@ -11,6 +11,8 @@ export interface PlainHead {
 
 /** A head that is longer is not plain. */
 const PLAIN_HEAD_BYTES_MAX = 4_096;
+/** A head that is longer is not remembered: each connection may hold one. */
+const KNOWN_HEAD_BYTES_MAX = 1_024;
 
 const METHOD = 'POST /';
 const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
@@ -19,8 +21,8 @@ const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
 const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
-const LENGTH = /^[1-9][0-9]{0,8}$/;
 const LENGTH_DIGITS_MAX = 9;
+const LENGTH = new RegExp(`^[1-9][0-9]{0,${LENGTH_DIGITS_MAX - 1}}$`);
 
 /** What decides about a plain request; sent twice, it is not plain. */
 type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
@@ -43,7 +45,8 @@ const DISPUTED: ReadonlySet<string> = new Set([
 ]);
 
 /** A head that was read, and where its content-length stands. */
-interface KnownHead extends PlainHead {
+interface KnownHead {
+  readonly head: PlainHead;
   readonly bytes: Buffer;
   readonly lengthStart: number;
   readonly lengthEnd: number;
@@ -64,32 +67,35 @@ export class PlainHeadReader {
     const text = bytes.toString('latin1', 0, Math.min(bytes.length, PLAIN_HEAD_BYTES_MAX));
     const end = text.indexOf(END);
     if (end < 0) return mayBecomePlain(text) ? 'incomplete' : undefined;
-    this.known = plainHead(text.slice(0, end + END.length));
-    return this.known;
+    const known = plainHead(text.slice(0, end + END.length));
+    if (known === undefined) return undefined;
+    if (known.bytes.length <= KNOWN_HEAD_BYTES_MAX) this.known = known;
+    return known.head;
   }
 }
 
 /** Undefined when the bytes are not the known head with whatever length, or not all of it. */
 function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefined {
-  const { lengthStart, lengthEnd, path, authorization, requestId } = known;
-  if (bytes.length < known.headBytes || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
+  const { lengthStart, lengthEnd } = known;
+  const { path, authorization, requestId } = known.head;
+  if (bytes.length < known.bytes.length || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
     return undefined;
   let at = lengthStart;
   let bodyBytes = 0;
   for (let digit = digitAt(bytes, at); digit >= 0; digit = digitAt(bytes, at)) {
-    // An announced length begins with no zero, and has nine digits at most.
+    // As in LENGTH.
     if (bodyBytes === 0 && digit === 0) return undefined;
     bodyBytes = bodyBytes * 10 + digit;
     at += 1;
     if (at - lengthStart > LENGTH_DIGITS_MAX) return undefined;
   }
-  const headBytes = at + known.headBytes - lengthEnd;
-  if (at === lengthStart || headBytes > PLAIN_HEAD_BYTES_MAX || headBytes > bytes.length) return undefined;
+  const headBytes = at + known.bytes.length - lengthEnd;
+  if (at === lengthStart || headBytes > bytes.length) return undefined;
   if (known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0) return undefined;
   return { path, headBytes, bodyBytes, authorization, requestId };
 }
 
-/** -1 for what is no digit. */
+/** Negative for what is no digit. */
 function digitAt(bytes: Buffer, at: number): number {
   const digit = (bytes[at] ?? 0) - 0x30;
   return digit <= 9 ? digit : -1;
@@ -125,11 +131,13 @@ function plainHead(head: string): KnownHead | undefined {
     return undefined;
   }
   return {
-    path: line[1] as string,
-    headBytes: head.length,
-    bodyBytes: Number(length),
-    authorization: told.authorization,
-    requestId: told['x-request-id'],
+    head: {
+      path: line[1] as string,
+      headBytes: head.length,
+      bodyBytes: Number(length),
+      authorization: told.authorization,
+      requestId: told['x-request-id'],
+    },
     bytes: Buffer.from(head, 'latin1'),
     lengthStart: lengthEnd - length.length,
     lengthEnd,

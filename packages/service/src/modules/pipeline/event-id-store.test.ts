@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Tx, transaction } from '../../platform/postgres/index.js';
-import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
-import { EventIds, type EventKey } from './event-ids.js';
+import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
+import { EventIds, type EventKey } from './event-id-store.js';
 
 let store: TestPostgres;
 let eventIds: EventIds;
@@ -67,7 +67,7 @@ describe('the ids of rated events', () => {
     expect(await recorded()).toEqual(['1:1', '1:2', '2:1']);
   });
 
-  it('are looked at one by one only after a batch in which some were repeated', async () => {
+  it('are looked at one by one where some are repeated, and in the batches that follow until one repeats none', async () => {
     expect(await statementsOf(keys(1, 2))).toEqual(['savepoint', 'insert', 'release']);
     expect(await statementsOf(keys(2, 3))).toEqual(['savepoint', 'insert', 'rollback to', 'look']);
     expect(await statementsOf(keys(3, 4))).toEqual(['look']);
@@ -76,7 +76,7 @@ describe('the ids of rated events', () => {
     expect(await recorded()).toEqual(['1:1', '1:2', '1:3', '1:4', '1:5', '1:6']);
   });
 
-  it('fails the batch with what else goes wrong', async () => {
+  it('fail the batch with what else goes wrong', async () => {
     const tooLarge = { projectNo: 2 ** 31, idHex: '0'.repeat(32) };
     await expect(record([tooLarge])).rejects.toThrow(RangeError);
     await store.postgres.pool.query(
@@ -90,29 +90,78 @@ describe('the ids of rated events', () => {
     expect(await recorded()).toEqual([]);
   });
 
-  it('waits for a batch that records the same id, and goes by how that ends', async () => {
-    for (const [id, ends] of [
-      [1, 'commit'],
-      [2, 'rollback'],
-    ] as const) {
-      const other = await store.postgres.pool.connect();
-      try {
-        await other.query('begin');
-        await other.query(`insert into usage_event_ids values (1, '${key(id).idHex}')`);
-        const batch = keys(id, id + 10);
-        const outcome = record(batch);
-        await vi.waitFor(async () => {
-          const { rows } = await store.postgres.pool.query(
-            `select from pg_locks where not granted and locktype = 'transactionid'`,
-          );
-          expect(rows).toHaveLength(1);
-        });
-        await other.query(ends);
-        expect(await outcome).toEqual(new Set(ends === 'commit' ? [batch[0]] : []));
-      } finally {
-        other.release();
+  it.each([
+    ['commit', 'as new', true],
+    ['rollback', 'as new', false],
+    ['commit', 'one by one', true],
+    ['rollback', 'one by one', false],
+  ])(
+    'wait for a batch that records one of them, and its %s decides, inserted %s',
+    async (ends, how, isRepeated) => {
+      if (how === 'one by one') {
+        await record(keys(9));
+        await record(keys(9));
       }
-    }
-    expect(await recorded()).toEqual(['1:1', '1:2', '1:b', '1:c']);
-  });
+      const batch = keys(1, 2);
+      await whileRecorded(1, async (other) => {
+        const outcome = record(batch);
+        await waitFor(somebodyWaits);
+        await other.query(ends);
+        expect(await outcome).toEqual(new Set(isRepeated ? [batch[0]] : []));
+      });
+      expect(await recorded()).toEqual(how === 'as new' ? ['1:1', '1:2'] : ['1:1', '1:2', '1:9']);
+    },
+  );
+
+  it.each(['as new', 'one by one'])(
+    'are inserted in the order of the index, so that batches wait in a line: %s',
+    async (how) => {
+      if (how === 'one by one') {
+        await record(keys(9));
+        await record(keys(9));
+      }
+      await whileRecorded(2, async (other) => {
+        const outcome = record(keys(3, 1, 2));
+        await waitFor(somebodyWaits);
+        // The batch has come past the first, and not to the third.
+        const third = await store.postgres.pool.connect();
+        try {
+          await third.query(`begin; set local lock_timeout = '1ms'`);
+          await third.query(`insert into usage_event_ids values (1, '${key(3).idHex}')`);
+          await expect(
+            third.query(`insert into usage_event_ids values (1, '${key(1).idHex}')`),
+          ).rejects.toMatchObject({
+            code: '55P03',
+          });
+          await third.query('rollback');
+        } finally {
+          third.release();
+        }
+        await other.query('rollback');
+        expect(await outcome).toEqual(new Set());
+      });
+    },
+  );
 });
+
+/** While another connection has recorded an id, and not committed it. */
+async function whileRecorded(
+  id: number,
+  test: (other: { query(sql: string): Promise<unknown> }) => Promise<void>,
+): Promise<void> {
+  const other = await store.postgres.pool.connect();
+  try {
+    await other.query('begin');
+    await other.query(`insert into usage_event_ids values (1, '${key(id).idHex}')`);
+    await test(other);
+  } finally {
+    other.release();
+  }
+}
+
+async function somebodyWaits(): Promise<boolean> {
+  const { rowCount } = await store.postgres.pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount === 1;
+}

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { integerArray, isUniqueViolation, type Tx, uuidArray } from '../../platform/postgres/index.js';
 
 /** A project's event, as the id index knows it. */
@@ -8,9 +8,9 @@ export interface EventKey {
 }
 
 /**
- * Knows which events were rated, by their ids: of a worker, or of several that share it. Nearly always all ids of a batch are new, and to insert them
- * as such takes half of what it takes to look at each for a conflict. Where one was rated before, that insert is undone, and the ids
- * are looked at; and so they are at once in the next batch, because who repeats events often repeats many.
+ * Knows which events were rated, by their ids: of one worker, shared by its lanes. Nearly always all ids of a batch are new, and to
+ * insert them as such takes half the time of looking at each for a conflict. Where one was rated before, that insert is undone,
+ * and the ids are looked at; and so they are at once in the next batch, because a client that repeats events often repeats many.
  */
 export class EventIds {
   #expectsRepeats = false;
@@ -38,12 +38,13 @@ export class EventIds {
 }
 
 /** Whether all were new; otherwise none is inserted. */
-async function insertAll(tx: Tx, insert: ReturnType<typeof sql>): Promise<boolean> {
+async function insertAll(tx: Tx, insert: RawBuilder<unknown>): Promise<boolean> {
   await sql`savepoint event_ids`.execute(tx);
   try {
     await insert.execute(tx);
   } catch (error) {
-    if (!isUniqueViolation(error, 'usage_event_ids_pkey')) throw error;
+    // By whatever name: of a table in parts, each part has its own.
+    if (!isUniqueViolation(error)) throw error;
     await sql`rollback to savepoint event_ids`.execute(tx);
     return false;
   }
