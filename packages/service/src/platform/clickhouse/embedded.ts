@@ -20,7 +20,7 @@ import {
   type RowBinaryData,
 } from './port.js';
 import { forgetLostParts } from './repair.js';
-import { insertInto, insertSettings, literal, querySettings, settingsClause } from './sql.js';
+import { assignments, insertInto, insertSettings, literal, querySettings } from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
   readonly dataDir: string;
@@ -48,7 +48,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   forgetLostParts(join(folder, 'data'));
   openFolder = folder;
   try {
-    return EmbeddedClickHouse.open(engine, folder, { ...DEFAULT_LIMITS, ...options.limits });
+    return await EmbeddedClickHouse.open(engine, folder, { ...DEFAULT_LIMITS, ...options.limits });
   } catch (error) {
     openFolder = undefined;
     throw error;
@@ -99,17 +99,20 @@ class EmbeddedClickHouse implements ClickHouse {
     private readonly inserting: ClickHouseClient,
   ) {}
 
-  static open(engine: Engine, folder: string, limits: ClickHouseLimits): EmbeddedClickHouse {
+  static async open(engine: Engine, folder: string, limits: ClickHouseLimits): Promise<EmbeddedClickHouse> {
     const path = join(folder, 'data');
     const keeper = new engine.Session(path, { connectionArgs: [`--config-file=${chdbConfigFile(folder)}`] });
-    const client = (settings: ReturnType<typeof querySettings>) =>
-      createClient({
+    const session = async (settings: ReturnType<typeof querySettings>): Promise<ClickHouseClient> => {
+      const client = createClient({
         connection: engine.createChdbConnection({ path }) as unknown as ClientConnection,
-        clickhouse_settings: settings,
         log: { level: ClickHouseLogLevel.OFF },
       });
-    const querying = client({ ...querySettings(limits), ...THREADS_DESPITE_BOUNDED_MEMORY });
-    const inserting = client({ session_timezone: 'UTC' });
+      // Once: what the client is given as its settings, it sets again before each query, one by one, each at the price of a small query.
+      await client.command({ query: `SET ${assignments(settings)}` });
+      return client;
+    };
+    const querying = await session({ ...querySettings(limits), ...THREADS_DESPITE_BOUNDED_MEMORY });
+    const inserting = await session({ session_timezone: 'UTC' });
     return new EmbeddedClickHouse(engine, folder, keeper, querying, inserting);
   }
 
@@ -150,7 +153,7 @@ class EmbeddedClickHouse implements ClickHouse {
     token: string,
   ): Promise<void> {
     const insert = insertInto(table, columns);
-    const settings = settingsClause(insertSettings(token));
+    const settings = `SETTINGS ${assignments(insertSettings(token))}`;
     await this.withFile(data, async (file) => {
       // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
       const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT RowBinary`;

@@ -56,8 +56,9 @@ export function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-/** `SETTINGS a = 1, b = 'x'`: for one statement only, unlike SET. */
-export function settingsClause(settings: ClickHouseSettings): string {
-  const parts = Object.entries(settings).map(([name, value]) => `${name} = ${literal(String(value))}`);
-  return `SETTINGS ${parts.join(', ')}`;
+/** `a = '1', b = 'x'`: behind SETTINGS for one statement, behind SET for all that follow in the session. */
+export function assignments(settings: ClickHouseSettings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} = ${literal(String(value))}`)
+    .join(', ');
 }
