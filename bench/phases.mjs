@@ -1,5 +1,6 @@
 // The phases of a run against the real service. Each leaves the service drained.
 import { setTimeout as delay } from 'node:timers/promises';
+import { CountedLag } from './counted-lag.mjs';
 import { BATCH_CONNECTIONS, CONNECTIONS, WARM_UP_SECONDS } from './floors.mjs';
 import { Markers } from './markers.mjs';
 import { generateLoad } from './processes.mjs';
@@ -72,22 +73,27 @@ export class Phases {
     return { ...rates(load), ...seen, endToEndPerSecond, backlogGrowthPerSecond: slope(backlogs) };
   }
 
-  /** A steady load, and beside it markers: how long from their 202 until the event list shows them. */
+  /** A steady load: how long until its events are queryable, counted, and how long until the event list shows markers beside it. */
   async acceptToQueryable(eventsPerSecond, seconds) {
+    const before = this.accepted;
     const markers = new Markers(this.service, this.markerProject, this.runId);
+    const lag = new CountedLag(this.service);
     const sampler = new Sampler(this.service);
-    const load = await this.load({ kind: 'batch', connections: BATCH_CONNECTIONS, seconds, eventsPerSecond });
-    const delaysMs = await markers.stop();
-    this.accepted += delaysMs.length;
+    const load = await this.load(
+      { kind: 'batch', connections: BATCH_CONNECTIONS, seconds, eventsPerSecond },
+      (progress) => lag.accepted(before + progress.accepted + markers.accepted),
+    );
+    const listDelaysMs = await markers.stop();
+    this.accepted += listDelaysMs.length;
+    const delaysMs = await lag.stop();
     const seen = await sampler.stop();
     await this.drain();
-    delaysMs.sort((a, b) => a - b);
-    const at = (share) => delaysMs[Math.min(delaysMs.length - 1, Math.floor(share * delaysMs.length))];
     return {
       ...rates(load),
       ...seen,
-      markers: delaysMs.length,
-      delayMs: { p50: at(0.5), p99: at(0.99), max: delaysMs.at(-1) },
+      delayMs: percentiles(delaysMs),
+      markers: listDelaysMs.length,
+      listDelayMs: percentiles(listDelaysMs),
     };
   }
 
@@ -160,6 +166,12 @@ function rates(load) {
     latencyMs: load.latencyMs,
     generatorCpuShare: load.cpuSeconds / load.seconds,
   };
+}
+
+function percentiles(delaysMs) {
+  const sorted = [...delaysMs].sort((a, b) => a - b);
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) };
 }
 
 /** Events per second by which a backlog grew, by least squares over the second half of the phase. */

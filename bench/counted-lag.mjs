@@ -1,0 +1,50 @@
+// How long accepted events take until they are queryable, by counting: how many were accepted when, and when the service had copied so
+// many into ClickHouse. Of events that overtake each other, some are counted for others.
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What a delay is too long by, at most, the time of one look aside. A look takes some 6 ms of processor time. */
+const LOOK_EVERY_MS = 100;
+const WAIT_MAX_MS = 60_000;
+
+export class CountedLag {
+  #accepted = [];
+  #looks = [];
+  #isOver = false;
+  #done;
+
+  constructor(service) {
+    this.service = service;
+    this.#done = this.#look();
+    // Where the load fails, nobody asks for the delays any more.
+    this.#done.catch(() => {});
+  }
+
+  /** To be told of each progress. @param events accepted by now, over all phases */
+  accepted(events) {
+    this.#accepted.push({ atMs: performance.now(), events });
+  }
+
+  /** Waits for all that was accepted. @returns for each progress, how long its last event took, in milliseconds */
+  async stop() {
+    this.#isOver = true;
+    await this.#done;
+    return this.#accepted.map(({ atMs, events }) => {
+      const seen = this.#looks.find(({ queryable }) => queryable >= events);
+      return Math.max(0, seen.atMs - atMs);
+    });
+  }
+
+  async #look() {
+    while (!this.#isOver || !this.#isDrained()) {
+      this.#looks.push(await this.service.counters());
+      const waitedMs = performance.now() - (this.#accepted.at(-1)?.atMs ?? Number.POSITIVE_INFINITY);
+      if (waitedMs > WAIT_MAX_MS) throw new Error(`accepted events were not queryable after ${waitedMs} ms`);
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  #isDrained() {
+    const last = this.#accepted.at(-1);
+    return last === undefined || this.#looks.at(-1)?.queryable >= last.events;
+  }
+}
