@@ -7,7 +7,7 @@ import { describeClickHouse } from './contract.testing.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { isClickHouseUnavailable } from './errors.js';
 import { applyClickHouseMigrations } from './migrate.js';
-import type { ClickHouse } from './port.js';
+import { type ClickHouse, DEFAULT_LIMITS } from './port.js';
 import { describeRollups } from './rollups.testing.js';
 
 // Braces, which the engine would expand in the name of a file to insert.
@@ -55,6 +55,31 @@ describe('embedded only', () => {
     expect(found).toEqual([{ n: '0' }]);
     const late = clickhouse.query('SELECT 1', {}, { signal: AbortSignal.abort(reason) });
     await expect(late).rejects.toBe(reason);
+  });
+
+  test('queries stay bounded, whatever became of those before', async () => {
+    const names = ['max_memory_usage', 'max_threads', 'max_execution_time', 'session_timezone'];
+    const bounds = () =>
+      clickhouse.query(
+        `SELECT ${names.map((name) => `toString(getSetting('${name}')) AS ${name}`).join(', ')}`,
+      );
+    const before = await bounds();
+    expect(before).toEqual([
+      {
+        max_memory_usage: String(DEFAULT_LIMITS.queryMemoryBytesMax),
+        max_threads: String(DEFAULT_LIMITS.queryThreadsMax),
+        max_execution_time: String(DEFAULT_LIMITS.executionSecondsMax),
+        session_timezone: 'UTC',
+      },
+    ]);
+    await expect(clickhouse.query('SELECT throwIf(1)')).rejects.toThrow();
+    await expect(clickhouse.query('SELEC')).rejects.toThrow();
+    await clickhouse.query('SELECT 1 SETTINGS max_threads = 1, max_execution_time = 1');
+    const stop = new AbortController();
+    const endless = clickhouse.query(ENDLESS, {}, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(endless).rejects.toThrow('enough');
+    expect(await bounds()).toEqual(before);
   });
 
   test.runIf(process.platform === 'linux')('merges yield to everything else, on few threads', async () => {
