@@ -17,6 +17,7 @@ import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
 } from '../packages/service/dist/platform/clickhouse/index.js';
+import { quantile } from './quantile.mjs';
 
 const options = { items: 10_000_000, days: 90, runs: 50, models: 8, regions: 4, requests: 0 };
 for (const argument of process.argv.slice(2)) {
@@ -239,10 +240,6 @@ async function measure(ask) {
     }
     rows = (answer.rows ?? answer).length;
   }
+  for (const values of [timesMs, cpuMs]) values.sort((a, b) => a - b);
   return { p50: quantile(timesMs, 0.5), p99: quantile(timesMs, 0.99), cpu: quantile(cpuMs, 0), rows };
-}
-
-function quantile(values, share) {
-  values.sort((a, b) => a - b);
-  return values[Math.min(values.length - 1, Math.floor(share * values.length))];
 }

@@ -8,6 +8,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateLoad } from './processes.mjs';
+import { quantile } from './quantile.mjs';
 import { BenchService } from './service.mjs';
 
 const options = { boards: 20, every: 5, seconds: 20, rounds: 2, rate: 500, history: 200_000 };
@@ -108,7 +109,7 @@ async function ask({ id, apiKey }, query, timesMs) {
 
 function report(name, timesMs) {
   timesMs.sort((a, b) => a - b);
-  const at = (share) => timesMs[Math.min(timesMs.length - 1, Math.floor(share * timesMs.length))].toFixed(0);
+  const at = (share) => quantile(timesMs, share).toFixed(0);
   console.log(
     `  ${name}: ${timesMs.length} charts, p50 ${at(0.5)}, p99 ${at(0.99)} ms, waiting for each other`,
   );

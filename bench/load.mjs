@@ -4,6 +4,7 @@
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { batchBody, RequestTemplate, singleBody } from './events.mjs';
+import { quantile } from './quantile.mjs';
 
 const PROGRESS_INTERVAL_MS = 100;
 /** Pause of one connection after a 429 or 503, and of all while the plan is paused. */
@@ -86,7 +87,7 @@ class Run {
     clearInterval(this.timer);
     const { user, system } = process.cpuUsage();
     const sorted = this.latencies.slice(0, this.samples).sort();
-    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+    const at = (share) => quantile(sorted, share) ?? null;
     const latencyMs = { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: at(1) };
     const result = {
       ...this.totals(),

@@ -18,7 +18,6 @@ export class Markers {
   /** By external id: when the event occurred, and when it was accepted. */
   #waiting = new Map();
   #sent = 0;
-  #accepted = 0;
   #isOver = false;
   #isLastSent = false;
   #done;
@@ -34,7 +33,7 @@ export class Markers {
 
   /** How many were accepted. */
   get accepted() {
-    return this.#accepted;
+    return this.#delaysMs.length + this.#waiting.size;
   }
 
   /** Waits for all that were sent. @returns of each, the time from its 202 to a list with it, in milliseconds */
@@ -55,7 +54,6 @@ export class Markers {
         this.#sent += 1;
         Object.assign(event, { occurred_at: occurredAt, external_event_id: externalId });
         await this.service.ask('POST', path, event, apiKey);
-        this.#accepted += 1;
         this.#waiting.set(externalId, { occurredAt, acceptedMs: performance.now() });
       }
       await delay(SENT_EVERY_MS);

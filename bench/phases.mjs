@@ -4,6 +4,7 @@ import { CountedLag } from './counted-lag.mjs';
 import { BATCH_CONNECTIONS, CONNECTIONS, WARM_UP_SECONDS } from './floors.mjs';
 import { Markers } from './markers.mjs';
 import { generateLoad } from './processes.mjs';
+import { quantile } from './quantile.mjs';
 import { Sampler } from './sampler.mjs';
 
 const DRAIN_TIMEOUT_MS = 300_000;
@@ -170,8 +171,7 @@ function rates(load) {
 
 function percentiles(delaysMs) {
   const sorted = [...delaysMs].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
-  return { p50: at(0.5), p99: at(0.99), max: sorted.at(-1) };
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) };
 }
 
 /** Events per second by which a backlog grew, by least squares over the second half of the phase. */

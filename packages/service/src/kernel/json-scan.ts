@@ -52,21 +52,21 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return scan(bytes, 0, false);
 }
 
-/** Of a part of a text. */
-export interface PartScan extends JsonScan {
+/** What a look over a part of a text tells. */
+export interface PartScan extends Pick<JsonScan, 'hasInexactNumber'> {
   /** Index just past it, or the length of the text when it does not end. */
   readonly end: number;
 }
 
-/** The same of the object or list that begins at `from`. */
+/** Of the object or list that begins at `from`. */
 export function scanContainer(bytes: Uint8Array, from: number): PartScan {
   return scan(bytes, from, true);
 }
 
-/** The same of the number that begins at `from`. */
+/** Of the number that begins at `from`. */
 export function scanNumber(bytes: Uint8Array, from: number): PartScan {
   const end = numberEnd(bytes, from);
-  return { depthMax: 0, valueCount: 0, hasInexactNumber: mayBeInexact(bytes, from, end), end };
+  return { hasInexactNumber: mayBeInexact(bytes, from, end), end };
 }
 
 /** Whether the value that begins with this byte is a number. */
@@ -74,7 +74,7 @@ export function startsNumber(byte: number | undefined): boolean {
   return byte !== undefined && KINDS[byte] === NUMBER;
 }
 
-function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): PartScan {
+function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): JsonScan & PartScan {
   const length = bytes.length;
   let depth = 0;
   let depthMax = 0;

@@ -21,8 +21,10 @@ const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
 const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
-const LENGTH_DIGITS_MAX = 9;
-const LENGTH = new RegExp(`^[1-9][0-9]{0,${LENGTH_DIGITS_MAX - 1}}$`);
+/** The whole of a field's value. */
+const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
+/** Of a length and what ends it. */
+const LENGTH_BYTES_MAX = 10;
 
 /** What decides about a plain request; sent twice, it is not plain. */
 type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
@@ -77,28 +79,16 @@ export class PlainHeadReader {
 /** Undefined when the bytes are not the known head with whatever length, or not all of it. */
 function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefined {
   const { lengthStart, lengthEnd } = known;
-  const { path, authorization, requestId } = known.head;
   if (bytes.length < known.bytes.length || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
     return undefined;
-  let at = lengthStart;
-  let bodyBytes = 0;
-  for (let digit = digitAt(bytes, at); digit >= 0; digit = digitAt(bytes, at)) {
-    // As in LENGTH.
-    if (bodyBytes === 0 && digit === 0) return undefined;
-    bodyBytes = bodyBytes * 10 + digit;
-    at += 1;
-    if (at - lengthStart > LENGTH_DIGITS_MAX) return undefined;
-  }
+  const length = LENGTH.exec(bytes.toString('latin1', lengthStart, lengthStart + LENGTH_BYTES_MAX))?.[0];
+  if (length === undefined) return undefined;
+  const at = lengthStart + length.length;
   const headBytes = at + known.bytes.length - lengthEnd;
-  if (at === lengthStart || headBytes > bytes.length) return undefined;
-  if (known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0) return undefined;
-  return { path, headBytes, bodyBytes, authorization, requestId };
-}
-
-/** Negative for what is no digit. */
-function digitAt(bytes: Buffer, at: number): number {
-  const digit = (bytes[at] ?? 0) - 0x30;
-  return digit <= 9 ? digit : -1;
+  if (headBytes > bytes.length || known.bytes.compare(bytes, at, headBytes, lengthEnd) !== 0)
+    return undefined;
+  const { path, authorization, requestId } = known.head;
+  return { path, headBytes, bodyBytes: Number(length), authorization, requestId };
 }
 
 /** What cannot, should not wait: it may be no HTTP at all. */
