@@ -21,7 +21,7 @@ export async function measureFloors(seconds) {
   }
   for (const [name, script] of [
     ['PostgreSQL segment rows', 'floors/postgres.mjs'],
-    ['ClickHouse RowBinary + rollups', 'floors/clickhouse.mjs'],
+    ['ClickHouse inserts + rollups', 'floors/clickhouse.mjs'],
   ]) {
     const { child, ready } = await startFloor(script, { seconds });
     if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve));

@@ -49,7 +49,7 @@ export function printReport({ floors, service }) {
     ],
     ['of Fastify + Ajv + SHA-256', of(sustained.queryablePerSecond, 'Fastify + Ajv + SHA-256, batches')],
     ['of PostgreSQL segment rows', of(sustained.queryablePerSecond, 'PostgreSQL segment rows')],
-    ['of ClickHouse RowBinary', of(sustained.queryablePerSecond, 'ClickHouse RowBinary + rollups')],
+    ['of ClickHouse inserts', of(sustained.queryablePerSecond, 'ClickHouse inserts + rollups')],
   ]);
   printLoads(halfLoad, overload);
   resources({ idle, single, burst, sustained, halfLoad, overload });

@@ -2,11 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  encodeUsageEvent,
-  RowBinaryWriter,
-  USAGE_EVENT_COLUMNS,
-} from '../../packages/service/dist/modules/usage/index.js';
+import { USAGE_EVENT_COLUMNS, UsageBlock } from '../../packages/service/dist/modules/usage/index.js';
 import {
   applyClickHouseMigrations,
   openEmbeddedClickHouse,
@@ -80,10 +76,10 @@ process.once('message', async ({ seconds }) => {
   const clickhouse = await openEmbeddedClickHouse({ dataDir });
   try {
     await applyClickHouseMigrations(clickhouse);
-    const writer = new RowBinaryWriter();
-    for (let index = 0; index < ROWS; index += 1) encodeUsageEvent(writer, row(index, Date.now()));
+    const block = new UsageBlock();
+    for (let index = 0; index < ROWS; index += 1) block.add(row(index, Date.now()));
     const file = join(dataDir, 'rows.bin');
-    writeFileSync(file, writer.bytes());
+    writeFileSync(file, Buffer.concat(block.bytes()));
     const startMs = performance.now();
     let inserts = 0;
     while (performance.now() < startMs + seconds * 1000) {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { parseDecimal, toStored } from '../kernel/decimal.js';
 import {
-  encodeUsageEvent,
-  RowBinaryWriter,
   USAGE_EVENT_COLUMNS,
+  UsageBlock,
   type UsageEventRow,
   type UsageItemRow,
 } from '../modules/usage/index.js';
@@ -103,9 +102,9 @@ export async function insertUsageRows(
   rows: readonly UsageEventRow[],
   table = 'usage_events',
 ): Promise<void> {
-  const writer = new RowBinaryWriter();
-  for (const row of rows) encodeUsageEvent(writer, row);
+  const block = new UsageBlock();
+  for (const row of rows) block.add(row);
   const token = randomBytes(8).toString('hex');
-  const data = { bytes: writer.bytes() };
+  const data = { bytes: block.bytes() };
   await clickhouse.insertRows(table, USAGE_EVENT_COLUMNS, data, rows.length, token);
 }

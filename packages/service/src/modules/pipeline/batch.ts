@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
-import type { RowBinaryWriter } from '../usage/index.js';
+import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
 import { BatchRules, type Rules } from './batch-rules.js';
@@ -20,7 +20,7 @@ import type { EventIds } from './event-id-store.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
-import type { Spool } from './spool.js';
+import { type Spool, sizeOf } from './spool.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
 const ATTEMPT_MAX = 0xffff;
@@ -52,8 +52,8 @@ export interface BatchOptions {
   readonly rollup: PlanInput['rollup'];
   /** Of all batches of the worker. */
   readonly eventIds: EventIds;
-  /** Where rows are encoded; the batch has it to itself. */
-  readonly writer: RowBinaryWriter;
+  /** Where the rows of shared tables are encoded; the batch has it to itself. */
+  readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
   /** Told as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;
@@ -71,7 +71,7 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { eventsMax, rollup, eventIds, writer, stages, onClaimed } = options;
+  const { eventsMax, rollup, eventIds, block, stages, onClaimed } = options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
@@ -83,7 +83,7 @@ export async function processBatch(
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
-  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, writer }, eventIds, stages);
+  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, block }, eventIds, stages);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
@@ -100,7 +100,7 @@ export async function processBatch(
 async function ratePlan(
   tx: Tx,
   { rules, observer }: BatchDeps,
-  planned: Pick<PlanInput, 'intake' | 'posting' | 'rollup' | 'processedAtMs' | 'writer'>,
+  planned: Pick<PlanInput, 'intake' | 'posting' | 'rollup' | 'processedAtMs' | 'block'>,
   eventIds: EventIds,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
@@ -151,6 +151,6 @@ async function storeRows(
   for (const [index, { rows, ...section }] of sections.entries()) {
     const location = locations[index];
     if (location === undefined) throw new Error(`the spool has no place for section ${index}`);
-    await insertUsageBatch(tx, { ...times, ...section, byteCount: rows.length, location });
+    await insertUsageBatch(tx, { ...times, ...section, byteCount: sizeOf(rows), location });
   }
 }

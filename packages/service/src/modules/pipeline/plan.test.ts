@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
 import type { RuleVersion } from '../rules/index.js';
-import { RowBinaryWriter } from '../usage/index.js';
+import { UsageBlock } from '../usage/index.js';
 import { BatchRules } from './batch-rules.js';
 import { EventBody, type EventGroup } from './event.js';
 import { planBatch } from './plan.js';
@@ -77,7 +77,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     },
     rollup: { prepare: async () => {}, rawOnlyOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
-    writer: new RowBinaryWriter(),
+    block: new UsageBlock(),
     onDefect: (error) => {
       throw error;
     },

@@ -1,6 +1,6 @@
 import { Turns } from '../../platform/turns.js';
 import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
-import { encodeUsageEvent, type RowBinaryWriter, type UsageEventRow } from '../usage/index.js';
+import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
@@ -42,8 +42,8 @@ export interface PlanInput {
   readonly posting: Pick<BatchPosting, 'prepare' | 'plan' | 'add' | 'debits'>;
   readonly rollup: Pick<RollupDimensions, 'prepare' | 'rawOnlyOf'>;
   readonly processedAtMs: number;
-  /** Emptied first. */
-  readonly writer: RowBinaryWriter;
+  /** Of the tables that projects share. Emptied first. */
+  readonly block: UsageBlock;
   readonly onDefect: DefectListener;
 }
 
@@ -70,7 +70,7 @@ interface RatedGroup {
 class Planner {
   readonly #totals = new BatchTotals();
   readonly #posted = new PostedTotals();
-  readonly #sections = new BatchSections();
+  readonly #sections: BatchSections;
   readonly #failures: FailedEvent[] = [];
   /** Routes and leases are looked up for several groups at once: a group is often a single event. */
   #slice: RatedGroup[] = [];
@@ -82,7 +82,8 @@ class Planner {
   #reprocessed = 0;
 
   constructor(private readonly input: PlanInput) {
-    input.writer.clear();
+    input.block.clear();
+    this.#sections = new BatchSections(input.block);
   }
 
   /** Events that are rated and wait to be posted. */
@@ -132,20 +133,16 @@ class Planner {
   }
 
   #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
-    const { posting, rollup, processedAtMs, writer, onDefect } = this.input;
+    const { posting, rollup, processedAtMs, onDefect } = this.input;
     const planned = isProcessed(rated) ? posting.plan(group, rated) : undefined;
     const rawOnly = rated.items.length === 0 ? [] : rollup.rawOnlyOf(group.projectId, rated.dimensions);
-    const start = writer.length;
-    const row = encodeOrFail(
-      writer,
+    const row = addOrFail(
+      this.#sections.blockOf(group),
       event,
       rowOf(group, event, rated, planned ?? NOT_POSTED, rawOnly, processedAtMs),
       onDefect,
     );
     if (planned !== undefined && row.status === 'processed') posting.add(group, rated, planned);
-    if (group.storage === 'dedicated') {
-      this.#sections.addOwn(group, start, writer.length, row.items.length);
-    }
     const isAgain = group.attempt > 0;
     this.#totals.addRow(row, isAgain);
     this.#posted.addRow(row);
@@ -156,7 +153,7 @@ class Planner {
   }
 
   plan(): BatchPlan {
-    const { intake, duplicates, writer } = this.input;
+    const { intake, duplicates } = this.input;
     for (const { tenantId, projectId } of intake.repeated) this.#totals.addDuplicate(tenantId, projectId);
     const [processed, failed, reprocessed] = [this.#processed, this.#failed, this.#reprocessed];
     const counts = {
@@ -170,7 +167,7 @@ class Planner {
     assertCounted(counts);
     this.#posted.assertEqual(this.input.posting.debits());
     return {
-      sections: this.#sections.of(writer, processed + failed + reprocessed, this.#totals),
+      sections: this.#sections.all(this.#totals.projects()),
       totals: this.#totals,
       failures: this.#failures,
       counts,
@@ -182,22 +179,20 @@ function isProcessed({ failure }: RatedEvent): boolean {
   return failure === undefined;
 }
 
-/** Appends the row, or, where a column cannot hold a value of it, the event's failure; answers what was appended. */
-function encodeOrFail(
-  writer: RowBinaryWriter,
+/** Adds the row, or, where a column cannot hold a value of it, the event's failure; answers what was added. */
+function addOrFail(
+  block: UsageBlock,
   event: AcceptedEvent,
   row: UsageEventRow,
   onDefect: DefectListener,
 ): UsageEventRow {
-  const start = writer.length;
   try {
-    encodeUsageEvent(writer, row);
+    block.add(row);
     return row;
   } catch (error) {
     onDefect(error, event);
-    writer.truncate(start);
     const failed = defectRow(row);
-    encodeUsageEvent(writer, failed);
+    block.add(failed);
     return failed;
   }
 }

@@ -195,7 +195,7 @@ describe('projects with tables of their own', () => {
       never
     >[]) {
       const bytes = await fixture.spool.read({ spoolFile: row.spool_file ?? null, bytes: null });
-      const [location] = await spool.put([bytes]);
+      const [location] = await spool.put([[bytes]]);
       await fixture.postgres.pool.query(
         'update usage_batches set spool_file = null, bytes = $2 where id = $1',
         [row.id, location?.bytes],

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { ClickHouse, RowBinaryData } from '../../platform/clickhouse/index.js';
+import type { BlockData, ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { SHARED_TABLES, storageTables } from '../storage/index.js';
@@ -184,7 +184,7 @@ class GroupProjector implements Projector {
   }
 
   /** Reads every batch, and so proves it whole; a group of one file is then inserted from that file. */
-  async #rowsOf({ batches }: ProjectionGroup): Promise<RowBinaryData> {
+  async #rowsOf({ batches }: ProjectionGroup): Promise<BlockData> {
     const { spool } = this.deps;
     const parts: Buffer[] = [];
     for (const { location } of batches) parts.push(await spool.read(location));

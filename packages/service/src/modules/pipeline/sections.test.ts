@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowBinaryWriter } from '../usage/index.js';
+import { usageItem, usageRow } from '../../testing/index.js';
+import { UsageBlock, type UsageEventRow } from '../usage/index.js';
 import { EventBody, type EventGroup } from './event.js';
 import { BatchSections } from './sections.js';
 
@@ -18,55 +19,56 @@ function groupOf(projectNo: number): EventGroup {
   };
 }
 
-/** Of one row: project 0 shares, the others do not. */
+/** Project 0 shares tables, the others do not. */
 const rows = fc.array(
-  fc.record({
-    projectNo: fc.integer({ min: 0, max: 3 }),
-    text: fc.string({ maxLength: 20 }),
-    itemCount: fc.nat(3),
-  }),
+  fc
+    .record({
+      projectNo: fc.integer({ min: 0, max: 3 }),
+      subjectId: fc.string({ maxLength: 20 }),
+      itemCount: fc.nat(3),
+    })
+    .map(({ projectNo, subjectId, itemCount }) => ({
+      projectNo,
+      row: usageRow({ subjectId, items: Array.from({ length: itemCount }, () => usageItem()) }),
+    })),
   { maxLength: 40 },
 );
+
+function bytesOf(some: readonly UsageEventRow[]): Buffer {
+  const block = new UsageBlock();
+  for (const row of some) block.add(row);
+  return Buffer.concat(block.bytes());
+}
 
 describe('BatchSections', () => {
   it('brings every row to its section, in its order, and counts it there', () => {
     fc.assert(
-      fc.property(rows, (encoded) => {
-        const writer = new RowBinaryWriter();
-        const expected = new Map<number, { bytes: RowBinaryWriter; eventCount: number; itemCount: number }>();
-        const sections = new BatchSections();
-        for (const { projectNo, text, itemCount } of encoded) {
-          const section = expected.get(projectNo) ?? {
-            bytes: new RowBinaryWriter(64),
-            eventCount: 0,
-            itemCount: 0,
-          };
-          expected.set(projectNo, section);
-          section.bytes.string(text);
-          section.eventCount++;
-          section.itemCount += itemCount;
-          const start = writer.length;
-          writer.string(text);
-          if (projectNo > 0) sections.addOwn(groupOf(projectNo), start, writer.length, itemCount);
+      fc.property(rows, (all) => {
+        const sections = new BatchSections(new UsageBlock());
+        const expected = new Map<number, UsageEventRow[]>();
+        for (const { projectNo, row } of all) {
+          sections.blockOf(groupOf(projectNo)).add(row);
+          expected.set(projectNo, [...(expected.get(projectNo) ?? []), row]);
         }
-        const totals = {
-          itemCount: encoded.reduce((sum, { itemCount }) => sum + itemCount, 0),
-          projects: () => [...expected.keys()].map((no) => ({ projectId: `prj_${no}`, touched: [] })),
-        };
-        const found = sections.of(writer, encoded.length, totals).map((section) => ({
-          ...section,
-          rows: section.rows.toString('hex'),
-        }));
-        expect(new Map(found.map((section) => [section.dedicatedTo ?? 0, section]))).toEqual(
+        const projectOf = (no: number) => ({ projectId: `prj_${no}`, touched: [] });
+        const found = sections.all([...expected.keys()].map(projectOf));
+        expect(
           new Map(
-            [...expected].map(([no, { bytes, eventCount, itemCount }]) => [
+            found.map(({ rows, ...section }) => [
+              section.dedicatedTo ?? 0,
+              { ...section, bytes: Buffer.concat(rows) },
+            ]),
+          ),
+        ).toEqual(
+          new Map(
+            [...expected].map(([no, some]) => [
               no,
               {
                 dedicatedTo: no === 0 ? null : no,
-                eventCount,
-                itemCount,
-                projects: [{ projectId: `prj_${no}`, touched: [] }],
-                rows: bytes.bytes().toString('hex'),
+                eventCount: some.length,
+                itemCount: some.reduce((sum, { items }) => sum + items.length, 0),
+                projects: [projectOf(no)],
+                bytes: bytesOf(some),
               },
             ]),
           ),
@@ -74,12 +76,5 @@ describe('BatchSections', () => {
         expect(found).toHaveLength(expected.size);
       }),
     );
-  });
-
-  it('copies nothing of a batch that goes to the shared tables alone', () => {
-    const writer = new RowBinaryWriter();
-    writer.string('a row');
-    const [section] = new BatchSections().of(writer, 1, { itemCount: 0, projects: () => [] });
-    expect(section?.rows.buffer).toBe(writer.bytes().buffer);
   });
 });

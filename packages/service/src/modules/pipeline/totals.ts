@@ -59,11 +59,6 @@ interface ProjectTotals {
  */
 export class BatchTotals {
   readonly #projects = new Map<string, ProjectTotals>();
-  #itemCount = 0;
-
-  get itemCount(): number {
-    return this.#itemCount;
-  }
 
   /** Counts a row that enters `usage_events`; `replacesFailed` when it takes the place of a failed one. */
   addRow(row: UsageEventRow, replacesFailed: boolean): void {
@@ -78,7 +73,6 @@ export class BatchTotals {
     }
     for (const item of row.items) addItem(day, item);
     if (row.items.length > 0) project.touched.add(row.occurredAt);
-    this.#itemCount += row.items.length;
   }
 
   addDuplicate(tenantId: string, projectId: string): void {

@@ -44,7 +44,7 @@ describe('a pipeline worker that dies', () => {
     await fixture.accept(batchRecord(fixture.project, [testEvent('a')]));
     await fixture.worker().drain();
     const [kept] = await readdir(fixture.folder);
-    await fixture.spool.put([Buffer.from('orphan')]);
+    await fixture.spool.put([[Buffer.from('orphan')]]);
     await writeFile(join(fixture.folder, 'not-ours.txt'), 'kept');
     const stop = new AbortController();
     const running = fixture.worker().run(stop.signal);

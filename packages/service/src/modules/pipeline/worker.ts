@@ -1,7 +1,7 @@
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
-import { RowBinaryWriter } from '../usage/index.js';
+import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, processBatch } from './batch.js';
 import { EventIds } from './event-id-store.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
@@ -124,18 +124,18 @@ class LaneWorker implements PipelineWorker {
   }
 
   async drain(): Promise<void> {
-    const writer = new RowBinaryWriter();
-    while ((await this.#batch(writer, () => {})) !== undefined);
+    const block = new UsageBlock();
+    while ((await this.#batch(block, () => {})) !== undefined);
   }
 
   async #lane(signal: AbortSignal): Promise<void> {
-    const writer = new RowBinaryWriter();
+    const block = new UsageBlock();
     let failures = 0;
     while (!signal.aborted) {
       const endTurn = await this.#takeTurn();
       try {
         await this.#gather(signal);
-        if (!signal.aborted) await this.#batch(writer, endTurn);
+        if (!signal.aborted) await this.#batch(block, endTurn);
         failures = 0;
       } catch (error) {
         endTurn();
@@ -168,7 +168,7 @@ class LaneWorker implements PipelineWorker {
     if (isNews) await pause(this.#lingerMs, signal);
   }
 
-  async #batch(writer: RowBinaryWriter, endTurn: () => void): Promise<BatchCounts | undefined> {
+  async #batch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
     const { postgres, observer, onCommitted } = this.deps;
     const started = performance.now();
     const stages = new StageClock<BatchStage>((stage, durationMs) => observer.stage(stage, durationMs));
@@ -182,7 +182,7 @@ class LaneWorker implements PipelineWorker {
       unprojectedBytesMax: this.#unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
-      writer,
+      block,
       stages,
       onClaimed,
     };

@@ -11,6 +11,6 @@ export {
   type StoredInput,
 } from './replay-store.js';
 export { registerUsageRoutes } from './routes.js';
-export { encodeUsageEvent, USAGE_EVENT_COLUMNS, type UsageEventRow, type UsageItemRow } from './row.js';
-export { RowBinaryWriter } from './row-binary.js';
+export type { UsageEventRow, UsageItemRow } from './row.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
+export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

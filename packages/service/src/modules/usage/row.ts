@@ -1,5 +1,3 @@
-import type { RowBinaryWriter } from './row-binary.js';
-
 /** One charge item of a row. Decimals are their value × 10^18. */
 export interface UsageItemRow {
   readonly extractorName: string;
@@ -70,136 +68,40 @@ export const ITEM_SOURCES = { extractor: 1, x_billing: 2 } as const;
 export const PRICING_SOURCES = { hint: 1, extractor: 2, pricing_rule_set: 3, unpriced: 4 } as const;
 
 const RAW_EVENT_ID_BYTES = 16;
+const UINT16_MAX = 0xffff;
+const UINT32_MAX = 0xffff_ffff;
+/** A Decimal(38, 18) holds coefficients strictly between −10^38 and 10^38. */
+const COEFFICIENT_BOUND = 10n ** 38n;
 
-/** The columns that `encodeUsageEvent` writes, in its order. */
-export const USAGE_EVENT_COLUMNS = [
-  'tenant_id',
-  'project_id',
-  'raw_event_id',
-  'occurred_at',
-  'attempt',
-  'received_at',
-  'processed_at',
-  'status',
-  'posting',
-  'source',
-  'external_event_id',
-  'idempotency_key',
-  'subject_type',
-  'subject_id',
-  'subject_is_sent',
-  'account_id',
-  'budget_lease_id',
-  'lease_status',
-  'extractor_rule_set_id',
-  'extractor_version',
-  'dimensions',
-  'raw_only',
-  'failure_code',
-  'failure_message',
-  'failure_path',
-  'raw_json',
-  'metadata',
-  'x_billing',
-  'item.extractor_name',
-  'item.metric',
-  'item.unit',
-  'item.currency',
-  'item.quantity',
-  'item.unit_price',
-  'item.amount',
-  'item.discount',
-  'item.source',
-  'item.pricing_source',
-  'item.rule_set_id',
-  'item.rule_set_version',
-  'item.rule_name',
-  'item.ledger_transaction_id',
-] as const;
-
-/**
- * Appends one row. A number outside its column's range throws a RangeError and leaves a partial row behind:
- * take it back with `truncate`.
- */
-export function encodeUsageEvent(writer: RowBinaryWriter, row: UsageEventRow): void {
+/** @throws RangeError where a column cannot hold its value of the row */
+export function assertStorable(row: UsageEventRow): void {
+  const { items, itemTransactionIds } = row;
   if (row.rawEventId.length !== RAW_EVENT_ID_BYTES) throw new RangeError('a raw event id has 16 bytes');
-  writer.string(row.tenantId);
-  writer.string(row.projectId);
-  writer.fixedString(row.rawEventId);
-  writer.uint32(row.occurredAt);
-  writer.uint16(row.attempt);
-  writer.int64(row.receivedAtMs);
-  writer.int64(row.processedAtMs);
-  writer.uint8(EVENT_STATUSES[row.status]);
-  writer.uint8(POSTINGS[row.posting]);
-  writer.string(row.source);
-  writer.string(row.externalEventId);
-  writer.string(row.idempotencyKey);
-  writer.string(row.subjectType);
-  writer.string(row.subjectId);
-  writer.uint8(row.subjectIsSent ? 1 : 0);
-  writer.string(row.accountId);
-  writer.string(row.budgetLeaseId);
-  writer.uint8(LEASE_STATUSES[row.leaseStatus]);
-  writer.string(row.extractorRuleSetId);
-  writer.uint32(row.extractorVersion);
-  encodeDimensions(writer, row.dimensions);
-  writer.varint(row.rawOnly.length);
-  for (const name of row.rawOnly) writer.string(name);
-  writer.string(row.failureCode);
-  writer.string(row.failureMessage);
-  writer.string(row.failurePath);
-  if (typeof row.rawJson === 'string') writer.string(row.rawJson);
-  else writer.stringBytes(row.rawJson);
-  writer.string(row.metadata);
-  writer.string(row.xBilling);
-  encodeItems(writer, row.items);
-  encodeTransactionIds(writer, row);
-}
-
-function encodeDimensions(writer: RowBinaryWriter, dimensions: ReadonlyMap<string, string>): void {
-  writer.varint(dimensions.size);
-  for (const [name, value] of dimensions) {
-    writer.string(name);
-    writer.string(value);
+  assertInteger('occurredAt', row.occurredAt, UINT32_MAX);
+  assertInteger('attempt', row.attempt, UINT16_MAX);
+  assertInteger('receivedAtMs', row.receivedAtMs, Number.MAX_SAFE_INTEGER);
+  assertInteger('processedAtMs', row.processedAtMs, Number.MAX_SAFE_INTEGER);
+  assertInteger('extractorVersion', row.extractorVersion, UINT32_MAX);
+  if (itemTransactionIds.length !== 0 && itemTransactionIds.length !== items.length) {
+    throw new RangeError(
+      `${items.length} charge items have ${itemTransactionIds.length} ledger transactions`,
+    );
+  }
+  for (const item of items) {
+    assertInteger('ruleSetVersion', item.ruleSetVersion, UINT32_MAX);
+    assertCoefficient('quantity', item.quantity);
+    if (item.unitPrice !== null) assertCoefficient('unitPrice', item.unitPrice);
+    assertCoefficient('amount', item.amount);
+    assertCoefficient('discount', item.discount);
   }
 }
 
-/** Nested is stored by column: one array per field, all of the same length. */
-function encodeItems(writer: RowBinaryWriter, items: readonly UsageItemRow[]): void {
-  const count = items.length;
-  writer.varint(count);
-  for (const item of items) writer.string(item.extractorName);
-  writer.varint(count);
-  for (const item of items) writer.string(item.metric);
-  writer.varint(count);
-  for (const item of items) writer.string(item.unit);
-  writer.varint(count);
-  for (const item of items) writer.string(item.currency);
-  writer.varint(count);
-  for (const item of items) writer.decimal128(item.quantity);
-  writer.varint(count);
-  for (const item of items) writer.nullableDecimal128(item.unitPrice);
-  writer.varint(count);
-  for (const item of items) writer.decimal128(item.amount);
-  writer.varint(count);
-  for (const item of items) writer.decimal128(item.discount);
-  writer.varint(count);
-  for (const item of items) writer.uint8(ITEM_SOURCES[item.source]);
-  writer.varint(count);
-  for (const item of items) writer.uint8(PRICING_SOURCES[item.pricingSource]);
-  writer.varint(count);
-  for (const item of items) writer.string(item.ruleSetId);
-  writer.varint(count);
-  for (const item of items) writer.uint32(item.ruleSetVersion);
-  writer.varint(count);
-  for (const item of items) writer.string(item.ruleName);
+function assertInteger(name: string, value: number, max: number): void {
+  if (Number.isInteger(value) && value >= 0 && value <= max) return;
+  throw new RangeError(`${name} is ${value}, and not an integer from 0 to ${max}`);
 }
 
-function encodeTransactionIds(writer: RowBinaryWriter, { items, itemTransactionIds }: UsageEventRow): void {
-  const count = items.length;
-  writer.varint(count);
-  if (itemTransactionIds.length === count) for (const id of itemTransactionIds) writer.string(id);
-  else if (itemTransactionIds.length === 0) for (let i = 0; i < count; i++) writer.string('');
-  else throw new RangeError(`${count} charge items have ${itemTransactionIds.length} ledger transactions`);
+function assertCoefficient(name: string, value: bigint): void {
+  if (value < COEFFICIENT_BOUND && value > -COEFFICIENT_BOUND) return;
+  throw new RangeError(`${name} has more than 38 digits`);
 }

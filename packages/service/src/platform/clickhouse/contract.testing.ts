@@ -5,11 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { holdsWithin } from '../wait.js';
 import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
+import { textRows } from './usage-row.testing.js';
 
 /** What every ClickHouse must do, however it is reached. The database must be migrated. */
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
   describe(`${name}: queries`, () => describeQueries(open));
   describe(`${name}: inserts`, () => describeInserts(open));
+  describe(`${name}: refused inserts`, () => describeRefusedInserts(open));
   describe(`${name}: deletions`, () => describeDeletions(open));
 }
 
@@ -63,12 +65,15 @@ function describeQueries(open: () => ClickHouse): void {
   });
 }
 
+const rowsOf = (...texts: string[]) => textRows('text', texts);
+
+function createTexts(clickhouse: ClickHouse, table: string): Promise<void> {
+  return clickhouse.command(`CREATE TABLE ${table} (text String, n UInt8 DEFAULT 7) ENGINE = MergeTree ORDER BY text
+    SETTINGS non_replicated_deduplication_window = 100`);
+}
+
 function describeInserts(open: () => ClickHouse): void {
-  const rowsOf = (...texts: string[]) =>
-    Buffer.concat(texts.map((text) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)])));
-  const create = (table: string) =>
-    open().command(`CREATE TABLE ${table} (text String, n UInt8 DEFAULT 7) ENGINE = MergeTree ORDER BY text
-      SETTINGS non_replicated_deduplication_window = 100`);
+  const create = (table: string) => createTexts(open(), table);
   const textsOf = async (table: string) =>
     (await open().query<{ text: string }>(`SELECT text FROM ${table} ORDER BY text`)).map(({ text }) => text);
 
@@ -79,6 +84,17 @@ function describeInserts(open: () => ClickHouse): void {
     const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 5), bytes.subarray(5)];
     await open().insertRows('whole', ['text'], { bytes: pieces }, texts.length, 't1');
     expect(await textsOf('whole')).toEqual([...texts].sort());
+  });
+
+  test('several blocks are inserted as one, which a repetition finds whole', async () => {
+    await create('in_blocks');
+    const blocks = [rowsOf('a', 'b'), rowsOf('c'), rowsOf('d')];
+    const counted = `SELECT count() AS parts, sum(rows) AS rows FROM system.parts
+      WHERE database = currentDatabase() AND table = 'in_blocks' AND active`;
+    for (let sent = 0; sent < 2; sent++) {
+      await open().insertRows('in_blocks', ['text'], { bytes: blocks }, 4, 't1');
+      expect(await open().query(counted)).toEqual([{ parts: '1', rows: '4' }]);
+    }
   });
 
   test('a file is inserted as bytes are', async () => {
@@ -109,11 +125,13 @@ function describeInserts(open: () => ClickHouse): void {
     }
     expect(await textsOf('repeated')).toEqual(['a', 'a']);
   });
+}
 
+function describeRefusedInserts(open: () => ClickHouse): void {
   test('rows that are cut short, or fewer than said, are an error', async () => {
-    await create('short');
+    await createTexts(open(), 'short');
     const bytes = rowsOf('abc', 'def');
-    const cut = open().insertRows('short', ['text'], { bytes: bytes.subarray(0, 6) }, 2, 't1');
+    const cut = open().insertRows('short', ['text'], { bytes: bytes.subarray(0, -1) }, 2, 't1');
     await expect(cut).rejects.toThrow();
     const fewer = open().insertRows('short', ['text'], { bytes }, 3, 't2');
     await expect(fewer).rejects.toThrow('took 2 rows into short where 3 were sent');

@@ -9,6 +9,7 @@ import { isClickHouseUnavailable } from './errors.js';
 import { applyClickHouseMigrations } from './migrate.js';
 import { type ClickHouse, DEFAULT_LIMITS } from './port.js';
 import { describeRollups } from './rollups.testing.js';
+import { textRows } from './usage-row.testing.js';
 
 // Braces, which the engine would expand in the name of a file to insert.
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-{a,b}-'));
@@ -101,7 +102,7 @@ describe('embedded only', () => {
   });
 
   test('a long query, and those that wait for it, hold up no insert and no file; closing ends it, is harmless twice, and the data stays', async () => {
-    await clickhouse.command('CREATE TABLE beside (n UInt64) ENGINE = MergeTree ORDER BY n');
+    await clickhouse.command('CREATE TABLE beside (text String) ENGINE = MergeTree ORDER BY text');
     const endless = clickhouse.query(ENDLESS);
     const waiting = Array.from({ length: 6 }, () => clickhouse.query('SELECT 1'));
     const closed = Promise.all(
@@ -109,7 +110,7 @@ describe('embedded only', () => {
     );
     // As it runs or before it does: the insert may be done sooner than the query begins.
     const ended = expect(endless).rejects.toThrow(/cancelled|killed in pending state/);
-    await clickhouse.insertRows('beside', ['n'], { bytes: Buffer.alloc(8) }, 1, 'beside-1');
+    await clickhouse.insertRows('beside', ['text'], { bytes: textRows('text', ['a']) }, 1, 'beside-1');
     // Nor does what waits behind it hold the threads on which files are written.
     await writeFile(join(dataDir, 'beside'), '');
     await Promise.all([ended, closed, clickhouse.close()]);

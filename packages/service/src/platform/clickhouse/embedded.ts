@@ -10,6 +10,7 @@ import { OneAtATime } from '../one-at-a-time.js';
 import { chdbConfigFile } from './chdb-config.js';
 import { yieldMergeThreads } from './merge-threads.js';
 import {
+  type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
   ClickHouseUnavailableError,
@@ -17,7 +18,6 @@ import {
   InsertCountError,
   type QueryOptions,
   type QueryParams,
-  type RowBinaryData,
 } from './port.js';
 import { forgetLostParts } from './repair.js';
 import { assignments, insertInto, insertSettings, literal, querySettings } from './sql.js';
@@ -148,7 +148,7 @@ class EmbeddedClickHouse implements ClickHouse {
   async insertRows(
     table: string,
     columns: readonly string[],
-    data: RowBinaryData,
+    data: BlockData,
     rowCount: number,
     token: string,
   ): Promise<void> {
@@ -156,7 +156,7 @@ class EmbeddedClickHouse implements ClickHouse {
     const settings = `SETTINGS ${assignments(insertSettings(token))}`;
     await this.withFile(data, async (file) => {
       // Binary data must not stand in the statement itself: the engine cuts that at the first blank line.
-      const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT RowBinary`;
+      const query = `${insert} FROM INFILE ${literal(file)} COMPRESSION 'none' ${settings} FORMAT Native`;
       const { summary } = await this.inLine('inserting', () => this.inserting.command({ query }));
       const taken = Number(summary?.read_rows);
       if (taken !== rowCount) throw new InsertCountError(table, taken, rowCount);
@@ -205,7 +205,7 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   /** A file that the engine reads under a name without wildcards, which it would expand. */
-  private async withFile(data: RowBinaryData, work: (file: string) => Promise<void>): Promise<void> {
+  private async withFile(data: BlockData, work: (file: string) => Promise<void>): Promise<void> {
     const isPlain = 'file' in data && !hasWildcard(resolve(data.file));
     if (isPlain) return work(resolve(data.file));
     const folder = hasWildcard(this.folder) ? tmpdir() : this.folder;

@@ -3,6 +3,6 @@ export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';
-export { type ClickHouse, ClickHouseUnavailableError, type RowBinaryData } from './port.js';
+export { type BlockData, type ClickHouse, ClickHouseUnavailableError } from './port.js';
 export { connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

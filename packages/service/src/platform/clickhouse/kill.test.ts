@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { startBuiltProcess } from '../../testing/built-process.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { countItems } from './rollups.testing.js';
-import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
+import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,8 +27,12 @@ const PROJECTOR = `
 
 test('killed in the middle of inserts, nothing acknowledged is lost and nothing counts twice', async () => {
   const file = join(folder, 'rows.bin');
-  const rows = Array.from({ length: ROWS_PER_GROUP }, (_, id) => usageRow(id, START + id, METRICS));
-  writeFileSync(file, Buffer.concat(rows));
+  const rows = Array.from({ length: ROWS_PER_GROUP }, (_, id) => ({
+    id,
+    occurredAt: START + id,
+    metrics: METRICS,
+  }));
+  writeFileSync(file, usageRows(rows));
   let group = 1;
   // From before anything is written until after the insert: faults are to fall on every stage of it.
   for (const killAfterMs of [0, 2, 5, 10, 15, 20, 30, 40]) {

@@ -10,14 +10,14 @@ export interface ClickHouse {
   command(sql: string, params?: QueryParams): Promise<void>;
 
   /**
-   * Inserts `rowCount` rows of RowBinary, holding the named columns in that order, as one block. When it returns, the rows and
+   * Inserts blocks of the Native format, holding `rowCount` rows of the named columns, as one. When it returns, the rows and
    * all that materialized views make of them are on disk. Sent again with the same token, the same rows are inserted once,
    * whatever was killed in between; `token` is 1–128 letters, digits and `_.:-`.
    */
   insertRows(
     table: string,
     columns: readonly string[],
-    data: RowBinaryData,
+    data: BlockData,
     rowCount: number,
     token: string,
   ): Promise<void>;
@@ -33,8 +33,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Bytes may come in pieces, cut anywhere. */
-export type RowBinaryData = { readonly file: string } | { readonly bytes: Buffer | readonly Buffer[] };
+/** One block of the Native format or several; bytes may come in pieces, cut anywhere. */
+export type BlockData = { readonly file: string } | { readonly bytes: Buffer | readonly Buffer[] };
 
 /** What one query may take of the machine. */
 export interface ClickHouseLimits {
@@ -49,7 +49,7 @@ export const DEFAULT_LIMITS: ClickHouseLimits = {
   executionSecondsMax: 20,
 };
 
-/** One insert is one block up to this; more rows would be several blocks under one token. */
+/** Blocks of one insert become one up to this; more rows would be several under one token. */
 export const INSERT_ROWS_MAX = 1_000_000;
 
 /** ClickHouse cannot run or be reached here; the message is one sentence for the operator. */

@@ -7,7 +7,7 @@ import { applyClickHouseMigrations } from './migrate.js';
 import type { ClickHouse } from './port.js';
 import { forgetLostParts } from './repair.js';
 import { countItems } from './rollups.testing.js';
-import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
+import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-repair-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -18,8 +18,11 @@ const TABLES = ['usage_events', 'usage_rollup'];
 
 /** Two events of different months, so that every table gets two parts. */
 function insert(clickhouse: ClickHouse, token: string): Promise<void> {
-  const rows = [usageRow(1, JANUARY_31, ['a']), usageRow(2, JANUARY_31 + MONTH_S, ['a'])];
-  return clickhouse.insertRows('usage_events', USAGE_ROW_COLUMNS, { bytes: Buffer.concat(rows) }, 2, token);
+  const rows = [
+    { id: 1, occurredAt: JANUARY_31, metrics: ['a'] },
+    { id: 2, occurredAt: JANUARY_31 + MONTH_S, metrics: ['a'] },
+  ];
+  return clickhouse.insertRows('usage_events', USAGE_ROW_COLUMNS, { bytes: usageRows(rows) }, 2, token);
 }
 
 /** `202601_4_4_1` holds block 4, which the second insert brought. */

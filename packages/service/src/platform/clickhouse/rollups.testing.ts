@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClickHouse } from './port.js';
-import { USAGE_ROW_COLUMNS, usageRow } from './usage-row.testing.js';
+import { USAGE_ROW_COLUMNS, usageRows } from './usage-row.testing.js';
 
 /** Charge items in the events themselves and in each resolution of the rollup; all must agree. */
 export async function countItems(clickhouse: ClickHouse): Promise<Record<string, string> | undefined> {
@@ -34,17 +34,13 @@ const ONCE = {
 export function describeRollups(name: string, open: () => ClickHouse): void {
   describe(`${name}: a retried insert`, () => {
     // Over the turn of a month, so that one insert makes parts in two partitions of every table.
-    const rows = Array.from({ length: EVENT_COUNT }, (_, id) =>
-      usageRow(id, JANUARY_31 + (id % 2) * HOUR_S, METRICS),
-    );
+    const rows = Array.from({ length: EVENT_COUNT }, (_, id) => ({
+      id,
+      occurredAt: JANUARY_31 + (id % 2) * HOUR_S,
+      metrics: METRICS,
+    }));
     const insert = (token: string) =>
-      open().insertRows(
-        'usage_events',
-        USAGE_ROW_COLUMNS,
-        { bytes: Buffer.concat(rows) },
-        EVENT_COUNT,
-        token,
-      );
+      open().insertRows('usage_events', USAGE_ROW_COLUMNS, { bytes: usageRows(rows) }, EVENT_COUNT, token);
 
     test('is on disk, with all that follows from it, before it is acknowledged', async () => {
       const tables = await open().query<{ name: string; created: string }>(`

@@ -2,13 +2,13 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import {
+  type BlockData,
   type ClickHouse,
   type ClickHouseLimits,
   DEFAULT_LIMITS,
   InsertCountError,
   type QueryOptions,
   type QueryParams,
-  type RowBinaryData,
 } from './port.js';
 import { insertInto, insertSettings, querySettings } from './sql.js';
 
@@ -73,14 +73,14 @@ class ServerClickHouse implements ClickHouse {
   async insertRows(
     table: string,
     columns: readonly string[],
-    data: RowBinaryData,
+    data: BlockData,
     rowCount: number,
     token: string,
   ): Promise<void> {
     const values = await openStream(data);
     const { stream, summary } = await this.inserting
       .exec({
-        query: `${insertInto(table, columns)} FORMAT RowBinary`,
+        query: `${insertInto(table, columns)} FORMAT Native`,
         values,
         clickhouse_settings: { ...insertSettings(token), session_timezone: 'UTC', wait_end_of_query: 1 },
       })
@@ -98,7 +98,7 @@ class ServerClickHouse implements ClickHouse {
 }
 
 /** Opens the file before the request, so that a missing one fails here and not as an event of its own. */
-async function openStream(data: RowBinaryData): Promise<Readable> {
+async function openStream(data: BlockData): Promise<Readable> {
   const stream =
     'file' in data
       ? (await open(data.file)).createReadStream()

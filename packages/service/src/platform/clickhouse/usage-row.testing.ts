@@ -1,4 +1,15 @@
-/** Columns that `usageRow` fills; the others take their defaults. */
+import {
+  ArrayColumn,
+  ByteWriter,
+  DictionaryColumn,
+  ListLengths,
+  MapColumn,
+  type NamedColumn,
+  nativeBlock,
+  PlainColumn,
+} from '../clickhouse-format/index.js';
+
+/** Columns that `usageRows` fills; the others take their defaults. */
 export const USAGE_ROW_COLUMNS = [
   'tenant_id',
   'project_id',
@@ -11,32 +22,62 @@ export const USAGE_ROW_COLUMNS = [
 
 const STORED_ONE = 10n ** 18n;
 
-/** A row of usage_events in RowBinary, with a charge item of quantity 1 for each metric. `id` makes it unique. */
-export function usageRow(id: number, occurredAtS: number, metrics: readonly string[]): Buffer {
-  const rawEventId = Buffer.alloc(16);
-  rawEventId.writeUInt32BE(occurredAtS);
-  rawEventId.writeUInt32BE(id, 4);
-  const time = Buffer.alloc(4);
-  time.writeUInt32LE(occurredAtS);
-  const quantity = Buffer.alloc(16);
-  quantity.writeBigUInt64LE(STORED_ONE);
-  return Buffer.concat([
-    text('ten_1'),
-    text('prj_1'),
-    rawEventId,
-    time,
-    Buffer.from([1]),
-    text('model'),
-    text(`m${id % 3}`),
-    Buffer.from([metrics.length]),
-    ...metrics.map(text),
-    Buffer.from([metrics.length]),
-    ...metrics.map(() => quantity),
-  ]);
+export interface TestUsageRow {
+  /** Makes it unique. */
+  readonly id: number;
+  /** Unix seconds. */
+  readonly occurredAt: number;
+  /** A charge item of quantity 1 for each. */
+  readonly metrics: readonly string[];
 }
 
-/** A string shorter than 128 bytes: one byte holds its length. */
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+/** Rows of usage_events, as one block. */
+export function usageRows(rows: readonly TestUsageRow[]): Buffer {
+  const [tenantId, projectId] = [new DictionaryColumn(), new DictionaryColumn()];
+  const rawEventId = new PlainColumn('FixedString(16)');
+  const occurredAt = new PlainColumn("DateTime('UTC')");
+  const dimensionCounts = new ListLengths();
+  const [names, values] = [new DictionaryColumn(), new PlainColumn('String')];
+  const itemCounts = new ListLengths();
+  const [metric, quantity] = [new DictionaryColumn(), new PlainColumn('Decimal(38, 18)')];
+  for (const row of rows) {
+    tenantId.string('ten_1');
+    projectId.string('prj_1');
+    rawEventId.fixedString(idOf(row));
+    occurredAt.uint32(row.occurredAt);
+    dimensionCounts.add(1);
+    names.string('model');
+    values.string(`m${row.id % 3}`);
+    itemCounts.add(row.metrics.length);
+    for (const name of row.metrics) {
+      metric.string(name);
+      quantity.decimal128(STORED_ONE);
+    }
+  }
+  const columns = [
+    tenantId,
+    projectId,
+    rawEventId,
+    occurredAt,
+    new MapColumn(dimensionCounts, names, values),
+    new ArrayColumn(itemCounts, metric),
+    new ArrayColumn(itemCounts, quantity),
+  ];
+  const named = USAGE_ROW_COLUMNS.map((name, index) => [name, columns[index]] as NamedColumn);
+  return Buffer.concat(nativeBlock(rows.length, named));
+}
+
+/** A block of one column of strings. */
+export function textRows(name: string, texts: readonly string[]): Buffer {
+  const column = new PlainColumn('String');
+  for (const text of texts) column.string(text);
+  return Buffer.concat(nativeBlock(texts.length, [[name, column]]));
+}
+
+function idOf({ id, occurredAt }: TestUsageRow): Buffer {
+  const writer = new ByteWriter();
+  writer.uint32(occurredAt);
+  writer.uint32(id);
+  writer.int64(0);
+  return writer.bytes();
 }

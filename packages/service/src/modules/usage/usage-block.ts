@@ -1,0 +1,152 @@
+import {
+  ArrayColumn,
+  DictionaryColumn,
+  ListLengths,
+  MapColumn,
+  type NamedColumn,
+  nativeBlock,
+  PlainColumn,
+} from '../../platform/clickhouse-format/index.js';
+import { enumOf, ItemColumns } from './item-columns.js';
+import { assertStorable, EVENT_STATUSES, LEASE_STATUSES, POSTINGS, type UsageEventRow } from './row.js';
+
+const MILLISECONDS = "DateTime64(3, 'UTC')";
+
+/** Rows of `usage_events` on their way there, column by column. */
+export class UsageBlock {
+  readonly #tenantId = new DictionaryColumn();
+  readonly #projectId = new DictionaryColumn();
+  readonly #rawEventId = new PlainColumn('FixedString(16)');
+  readonly #occurredAt = new PlainColumn("DateTime('UTC')");
+  readonly #attempt = new PlainColumn('UInt16');
+  readonly #receivedAt = new PlainColumn(MILLISECONDS);
+  readonly #processedAt = new PlainColumn(MILLISECONDS);
+  readonly #status = new PlainColumn(enumOf(EVENT_STATUSES));
+  readonly #posting = new PlainColumn(enumOf(POSTINGS));
+  readonly #source = new PlainColumn('String');
+  readonly #externalEventId = new PlainColumn('String');
+  readonly #idempotencyKey = new PlainColumn('String');
+  readonly #subjectType = new DictionaryColumn();
+  readonly #subjectId = new PlainColumn('String');
+  readonly #subjectIsSent = new PlainColumn('Bool');
+  readonly #accountId = new PlainColumn('String');
+  readonly #budgetLeaseId = new PlainColumn('String');
+  readonly #leaseStatus = new PlainColumn(enumOf(LEASE_STATUSES));
+  readonly #extractorRuleSetId = new DictionaryColumn();
+  readonly #extractorVersion = new PlainColumn('UInt32');
+  readonly #dimensionCounts = new ListLengths();
+  readonly #dimensionNames = new DictionaryColumn();
+  readonly #dimensionValues = new PlainColumn('String');
+  readonly #rawOnlyCounts = new ListLengths();
+  readonly #rawOnly = new DictionaryColumn();
+  readonly #failureCode = new DictionaryColumn();
+  readonly #failureMessage = new PlainColumn('String');
+  readonly #failurePath = new PlainColumn('String');
+  readonly #rawJson = new PlainColumn('String');
+  readonly #metadata = new PlainColumn('String');
+  readonly #xBilling = new PlainColumn('String');
+  readonly #items = new ItemColumns();
+  #eventCount = 0;
+  #itemCount = 0;
+
+  readonly #columns: readonly NamedColumn[] = [
+    ['tenant_id', this.#tenantId],
+    ['project_id', this.#projectId],
+    ['raw_event_id', this.#rawEventId],
+    ['occurred_at', this.#occurredAt],
+    ['attempt', this.#attempt],
+    ['received_at', this.#receivedAt],
+    ['processed_at', this.#processedAt],
+    ['status', this.#status],
+    ['posting', this.#posting],
+    ['source', this.#source],
+    ['external_event_id', this.#externalEventId],
+    ['idempotency_key', this.#idempotencyKey],
+    ['subject_type', this.#subjectType],
+    ['subject_id', this.#subjectId],
+    ['subject_is_sent', this.#subjectIsSent],
+    ['account_id', this.#accountId],
+    ['budget_lease_id', this.#budgetLeaseId],
+    ['lease_status', this.#leaseStatus],
+    ['extractor_rule_set_id', this.#extractorRuleSetId],
+    ['extractor_version', this.#extractorVersion],
+    ['dimensions', new MapColumn(this.#dimensionCounts, this.#dimensionNames, this.#dimensionValues)],
+    ['raw_only', new ArrayColumn(this.#rawOnlyCounts, this.#rawOnly)],
+    ['failure_code', this.#failureCode],
+    ['failure_message', this.#failureMessage],
+    ['failure_path', this.#failurePath],
+    ['raw_json', this.#rawJson],
+    ['metadata', this.#metadata],
+    ['x_billing', this.#xBilling],
+    ...this.#items.columns,
+  ];
+
+  get eventCount(): number {
+    return this.#eventCount;
+  }
+
+  get itemCount(): number {
+    return this.#itemCount;
+  }
+
+  /** Names of the columns, in their order. */
+  get columnNames(): readonly string[] {
+    return this.#columns.map(([name]) => name);
+  }
+
+  /** @throws RangeError where a column cannot hold its value of the row, of which nothing is then added */
+  add(row: UsageEventRow): void {
+    assertStorable(row);
+    this.#tenantId.string(row.tenantId);
+    this.#projectId.string(row.projectId);
+    this.#rawEventId.fixedString(row.rawEventId);
+    this.#occurredAt.uint32(row.occurredAt);
+    this.#attempt.uint16(row.attempt);
+    this.#receivedAt.int64(row.receivedAtMs);
+    this.#processedAt.int64(row.processedAtMs);
+    this.#status.uint8(EVENT_STATUSES[row.status]);
+    this.#posting.uint8(POSTINGS[row.posting]);
+    this.#source.string(row.source);
+    this.#externalEventId.string(row.externalEventId);
+    this.#idempotencyKey.string(row.idempotencyKey);
+    this.#subjectType.string(row.subjectType);
+    this.#subjectId.string(row.subjectId);
+    this.#subjectIsSent.uint8(row.subjectIsSent ? 1 : 0);
+    this.#accountId.string(row.accountId);
+    this.#budgetLeaseId.string(row.budgetLeaseId);
+    this.#leaseStatus.uint8(LEASE_STATUSES[row.leaseStatus]);
+    this.#extractorRuleSetId.string(row.extractorRuleSetId);
+    this.#extractorVersion.uint32(row.extractorVersion);
+    this.#dimensionCounts.add(row.dimensions.size);
+    for (const [name, value] of row.dimensions) {
+      this.#dimensionNames.string(name);
+      this.#dimensionValues.string(value);
+    }
+    this.#rawOnlyCounts.add(row.rawOnly.length);
+    for (const name of row.rawOnly) this.#rawOnly.string(name);
+    this.#failureCode.string(row.failureCode);
+    this.#failureMessage.string(row.failureMessage);
+    this.#failurePath.string(row.failurePath);
+    if (typeof row.rawJson === 'string') this.#rawJson.string(row.rawJson);
+    else this.#rawJson.stringBytes(row.rawJson);
+    this.#metadata.string(row.metadata);
+    this.#xBilling.string(row.xBilling);
+    this.#items.add(row.items, row.itemTransactionIds);
+    this.#eventCount++;
+    this.#itemCount += row.items.length;
+  }
+
+  /** What was added, in pieces: valid until `clear()` or the next row. */
+  bytes(): Buffer[] {
+    return nativeBlock(this.#eventCount, this.#columns);
+  }
+
+  /** Starts over in the same memory. */
+  clear(): void {
+    for (const [, column] of this.#columns) column.clear();
+    this.#eventCount = 0;
+    this.#itemCount = 0;
+  }
+}
+
+export const USAGE_EVENT_COLUMNS: readonly string[] = new UsageBlock().columnNames;

@@ -1,0 +1,11 @@
+export { ByteWriter } from './byte-writer.js';
+export {
+  ArrayColumn,
+  DictionaryColumn,
+  ListLengths,
+  MapColumn,
+  type NamedColumn,
+  NullableColumn,
+  nativeBlock,
+  PlainColumn,
+} from './native-block.js';

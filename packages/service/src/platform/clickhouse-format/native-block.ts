@@ -1,0 +1,225 @@
+/**
+ * Blocks of ClickHouse's Native format, column by column: the form in which the engine itself holds rows, so that it has hardly
+ * anything to do to read them. https://clickhouse.com/docs/interfaces/formats/Native
+ */
+import { ByteWriter } from './byte-writer.js';
+
+/** A column of a block. What it answers is valid until it is cleared or written to. */
+export interface NativeColumn {
+  readonly type: string;
+  /** What a type says of its layout; that of a nested type stands before all data of the column. */
+  prefix(): Buffer[];
+  data(): Buffer[];
+  clear(): void;
+}
+
+export type NamedColumn = readonly [name: string, column: NativeColumn];
+
+/** The rows of all `columns`, in pieces that share memory with them. */
+export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): Buffer[] {
+  const size = new ByteWriter();
+  size.varint(columns.length);
+  size.varint(rowCount);
+  const pieces = [size.bytes()];
+  for (const [name, column] of columns) {
+    const header = new ByteWriter();
+    header.string(name);
+    header.string(column.type);
+    pieces.push(header.bytes(), ...column.prefix(), ...column.data());
+  }
+  return pieces;
+}
+
+/** Values stand one behind the other, as they are written. */
+export class PlainColumn extends ByteWriter implements NativeColumn {
+  constructor(readonly type: string) {
+    super();
+  }
+
+  prefix(): Buffer[] {
+    return [];
+  }
+
+  data(): Buffer[] {
+    return [this.bytes()];
+  }
+}
+
+/** Each row has a value or NULL. */
+export class NullableColumn implements NativeColumn {
+  readonly type: string;
+  readonly #isNull = new ByteWriter();
+
+  /** @param values where a value is written for NULL too, any */
+  constructor(readonly values: PlainColumn) {
+    this.type = `Nullable(${values.type})`;
+  }
+
+  isNull(isNull: boolean): void {
+    this.#isNull.uint8(isNull ? 1 : 0);
+  }
+
+  prefix(): Buffer[] {
+    return this.values.prefix();
+  }
+
+  data(): Buffer[] {
+    return [this.#isNull.bytes(), ...this.values.data()];
+  }
+
+  clear(): void {
+    this.#isNull.clear();
+    this.values.clear();
+  }
+}
+
+/** How many elements each row of a list has; shared by lists that are always of one length. */
+export class ListLengths {
+  readonly #ends = new ByteWriter();
+  #total = 0;
+
+  /** Of the next row. */
+  add(length: number): void {
+    this.#total += length;
+    this.#ends.int64(this.#total);
+  }
+
+  /** For each row, how many elements it and all before it have. */
+  ends(): Buffer {
+    return this.#ends.bytes();
+  }
+
+  clear(): void {
+    this.#ends.clear();
+    this.#total = 0;
+  }
+}
+
+export class ArrayColumn implements NativeColumn {
+  readonly type: string;
+
+  constructor(
+    private readonly lengths: ListLengths,
+    private readonly elements: NativeColumn,
+  ) {
+    this.type = `Array(${elements.type})`;
+  }
+
+  prefix(): Buffer[] {
+    return this.elements.prefix();
+  }
+
+  data(): Buffer[] {
+    return [this.lengths.ends(), ...this.elements.data()];
+  }
+
+  clear(): void {
+    this.lengths.clear();
+    this.elements.clear();
+  }
+}
+
+export class MapColumn implements NativeColumn {
+  readonly type: string;
+
+  constructor(
+    private readonly lengths: ListLengths,
+    private readonly keys: NativeColumn,
+    private readonly values: NativeColumn,
+  ) {
+    this.type = `Map(${keys.type}, ${values.type})`;
+  }
+
+  prefix(): Buffer[] {
+    return [...this.keys.prefix(), ...this.values.prefix()];
+  }
+
+  data(): Buffer[] {
+    return [this.lengths.ends(), ...this.keys.data(), ...this.values.data()];
+  }
+
+  clear(): void {
+    this.lengths.clear();
+    this.keys.clear();
+    this.values.clear();
+  }
+}
+
+/** So many different texts have codes of two bytes. */
+const SHORT_CODES_MAX = 0x1_0000;
+/** The one layout of dictionaries that there is: each block brings its own keys. */
+const DICTIONARY_LAYOUT = uint64(1);
+/** The keys stand in the block (2^9), and are all of them (2^10); in the lowest bits, the width of the codes. */
+const OWN_KEYS = 0x600;
+const CODES_OF_16_BITS = 1;
+const CODES_OF_32_BITS = 2;
+
+/** LowCardinality(String): each text once, and then its number. A column of plain strings takes it as well. */
+export class DictionaryColumn implements NativeColumn {
+  readonly type = 'LowCardinality(String)';
+  readonly #codeOf = new Map<string, number>();
+  readonly #keys = new ByteWriter();
+  #codes = new ByteWriter();
+  #isWide = false;
+  #count = 0;
+  #last: string | undefined;
+  #lastCode = 0;
+
+  clear(): void {
+    this.#isWide = false;
+    this.#codeOf.clear();
+    this.#keys.clear();
+    this.#codes.clear();
+    this.#count = 0;
+    this.#last = undefined;
+  }
+
+  string(text: string): void {
+    if (text !== this.#last) {
+      this.#lastCode = this.#codeOf.get(text) ?? this.#newCode(text);
+      this.#last = text;
+    }
+    if (this.#isWide) this.#codes.uint32(this.#lastCode);
+    else this.#codes.uint16(this.#lastCode);
+    this.#count++;
+  }
+
+  prefix(): Buffer[] {
+    return [DICTIONARY_LAYOUT];
+  }
+
+  data(): Buffer[] {
+    // Nothing at all stands for no values.
+    if (this.#count === 0) return [];
+    const layout = OWN_KEYS | (this.#isWide ? CODES_OF_32_BITS : CODES_OF_16_BITS);
+    return [
+      uint64(layout),
+      uint64(this.#codeOf.size),
+      this.#keys.bytes(),
+      uint64(this.#count),
+      this.#codes.bytes(),
+    ];
+  }
+
+  #newCode(text: string): number {
+    const code = this.#codeOf.size;
+    this.#codeOf.set(text, code);
+    this.#keys.string(text);
+    if (code === SHORT_CODES_MAX) this.#widen();
+    return code;
+  }
+
+  /** Rewrites the codes of 16 bits that there are. */
+  #widen(): void {
+    this.#isWide = true;
+    const short = this.#codes.bytes();
+    this.#codes = new ByteWriter(short.length * 2);
+    for (let at = 0; at < short.length; at += 2) this.#codes.uint32(short.readUInt16LE(at));
+  }
+}
+
+function uint64(value: number): Buffer {
+  const writer = new ByteWriter(8);
+  writer.int64(value);
+  return writer.bytes();
+}
