@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { holdsWithin } from '../wait.js';
 import { describeClickHouse } from './contract.testing.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { isClickHouseUnavailable } from './errors.js';
@@ -56,6 +57,40 @@ describe('embedded only', () => {
     expect(found).toEqual([{ n: '0' }]);
     const late = clickhouse.query('SELECT 1', {}, { signal: AbortSignal.abort(reason) });
     await expect(late).rejects.toBe(reason);
+  });
+
+  test.each<[string, string]>([
+    ['fails', 'SELECT toString(throwIf(number = 3)) AS secret FROM numbers(10) SETTINGS max_block_size = 1'],
+    [
+      'takes too long',
+      `SELECT toString(number + sleepEachRow(0.1)) AS secret FROM numbers(100)
+       SETTINGS max_block_size = 1, max_execution_time = 1`,
+    ],
+  ])('what a query that %s has answered until then reaches nobody', async (_, sql) => {
+    const failed = expect(clickhouse.query(sql)).rejects.toThrow();
+    const next = clickhouse.query('SELECT 7 AS own');
+    await failed;
+    expect(await next).toEqual([{ own: 7 }]);
+    expect(await clickhouse.query('SELECT 8 AS own')).toEqual([{ own: 8 }]);
+  });
+
+  test('what a query that is ended has answered until then reaches nobody', async () => {
+    const stop = new AbortController();
+    const sql = `SELECT toString(number + sleepEachRow(0.05)) AS secret FROM numbers(1000) SETTINGS max_block_size = 1`;
+    const ended = expect(clickhouse.query(sql, {}, { signal: stop.signal })).rejects.toThrow('enough');
+    const next = clickhouse.query('SELECT 7 AS own');
+    // Rows have been answered by then.
+    const seen = `SELECT throwIf(max(read_rows) < 3) FROM system.processes WHERE query LIKE '%AS secret%'
+      AND query NOT LIKE '%system.processes%'`;
+    const hasAnswered = () =>
+      clickhouse.command(seen).then(
+        () => true,
+        () => false,
+      );
+    expect(await holdsWithin(hasAnswered, 10_000)).toBe(true);
+    stop.abort(new Error('enough'));
+    await ended;
+    expect(await next).toEqual([{ own: 7 }]);
   });
 
   test('queries stay bounded, whatever became of those before', async () => {

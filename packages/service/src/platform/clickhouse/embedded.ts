@@ -20,6 +20,7 @@ import {
   type QueryParams,
 } from './port.js';
 import { forgetLostParts } from './repair.js';
+import { ROWS_FORMAT, rowsOf } from './rows.js';
 import { assignments, insertInto, insertSettings, literal, querySettings } from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
@@ -124,7 +125,7 @@ class EmbeddedClickHouse implements ClickHouse {
       const settings = { log_comment: mark };
       const work = this.querying.query({
         query: sql,
-        format: 'JSONEachRow',
+        format: ROWS_FORMAT,
         query_params: params,
         clickhouse_settings: settings,
       });
@@ -133,10 +134,26 @@ class EmbeddedClickHouse implements ClickHouse {
         const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
         this.kill(condition, [work]).catch(() => {});
       });
-      return work;
+      return work.catch(async (error) => {
+        await this.discardAnswer();
+        throw error;
+      });
     });
     const result = await unlessAborted(turn, signal);
-    return result.json<Row>();
+    return rowsOf<Row>(await result.json());
+  }
+
+  /**
+   * What a failed query has already answered, the engine puts before the answer to the session's next one: rows of somebody else.
+   * Should this fail too, the next answer is not one document, and so an error.
+   */
+  private async discardAnswer(): Promise<void> {
+    try {
+      const next = await this.querying.query({ query: 'SELECT 1', format: ROWS_FORMAT });
+      await next.text();
+    } catch {
+      // What failed before is what is told.
+    }
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {

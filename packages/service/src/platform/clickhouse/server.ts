@@ -10,6 +10,7 @@ import {
   type QueryOptions,
   type QueryParams,
 } from './port.js';
+import { ROWS_FORMAT, rowsOf } from './rows.js';
 import { insertInto, insertSettings, querySettings } from './sql.js';
 
 export interface ClickHouseServerOptions {
@@ -54,12 +55,12 @@ class ServerClickHouse implements ClickHouse {
   async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
     const result = await this.querying.query({
       query: sql,
-      format: 'JSONEachRow',
+      format: ROWS_FORMAT,
       query_params: params,
       clickhouse_settings: this.settings,
       ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
     });
-    return result.json<Row>();
+    return rowsOf<Row>(await result.json());
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {
