@@ -1,4 +1,4 @@
-import type { AnalysisRow, Measure } from '@tollgate/contract';
+import type { AnalysisRow } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type AnalysisScope, analysisStatement, type PlannedQuery } from './query-sql.js';
@@ -19,19 +19,23 @@ export async function analysisRows(
 }
 
 function toRow(row: StoredRow, { dimensions, measures, bucketStarts, groupsMax }: PlannedQuery): AnalysisRow {
-  return {
+  const answered: AnalysisRow = {
     bucket: bucketStarts.length === 0 ? null : Number(row.bucket_start),
     metric: String(row.metric),
     unit: textOrNull(row.unit),
     currency: textOrNull(row.currency),
+    // Unlike an assignment this takes `__proto__` for a name like any other.
     group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),
-    ...(groupsMax === undefined ? {} : { other: Number(row.is_other) === 1 }),
-    ...Object.fromEntries(measures.map((measure) => [measure, sumOf(measure, row[measure])])),
   };
+  if (groupsMax !== undefined) answered.other = Number(row.is_other) === 1;
+  for (const measure of measures) {
+    if (measure === 'item_count') answered.item_count = Number(row.item_count);
+    else answered[measure] = sumOf(row[measure]);
+  }
+  return answered;
 }
 
-function sumOf(measure: Measure, value: string | number | null | undefined): number | string {
-  if (measure === 'item_count') return Number(value);
+function sumOf(value: string | number | null | undefined): string {
   const decimal = parseDecimal(String(value));
   if (decimal === undefined) throw new Error(`ClickHouse answered ${value} for a sum`);
   return toText(decimal);
