@@ -195,7 +195,7 @@ create table usage_batches (
   project_ids text[] not null,
   -- The number of the project whose own tables take the rows; null: the tables that projects share.
   dedicated_to integer,
-  -- RowBinary rows of usage_events: a file of the spool folder, or the bytes themselves.
+  -- Encoded rows of usage_events: a file of the spool folder, or the bytes themselves.
   spool_file text,
   bytes bytea,
   -- Set before the insert: batches of one group are one block, under the token of their first.

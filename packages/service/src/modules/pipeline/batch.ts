@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
+import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SegmentQueue } from '../../platform/queue/index.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
@@ -20,7 +21,7 @@ import type { EventIds } from './event-id-store.js';
 import { type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
-import { type Spool, sizeOf } from './spool.js';
+import type { Spool } from './spool.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
 const ATTEMPT_MAX = 0xffff;
@@ -52,7 +53,7 @@ export interface BatchOptions {
   readonly rollup: PlanInput['rollup'];
   /** Of all batches of the worker. */
   readonly eventIds: EventIds;
-  /** Where the rows of shared tables are encoded; the batch has it to itself. */
+  /** Where the rows of shared tables are encoded: empty, and the batch has it to itself. */
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
   /** Told as soon as the claim is known: another batch may begin. */
@@ -151,6 +152,6 @@ async function storeRows(
   for (const [index, { rows, ...section }] of sections.entries()) {
     const location = locations[index];
     if (location === undefined) throw new Error(`the spool has no place for section ${index}`);
-    await insertUsageBatch(tx, { ...times, ...section, byteCount: sizeOf(rows), location });
+    await insertUsageBatch(tx, { ...times, ...section, byteCount: totalBytes(rows), location });
   }
 }

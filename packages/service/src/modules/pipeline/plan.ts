@@ -42,7 +42,7 @@ export interface PlanInput {
   readonly posting: Pick<BatchPosting, 'prepare' | 'plan' | 'add' | 'debits'>;
   readonly rollup: Pick<RollupDimensions, 'prepare' | 'rawOnlyOf'>;
   readonly processedAtMs: number;
-  /** Of the tables that projects share. Emptied first. */
+  /** Of the tables that projects share; empty. */
   readonly block: UsageBlock;
   readonly onDefect: DefectListener;
 }
@@ -82,7 +82,6 @@ class Planner {
   #reprocessed = 0;
 
   constructor(private readonly input: PlanInput) {
-    input.block.clear();
     this.#sections = new BatchSections(input.block);
   }
 

@@ -74,6 +74,8 @@ describe('BatchSections', () => {
           ),
         );
         expect(found).toHaveLength(expected.size);
+        // The shared one first.
+        if (expected.has(0)) expect(found[0]?.dedicatedTo).toBeNull();
       }),
     );
   });

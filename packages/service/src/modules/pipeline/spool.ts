@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { type Buffers, checksum, totalBytes, writeBuffers } from '../../platform/buffers.js';
 import { syncFolder } from '../../platform/sync-folder.js';
 
 /** Where the rows of a batch are: exactly one is set, as in `usage_batches`. */
@@ -10,13 +10,10 @@ export interface BatchLocation {
   readonly bytes: Buffer | null;
 }
 
-/** Encoded rows, in pieces. */
-export type Rows = readonly Buffer[];
-
 /** Keeps the encoded rows of a batch until they are in ClickHouse. */
 export interface Spool {
   /** A location for each; durable once the transaction that records them has committed. */
-  put(sections: readonly Rows[]): Promise<BatchLocation[]>;
+  put(sections: readonly Buffers[]): Promise<BatchLocation[]>;
   /**
    * The rows as they were put.
    * @throws SpoolCorruptError
@@ -85,24 +82,17 @@ export function createColumnSpool(): Spool {
   };
 }
 
-/** How many bytes rows take. */
-export function sizeOf(rows: Rows): number {
-  return rows.reduce((sum, { length }) => sum + length, 0);
-}
-
 /** Size of a spooled batch, as its name tells; 0 for a name that is none of ours. */
 export function spoolFileBytes(spoolFile: string): number {
   return Number(FILE_NAME.exec(spoolFile)?.[1] ?? 0);
 }
 
 /** Both the bytes and the folder's entry must be on disk before a row points at them. */
-async function writeFile(folder: string, rows: Rows): Promise<BatchLocation> {
-  const spoolFile = `${randomUUID()}.${sizeOf(rows)}.${checksum(rows)}.native`;
+async function writeFile(folder: string, rows: Buffers): Promise<BatchLocation> {
+  const spoolFile = `${randomUUID()}.${totalBytes(rows)}.${checksumText(rows)}.native`;
   const file = await open(join(folder, spoolFile), 'wx', 0o600);
   try {
-    const { bytesWritten } = await file.writev(rows);
-    if (bytesWritten !== sizeOf(rows))
-      throw new Error(`only ${bytesWritten} bytes of ${spoolFile} were written`);
+    await writeBuffers(file, rows);
     await file.sync();
   } finally {
     await file.close();
@@ -119,15 +109,12 @@ async function readVerified(folder: string, name: string): Promise<Buffer> {
   });
   if (bytes.length !== Number(size))
     throw new SpoolCorruptError(name, `${bytes.length} bytes instead of ${size}`);
-  if (checksum([bytes]) !== sum) throw new SpoolCorruptError(name, 'its checksum does not match');
+  if (checksumText([bytes]) !== sum) throw new SpoolCorruptError(name, 'its checksum does not match');
   return bytes;
 }
 
-function checksum(rows: Rows): string {
-  return rows
-    .reduce((sum, piece) => crc32(piece, sum), 0)
-    .toString(16)
-    .padStart(8, '0');
+function checksumText(rows: Buffers): string {
+  return checksum(rows).toString(16).padStart(8, '0');
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -186,7 +186,9 @@ class LaneWorker implements PipelineWorker {
       stages,
       onClaimed,
     };
-    const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options));
+    const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options)).finally(() =>
+      block.clear(),
+    );
     if (counts === undefined) return undefined;
     stages.end('commit');
     this.#stats.batches++;

@@ -203,6 +203,17 @@ const SELECTED = `
     item.extractor_name, item.metric, item.unit, item.currency, item.rule_set_id, item.rule_name, item.quantity,
     item.unit_price, item.amount, item.discount, item.source, item.pricing_source, item.rule_set_version) as items`;
 
+/** For each field that is a number or a decimal, values that no column of its kind holds. */
+function pastRange(fields: object): [name: string, value: number | bigint][] {
+  const beyond = (value: unknown): (number | bigint)[] => {
+    if (typeof value === 'bigint') return [STORED_MAX + 1n, -STORED_MAX - 1n];
+    return typeof value === 'number' ? [2 ** 53, -1, 0.5, Number.NaN] : [];
+  };
+  return Object.entries(fields).flatMap(([name, value]) =>
+    beyond(value).map((past): [string, number | bigint] => [name, past]),
+  );
+}
+
 describe('a row of usage_events', () => {
   let test: TestClickHouse;
   let blocks = 0;
@@ -237,6 +248,14 @@ describe('a row of usage_events', () => {
     }
   });
 
+  it('writes texts that are the same in UTF-8, though not in memory', async () => {
+    const texts = ['\ud800', '\ud801', '\ufffd', 'a\ud800'];
+    const rows = texts.map((text) =>
+      usageRow({ subjectType: text, source: text, items: [usageItem({ metric: text })] }),
+    );
+    expect(await roundTrip(rows)).toEqual(rows.map(expected));
+  });
+
   it('writes raw_json of any length, from bytes or text', async () => {
     const lengths = [0, 1, 127, 128, 16_383, 16_384, 2_097_152];
     const rows = lengths.flatMap((length) => [
@@ -246,20 +265,27 @@ describe('a row of usage_events', () => {
     expect(await roundTrip(rows)).toEqual(rows.map(expected));
   });
 
-  it.each<[string, Partial<UsageEventRow>]>([
-    ['a time before 1970', { occurredAt: -1 }],
-    ['a time past 2106', { occurredAt: UINT32_MAX + 1 }],
-    ['a time that is none', { occurredAt: Number.NaN }],
-    ['an attempt past 65,535', { attempt: 0x1_0000 }],
-    ['a time that is no exact integer', { receivedAtMs: 0.5 }],
-    ['a decimal of 39 digits', { items: [usageItem({ amount: 10n ** 38n })] }],
-    ['another number of ledger transactions than charge items', { itemTransactionIds: ['led_1', 'led_2'] }],
-    ['a negative decimal of 39 digits', { items: [usageItem({ unitPrice: -(10n ** 38n) })] }],
-    ['a version past 32 bits', { extractorVersion: UINT32_MAX + 1 }],
-    ['a version of an item past 32 bits', { items: [usageItem({ ruleSetVersion: UINT32_MAX + 1 })] }],
-    ['a time past the exact integers', { processedAtMs: 2 ** 53 }],
-    ['an id of another length', { rawEventId: Buffer.alloc(15) }],
-  ])('refuses %s, and adds nothing of the row', (_, fields) => {
+  /** A value past the range of each number of a row and of its charge items. */
+  const outOfRange = [
+    ...pastRange(usageRow()).map(([name, value]) => [name, value, { [name]: value }] as const),
+    ...pastRange(usageItem()).map(
+      ([name, value]) => [`item ${name}`, value, { items: [usageItem({ [name]: value })] }] as const,
+    ),
+  ];
+
+  it('knows the range of every number', () => {
+    const named = outOfRange.map(([name]) => name);
+    expect(named).toEqual(
+      expect.arrayContaining(['occurredAt', 'attempt', 'item quantity', 'item discount']),
+    );
+    expect(new Set(named).size).toBe(10);
+  });
+
+  it.each<readonly [string, unknown, object]>([
+    ...outOfRange,
+    ['id of another length', 15, { rawEventId: Buffer.alloc(15) }],
+    ['ledger transactions of other items', 2, { itemTransactionIds: ['led_1', 'led_2'] }],
+  ])('refuses a row for its %s, %s, and adds nothing of it', (_, _value, fields) => {
     const whole = usageRow();
     const refusing = new UsageBlock();
     refusing.add(whole);

@@ -61,6 +61,21 @@ describe('ByteWriter', () => {
     );
   });
 
+  it('keeps its memory while it is used, and no longer', () => {
+    const writer = new ByteWriter();
+    const memoryAfter = (bytes: number) => {
+      writer.clear();
+      for (let written = 0; written < bytes; written += 1_000) writer.fixedString(Buffer.alloc(1_000));
+      return writer.bytes().buffer.byteLength;
+    };
+    const large = memoryAfter(1_000_000);
+    expect(large).toBeGreaterThanOrEqual(1_000_000);
+    expect(memoryAfter(large / 8)).toBe(large);
+    // Cleared after a use that was large enough, and given back after one that was not.
+    expect(memoryAfter(1_000)).toBe(large);
+    expect(memoryAfter(1_000)).toBeLessThan(65_536);
+  });
+
   it('starts over', () => {
     const writer = new ByteWriter();
     writer.string('dropped');

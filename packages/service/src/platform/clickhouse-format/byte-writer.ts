@@ -5,6 +5,10 @@
  */
 
 const INITIAL_BYTES = 128;
+/** So much memory is kept, however little of it is used, */
+const IDLE_BYTES_MAX = 65_536;
+/** and so many times what was used. */
+const IDLE_FACTOR = 8;
 /** Below this length a loop over the characters beats the call into native code. */
 const ASCII_LOOP_CHARS_MAX = 48;
 /** A UTF-16 code unit takes at most this many bytes of UTF-8. */
@@ -32,8 +36,12 @@ export class ByteWriter {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Starts over in the same memory. */
+  /** Starts over, in the same memory if the last use took a good part of it: a use that was large once is not held for ever. */
   clear(): void {
+    if (this.#length < this.#buffer.length / IDLE_FACTOR && this.#buffer.length > IDLE_BYTES_MAX) {
+      this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+      this.#view = viewOf(this.#buffer);
+    }
     this.#length = 0;
   }
 

@@ -112,6 +112,19 @@ describe('a block in the Native format', () => {
     }
   });
 
+  it('writes a text anew that was the last before it started over', async () => {
+    const column = new DictionaryColumn();
+    column.string('a');
+    column.clear();
+    column.string('a');
+    const bytes = nativeBlock(1, [
+      ['id', idsOf(1)],
+      ['word', column],
+    ]);
+    const read = await readBack('word LowCardinality(String)', ['word'], 1, bytes);
+    expect(read).toEqual([{ word: 'a' }]);
+  });
+
   it('has codes of four bytes once a dictionary has more than 65,536 texts, and of two again after that', async () => {
     const column = new DictionaryColumn();
     for (const differing of [65_536, 65_537, 70_000, 3]) {

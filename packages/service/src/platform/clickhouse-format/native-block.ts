@@ -30,7 +30,7 @@ export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): 
   return pieces;
 }
 
-/** Values stand one behind the other, as they are written. */
+/** Values stand one behind the other, as they are written: whoever writes answers for their kind as for their range. */
 export class PlainColumn extends ByteWriter implements NativeColumn {
   constructor(readonly type: string) {
     super();

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { holdsWithin } from '../wait.js';
+import { textRows } from './blocks.testing.js';
 import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
-import { textRows } from './usage-row.testing.js';
 
 /** What every ClickHouse must do, however it is reached. The database must be migrated. */
 export function describeClickHouse(name: string, open: () => ClickHouse): void {

@@ -4,13 +4,13 @@ import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { holdsWithin } from '../wait.js';
+import { textRows } from './blocks.testing.js';
 import { describeClickHouse } from './contract.testing.js';
 import { openEmbeddedClickHouse } from './embedded.js';
 import { isClickHouseUnavailable } from './errors.js';
 import { applyClickHouseMigrations } from './migrate.js';
 import { type ClickHouse, DEFAULT_LIMITS } from './port.js';
 import { describeRollups } from './rollups.testing.js';
-import { textRows } from './usage-row.testing.js';
 
 // Braces, which the engine would expand in the name of a file to insert.
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-{a,b}-'));

@@ -1,17 +1,28 @@
 import { expect, test } from 'vitest';
-import { rowsOf } from './rows.js';
+import { type Answer, rowsOf } from './rows.js';
 
-test.each<[string, Record<string, unknown[]>, object[]]>([
+const answer = (rows: number, data: Record<string, unknown[]>, more: object = {}) =>
+  ({ rows, data, ...more }) as unknown as Answer;
+
+test.each<[string, Answer, object[]]>([
   [
     'each with all columns',
-    { n: [1, 2], text: ['a', null] },
+    answer(2, { n: [1, 2], text: ['a', null] }),
     [
       { n: 1, text: 'a' },
       { n: 2, text: null },
     ],
   ],
-  ['none', { n: [], text: [] }, []],
-  ['of one column', { n: ['7'] }, [{ n: '7' }]],
-])('rows are made of columns: %s', (_, data, rows) => {
-  expect(rowsOf({ data: data as never })).toEqual(rows);
+  ['none', answer(0, { n: [], text: [] }), []],
+  ['of one column', answer(1, { n: ['7'] }), [{ n: '7' }]],
+])('rows are made of columns: %s', (_, whole, rows) => {
+  expect(rowsOf(whole)).toEqual(rows);
+});
+
+test.each<[string, Answer, string]>([
+  ['that was broken off', answer(1, { n: [1] }, { exception: 'no time left' }), 'no time left'],
+  ['with a column too short', answer(2, { n: [1, 2], m: [1] }), '1 values of m for 2 rows'],
+  ['with a column too long', answer(1, { n: [1, 2] }), '2 values of n for 1 rows'],
+])('an answer %s is none', (_, broken, message) => {
+  expect(() => rowsOf(broken)).toThrow(message);
 });

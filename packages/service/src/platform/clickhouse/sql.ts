@@ -32,7 +32,6 @@ export function insertSettings(token: string): ClickHouseSettings {
     // Events of many months are legitimate in one batch.
     max_partitions_per_insert_block: '0',
     // What comes in several blocks is made one.
-    max_insert_block_size: String(INSERT_ROWS_MAX),
     min_insert_block_size_rows: String(INSERT_ROWS_MAX),
     min_insert_block_size_bytes: '0',
     max_insert_threads: '1',

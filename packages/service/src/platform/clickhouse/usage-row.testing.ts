@@ -67,13 +67,6 @@ export function usageRows(rows: readonly TestUsageRow[]): Buffer {
   return Buffer.concat(nativeBlock(rows.length, named));
 }
 
-/** A block of one column of strings. */
-export function textRows(name: string, texts: readonly string[]): Buffer {
-  const column = new PlainColumn('String');
-  for (const text of texts) column.string(text);
-  return Buffer.concat(nativeBlock(texts.length, [[name, column]]));
-}
-
 function idOf({ id, occurredAt }: TestUsageRow): Buffer {
   const writer = new ByteWriter();
   writer.uint32(occurredAt);

@@ -1,4 +1,5 @@
 import { CompiledQuery } from 'kysely';
+import { totalBytes } from '../buffers.js';
 import { isAnswer, type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
 import {
@@ -10,7 +11,7 @@ import {
   quotaCharges,
 } from './event-quota.js';
 import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
-import { encodeSegment, type SegmentRecord, segmentPieces, totalBytes } from './segment.js';
+import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
 import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
 /** Without an answer for so long, an append counts as failed: its outcome is unknown. */

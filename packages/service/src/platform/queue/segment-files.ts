@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { checksum, totalBytes, writeBuffers } from '../buffers.js';
 import { isAnswer } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
-import { SegmentFormatError, totalBytes } from './segment.js';
+import { SegmentFormatError } from './segment.js';
 
 /** A file takes segments until it has this size. */
 const FILE_BYTES_MAX = 64 * 1_048_576;
@@ -70,8 +70,7 @@ class GrowingFile {
     this.#end += byteCount;
     const written = this.#written.then(async () => {
       const file = await this.#file;
-      const { bytesWritten } = await file.writev(pieces, offset);
-      if (bytesWritten !== byteCount) throw new Error(`${bytesWritten} of ${byteCount} bytes were written`);
+      await writeBuffers(file, pieces, offset);
       await file.datasync();
     });
     this.#written = written;
@@ -218,15 +217,10 @@ export function checkPlaced(
   { fileName, offset, byteCount, crc32: expected }: SegmentPlace,
   bytes: Buffer,
 ): void {
-  if (bytes.length === byteCount && crc32(bytes) === expected) return;
+  if (bytes.length === byteCount && checksum([bytes]) === expected) return;
   const there =
     bytes.length === byteCount ? 'it is damaged' : `${bytes.length} of its ${byteCount} bytes are there`;
   throw new SegmentFormatError(`${there}, in ${fileName} from ${offset} on`);
-}
-
-function checksum(pieces: readonly Buffer[]): number {
-  // Of no bytes, zlib answers where it begins and not where it was.
-  return pieces.reduce((sum, piece) => (piece.length === 0 ? sum : crc32(piece, sum)), 0);
 }
 
 /** A new file whose entry in its folder is on disk. */

@@ -112,10 +112,6 @@ export function segmentPieces(records: readonly SegmentRecord[]): Buffer[] {
   return pieces;
 }
 
-export function totalBytes(pieces: readonly Buffer[]): number {
-  return pieces.reduce((sum, piece) => sum + piece.length, 0);
-}
-
 function isPiece({ body }: SegmentRecord): boolean {
   return body.length >= PIECE_BYTES_MIN;
 }

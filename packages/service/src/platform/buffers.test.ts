@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checksum, totalBytes, writeBuffers } from './buffers.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-buffers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const buffers = fc
+  .array(fc.uint8Array({ maxLength: 20 }), { maxLength: 8 })
+  .map((all) => all.map((bytes) => Buffer.from(bytes)));
+
+/** Takes at most `most` bytes at once, then fails, if it does. */
+function slow(most: number, failsAfter = Number.POSITIVE_INFINITY) {
+  const taken: Buffer[] = [];
+  return {
+    bytes: () => Buffer.concat(taken),
+    writev: async (pieces: readonly Buffer[], at: number) => {
+      expect(at).toBe(100 + totalBytes(taken));
+      if (totalBytes(taken) >= failsAfter) throw new Error('no space left');
+      const part = Buffer.concat(pieces).subarray(0, most);
+      taken.push(part);
+      return { bytesWritten: part.length, buffers: pieces };
+    },
+  };
+}
+const written = (file: ReturnType<typeof slow>, pieces: readonly Buffer[]) =>
+  writeBuffers(file as never, pieces, 100);
+
+describe('bytes in pieces', () => {
+  it('are summed as if they were one, empty ones included', () => {
+    fc.assert(
+      fc.property(buffers, (pieces) => {
+        const whole = Buffer.concat(pieces);
+        expect(totalBytes(pieces)).toBe(whole.length);
+        expect(checksum(pieces)).toBe(whole.length === 0 ? 0 : crc32(whole));
+      }),
+    );
+    expect(checksum([Buffer.from('a'), Buffer.alloc(0), Buffer.from('b')])).toBe(crc32('ab'));
+  });
+
+  it('are written to a file, from its beginning or from an offset on', async () => {
+    const file = await open(join(folder, 'all'), 'wx');
+    await writeBuffers(file, [Buffer.from('ab'), Buffer.alloc(0), Buffer.from('c')]);
+    await writeBuffers(file, [Buffer.from('de')], 3);
+    await writeBuffers(file, []);
+    await file.close();
+    expect(readFileSync(join(folder, 'all'), 'utf8')).toBe('abcde');
+  });
+
+  it('are written whole, however little is taken at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(buffers, fc.integer({ min: 1, max: 30 }), async (pieces, most) => {
+        const file = slow(most);
+        await written(file, pieces);
+        expect(file.bytes()).toEqual(Buffer.concat(pieces));
+      }),
+    );
+  });
+
+  it('tell what stops them in the middle', async () => {
+    await expect(written(slow(2, 4), [Buffer.from('abcdef')])).rejects.toThrow('no space left');
+    await expect(written(slow(0), [Buffer.from('abcdef')])).rejects.toThrow('nothing was written of 6 bytes');
+  });
+});
