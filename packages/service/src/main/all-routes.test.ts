@@ -4,7 +4,7 @@ import { readConfig } from '../config.js';
 import { generateApiKey } from '../kernel/api-key-text.js';
 import { systemClock } from '../kernel/clock.js';
 import { newId } from '../kernel/id.js';
-import { type Access, type App, Readiness } from '../platform/http/index.js';
+import { type Access, type App, Readiness, validatorCompiler } from '../platform/http/index.js';
 import { createLog } from '../platform/log/index.js';
 import { createMetrics } from '../platform/metrics/index.js';
 import { createTestPostgres, type TestPostgres } from '../testing/index.js';
@@ -110,6 +110,19 @@ describe('over all routes', () => {
     expect(new Set(routes.map(({ access }) => access.kind))).toEqual(
       new Set(['public', 'any-key', 'project', 'tenant', 'service']),
     );
+  });
+
+  // They are compiled when they are first needed; a mistake in one must not wait for that.
+  test('every schema compiles', () => {
+    const parts = ['body', 'params', 'querystring', 'headers'] as const;
+    const schemas = app.routeTable.routes.flatMap(({ schema }) =>
+      parts.flatMap((httpPart) => {
+        const found = schema?.[httpPart];
+        return found === undefined ? [] : [{ schema: found as object, httpPart, method: '', url: '' }];
+      }),
+    );
+    expect(schemas.length).toBeGreaterThan(routes.length);
+    for (const one of schemas) expect(() => validatorCompiler(one)({})).not.toThrow();
   });
 
   test('only these are open to everybody', () => {

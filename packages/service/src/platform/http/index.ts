@@ -22,4 +22,4 @@ export {
   principalSees,
   type SessionAuthenticator,
 } from './types.js';
-export { checkAsBody } from './validation.js';
+export { checkAsBody, validatorCompiler } from './validation.js';
