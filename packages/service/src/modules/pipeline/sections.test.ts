@@ -79,4 +79,13 @@ describe('BatchSections', () => {
       }),
     );
   });
+
+  it('copies nothing of a batch that goes to the shared tables alone', () => {
+    const block = new UsageBlock();
+    block.add(usageRow({ rawJson: 'x'.repeat(10_000) }));
+    const largest = (pieces: readonly Buffer[]) =>
+      pieces.reduce((most, piece) => (piece.length > most.length ? piece : most));
+    const [section] = new BatchSections(block).all([]);
+    expect(largest(section?.rows ?? []).buffer).toBe(largest(block.bytes()).buffer);
+  });
 });

@@ -1,3 +1,4 @@
+import type { Buffers } from '../../platform/buffers.js';
 import { UsageBlock } from '../usage/index.js';
 import type { EventGroup } from './event.js';
 import type { TouchedProject } from './totals.js';
@@ -10,7 +11,7 @@ export interface BatchSection {
   readonly itemCount: number;
   readonly projects: readonly TouchedProject[];
   /** Encoded, in pieces that share memory with the block of the batch. */
-  readonly rows: readonly Buffer[];
+  readonly rows: Buffers;
 }
 
 /** The rows of one project that has tables of its own. */

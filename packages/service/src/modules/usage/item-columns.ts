@@ -45,6 +45,11 @@ export class ItemColumns {
     ['item.ledger_transaction_id', new ArrayColumn(this.#lengths, this.#transactionId)],
   ];
 
+  /** Of all rows. */
+  get count(): number {
+    return this.#lengths.total;
+  }
+
   /** Those of one row, and the ledger transaction of each; none at all when nothing was posted. */
   add(items: readonly UsageItemRow[], transactionIds: readonly string[]): void {
     this.#lengths.add(items.length);

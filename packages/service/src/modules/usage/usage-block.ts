@@ -47,7 +47,6 @@ export class UsageBlock {
   readonly #xBilling = new PlainColumn('String');
   readonly #items = new ItemColumns();
   #eventCount = 0;
-  #itemCount = 0;
 
   readonly #columns: readonly NamedColumn[] = [
     ['tenant_id', this.#tenantId],
@@ -86,7 +85,7 @@ export class UsageBlock {
   }
 
   get itemCount(): number {
-    return this.#itemCount;
+    return this.#items.count;
   }
 
   /** Names of the columns, in their order. */
@@ -133,7 +132,6 @@ export class UsageBlock {
     this.#xBilling.string(row.xBilling);
     this.#items.add(row.items, row.itemTransactionIds);
     this.#eventCount++;
-    this.#itemCount += row.items.length;
   }
 
   /** What was added, in pieces: valid until `clear()` or the next row. */
@@ -145,7 +143,6 @@ export class UsageBlock {
   clear(): void {
     for (const [, column] of this.#columns) column.clear();
     this.#eventCount = 0;
-    this.#itemCount = 0;
   }
 }
 

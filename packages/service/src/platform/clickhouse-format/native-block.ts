@@ -84,6 +84,11 @@ export class ListLengths {
     this.#ends.int64(this.#total);
   }
 
+  /** Of all rows. */
+  get total(): number {
+    return this.#total;
+  }
+
   /** For each row, how many elements it and all before it have. */
   ends(): Buffer {
     return this.#ends.bytes();
@@ -161,7 +166,6 @@ export class DictionaryColumn implements NativeColumn {
   readonly #keys = new ByteWriter();
   #codes = new ByteWriter();
   #isWide = false;
-  #count = 0;
   #last: string | undefined;
   #lastCode = 0;
 
@@ -170,7 +174,6 @@ export class DictionaryColumn implements NativeColumn {
     this.#codeOf.clear();
     this.#keys.clear();
     this.#codes.clear();
-    this.#count = 0;
     this.#last = undefined;
   }
 
@@ -181,7 +184,6 @@ export class DictionaryColumn implements NativeColumn {
     }
     if (this.#isWide) this.#codes.uint32(this.#lastCode);
     else this.#codes.uint16(this.#lastCode);
-    this.#count++;
   }
 
   prefix(): Buffer[] {
@@ -190,13 +192,13 @@ export class DictionaryColumn implements NativeColumn {
 
   data(): Buffer[] {
     // Nothing at all stands for no values.
-    if (this.#count === 0) return [];
+    if (this.#codes.length === 0) return [];
     const layout = OWN_KEYS | (this.#isWide ? CODES_OF_32_BITS : CODES_OF_16_BITS);
     return [
       uint64(layout),
       uint64(this.#codeOf.size),
       this.#keys.bytes(),
-      uint64(this.#count),
+      uint64(this.#codes.length / (this.#isWide ? 4 : 2)),
       this.#codes.bytes(),
     ];
   }
