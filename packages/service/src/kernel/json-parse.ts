@@ -1,5 +1,6 @@
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import { decimalFromNumber, equals, parseDecimal } from './decimal.js';
+import { scanJson } from './json-scan.js';
 
 /** A JSON number whose value no double holds: its source text stands for it. */
 export class NumericText {
@@ -46,6 +47,17 @@ const CLOSE_BRACKET = 0x5d;
 const LOWER_E = 0x65;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+/**
+ * Parses UTF-8 JSON and keeps every number exact, at the price of one scan where all of them fit doubles.
+ * @throws SyntaxError, JsonDepthError
+ */
+export function parseJson(bytes: Buffer): unknown {
+  const { depthMax, hasInexactNumber } = scanJson(bytes);
+  if (depthMax > JSON_DEPTH_MAX) throw new JsonDepthError();
+  const text = bytes.toString('utf8');
+  return hasInexactNumber ? parseLossless(text) : JSON.parse(text);
+}
 
 /**
  * Parses exactly the texts that `JSON.parse` does, to the same values, except that a number whose value a double

@@ -49,38 +49,12 @@ export function stringEnd(bytes: Uint8Array, from: number): number {
  * never understates the depth.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
-  return scan(bytes, 0, false);
-}
-
-/** What a look over a part of a text tells. */
-export interface PartScan extends Pick<JsonScan, 'hasInexactNumber'> {
-  /** Index just past it, or the length of the text when it does not end. */
-  readonly end: number;
-}
-
-/** Of the object or list that begins at `from`. */
-export function scanContainer(bytes: Uint8Array, from: number): PartScan {
-  return scan(bytes, from, true);
-}
-
-/** Of the number that begins at `from`. */
-export function scanNumber(bytes: Uint8Array, from: number): PartScan {
-  const end = numberEnd(bytes, from);
-  return { hasInexactNumber: mayBeInexact(bytes, from, end), end };
-}
-
-/** Whether the value that begins with this byte is a number. */
-export function startsNumber(byte: number | undefined): boolean {
-  return byte !== undefined && KINDS[byte] === NUMBER;
-}
-
-function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): JsonScan & PartScan {
   const length = bytes.length;
   let depth = 0;
   let depthMax = 0;
   let valueCount = 0;
   let hasInexactNumber = false;
-  let at = from;
+  let at = 0;
   while (at < length) {
     const kind = KINDS[bytes[at] as number];
     if (kind === OTHER) {
@@ -95,7 +69,6 @@ function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): Json
     } else if (kind === CLOSE) {
       depth--;
       at++;
-      if (endsWithContainer && depth === 0) break;
     } else if (kind === COMMA) {
       valueCount++;
       at++;
@@ -106,7 +79,44 @@ function scan(bytes: Uint8Array, from: number, endsWithContainer: boolean): Json
       at = end;
     }
   }
-  return { depthMax, valueCount, hasInexactNumber, end: at };
+  return { depthMax, valueCount, hasInexactNumber };
+}
+
+/** Whether the value that begins with this byte is a number. */
+export function startsNumber(byte: number | undefined): boolean {
+  return byte !== undefined && KINDS[byte] === NUMBER;
+}
+
+/** Index just past the value that begins at `from` in valid JSON; of other bytes, some index from there to the length. */
+export function valueEnd(bytes: Uint8Array, from: number): number {
+  const first = bytes[from];
+  if (first === 0x22) return stringEnd(bytes, from);
+  if (first === 0x7b || first === 0x5b) return containerEnd(bytes, from);
+  let at = from;
+  for (let byte = first; byte !== undefined && byte > 0x20; byte = bytes[++at]) {
+    if (byte === 0x2c || byte === 0x5d || byte === 0x7d) break;
+  }
+  return at;
+}
+
+/** Brackets and braces differ from each other in one bit alone. */
+const BRACKET_BIT = 0x20;
+
+function containerEnd(bytes: Uint8Array, from: number): number {
+  const length = bytes.length;
+  let depth = 0;
+  let at = from;
+  while (at < length) {
+    const byte = bytes[at] as number;
+    if (byte === 0x22) {
+      at = stringEnd(bytes, at);
+      continue;
+    }
+    at++;
+    if ((byte | BRACKET_BIT) === 0x7b) depth++;
+    else if ((byte | BRACKET_BIT) === 0x7d && --depth === 0) return at;
+  }
+  return length;
 }
 
 /** Index of the first byte after `from` that cannot be part of a number. */
@@ -121,7 +131,7 @@ function numberEnd(bytes: Uint8Array, from: number): number {
 }
 
 /** True for any exponent and for too many significant digits; zeros before the first other digit do not count. */
-function mayBeInexact(bytes: Uint8Array, from: number, end: number): boolean {
+export function mayBeInexact(bytes: Uint8Array, from: number, end: number): boolean {
   if (end - from > NORMAL_CHARS_MAX) return true;
   let significantDigits = 0;
   for (let at = from; at < end; at++) {

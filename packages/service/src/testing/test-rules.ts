@@ -1,3 +1,4 @@
+import { ALL } from '../kernel/json.js';
 import type { Rules } from '../modules/pipeline/index.js';
 import {
   type RatedEvent,
@@ -14,7 +15,7 @@ const ONE = 10n ** 18n;
 
 /** Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
 export function testRules(isMended = () => false): Rules {
-  const version: RuleVersion = { version: 3, rate: (input) => rate(input, isMended()) };
+  const version: RuleVersion = { version: 3, reads: ALL, rate: (input) => rate(input, isMended()) };
   const at = (ruleSetId: string) => (ruleSetId === 'ers_unpublished' ? undefined : version);
   return {
     refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => at(ref.ruleSetId) } })),

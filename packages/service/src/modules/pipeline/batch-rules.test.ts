@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ALL } from '../../kernel/json.js';
 import type { RuleSetRef, RuleVersion } from '../rules/index.js';
 import { BatchRules, type Rules } from './batch-rules.js';
 
 const VERSION: RuleVersion = {
   version: 1,
+  reads: ALL,
   rate: () => ({ ok: true, dimensions: new Map(), items: [] }),
 };
 

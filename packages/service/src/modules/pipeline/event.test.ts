@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ALL, NumericText, SelectedMembers } from '../../kernel/json.js';
 import { EventBody } from './event.js';
 
 function batch(
@@ -33,8 +34,7 @@ describe('EventBody', () => {
       externalEventId: 'x',
       idempotencyKey: 'k',
       budgetLeaseId: 'bl_1',
-      input: {
-        rawJson: { a: 1 },
+      facts: {
         occurredAt: 7,
         subject: { type: 'user', id: 'u' },
         billing: { items: [{ metric: 'm', quantity: '1.5' }] },
@@ -52,7 +52,7 @@ describe('EventBody', () => {
       budgetLeaseId: '',
       metadata: '',
       xBilling: '',
-      input: { rawJson: { a: 1 }, occurredAt: 7 },
+      facts: { occurredAt: 7 },
     });
   });
 
@@ -61,8 +61,44 @@ describe('EventBody', () => {
     expect(body.envelope(0)).toMatchObject({
       extractorRuleSetId: 'ers_path',
       source: 's',
-      input: { occurredAt: 1 },
+      facts: { occurredAt: 1 },
     });
+  });
+
+  it('reads of raw_json what is selected, without losing a digit', () => {
+    const rawJson = '{"x":[1,{"n":2}],"n":12345678901234567890,"u":{"y":0,"t":"\\u0041"}}';
+    const body = batch([EVENT]);
+    const selection = new SelectedMembers([
+      ['n', ALL],
+      ['u', new SelectedMembers([['t', ALL]])],
+    ]);
+    expect(body.rawJson(0, selection)).toEqual({});
+    expect(body.rawJson(0, ALL)).toEqual({ a: 1 });
+    const many = new EventBody(
+      Buffer.from(
+        `{"events":[{"raw_json":{"n":1}},{"raw_json":0,"raw_json": ${rawJson} ,"metadata":{"n":3}}]}`,
+      ),
+      'batch',
+      2,
+      null,
+    );
+    expect(many.rawJson(1, selection)).toEqual({ n: new NumericText('12345678901234567890'), u: { t: 'A' } });
+    expect(many.rawJson(0, selection)).toEqual({ n: 1 });
+  });
+
+  it.each([
+    ['in an event', '{"events":[{"raw\\u005fjson":{"a":1,"n":12345678901234567890}}]}'],
+    ['in a body', '{"event\\u0073":[{"raw_json":{"a":1,"n":12345678901234567890}}]}'],
+    ['in raw_json', '{"events":[{"raw_json":{"\\u0061":1,"n":12345678901234567890}}]}'],
+  ])('reads all of raw_json where a name is escaped %s', (_, text) => {
+    const body = new EventBody(Buffer.from(text), 'batch', 1, null);
+    const expected = { a: 1, n: new NumericText('12345678901234567890') };
+    expect(body.rawJson(0, new SelectedMembers([['a', ALL]]))).toEqual(expected);
+  });
+
+  it.each(['7', '"t"', 'null', '[{"a":1}]'])('gives raw_json as it is where it is %s', (rawJson) => {
+    const body = single(`{"raw_json":${rawJson}}`);
+    expect(body.rawJson(0, new SelectedMembers([['a', ALL]]))).toEqual(JSON.parse(rawJson));
   });
 
   it('keeps the bytes of raw_json as they were sent', () => {

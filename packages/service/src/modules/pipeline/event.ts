@@ -1,5 +1,15 @@
-import { type EventsScan, parseScanned, scanEvents, stringifyLossless } from '../../kernel/json.js';
-import { type RatingInput, ratingInputOf } from '../rules/index.js';
+import {
+  ALL,
+  type JsonSelection,
+  JsonSpan,
+  parseJson,
+  SelectedEntries,
+  SelectedMembers,
+  SPAN,
+  selectJson,
+  stringifyLossless,
+} from '../../kernel/json.js';
+import { type RatingFacts, ratingFactsOf } from '../rules/index.js';
 
 /** Events that arrived together: one accepted request, or one event that is rated anew. */
 export interface EventGroup {
@@ -32,8 +42,8 @@ export interface Envelope {
   readonly externalEventId: string;
   readonly idempotencyKey: string;
   readonly budgetLeaseId: string;
-  /** What is rated: subject, time, `raw_json` and `x-billing`. */
-  readonly input: RatingInput;
+  /** What is rated beside `raw_json`: subject, time and `x-billing`. */
+  readonly facts: RatingFacts;
   /** JSON text of `raw_json` as it was sent, or printed where the bytes could not be told apart. */
   readonly rawJsonText: Uint8Array | string;
   readonly metadata: string;
@@ -42,11 +52,32 @@ export interface Envelope {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Of `raw_json` only some places are read, once it is known by which rules. */
+const ENVELOPE = new SelectedMembers([
+  ['extractor_rule_set_id', ALL],
+  ['source', ALL],
+  ['external_event_id', ALL],
+  ['idempotency_key', ALL],
+  ['occurred_at', ALL],
+  ['subject_type', ALL],
+  ['subject_id', ALL],
+  ['metadata', ALL],
+  ['x-billing', ALL],
+  ['x-usage-control', ALL],
+  ['raw_json', SPAN],
+]);
+const BODIES = {
+  single: ENVELOPE,
+  batch: new SelectedMembers([
+    ['source', ALL],
+    ['events', new SelectedEntries(ENVELOPE)],
+  ]),
+};
+
 /** The body of one request. It was validated when it was accepted; what is not as expected now throws. */
 export class EventBody {
   #events: readonly Fields[] | undefined;
   #source = '';
-  #spans: EventsScan['rawJsonSpans'];
 
   constructor(
     private readonly bytes: Buffer,
@@ -64,11 +95,19 @@ export class EventBody {
       externalEventId: text(fields, 'external_event_id'),
       idempotencyKey: text(fields, 'idempotency_key'),
       budgetLeaseId: text(control, 'budget_lease_id'),
-      input: ratingInputOf(fields),
-      rawJsonText: this.#rawJsonText(index, fields),
+      facts: ratingFactsOf(fields),
+      rawJsonText: this.#rawJsonText(fields),
       metadata: jsonText(fields.metadata),
       xBilling: jsonText(fields['x-billing']),
     };
+  }
+
+  /** The event's `raw_json`, parsed, at least as far as it is selected. */
+  rawJson(index: number, selection: JsonSelection): unknown {
+    const { raw_json: rawJson } = this.#fields(index);
+    if (!(rawJson instanceof JsonSpan)) return rawJson;
+    const { start, end } = rawJson;
+    return selectJson(this.bytes, selection, start) ?? parseJson(this.bytes.subarray(start, end));
   }
 
   /**
@@ -83,7 +122,7 @@ export class EventBody {
       return index === 0 ? this.bytes.toString('utf8') : '{}';
     }
     const { raw_json: _, ...rest } = fields;
-    const rawJson = this.#rawJsonText(index, fields);
+    const rawJson = this.#rawJsonText(fields);
     const rawJsonText = typeof rawJson === 'string' ? rawJson : Buffer.from(rawJson).toString('utf8');
     const envelope = stringifyLossless({ ...rest, source: text(fields, 'source') || this.#source });
     return `${envelope.slice(0, -1)},"raw_json":${rawJsonText}}`;
@@ -92,7 +131,6 @@ export class EventBody {
   /** Forgets what was parsed, which is many times the size of its text; asked again, it parses again. */
   close(): void {
     this.#events = undefined;
-    this.#spans = undefined;
   }
 
   #fields(index: number): Fields {
@@ -103,22 +141,19 @@ export class EventBody {
   }
 
   #parse(): readonly Fields[] {
-    const { rawJsonSpans, hasInexactNumber } = scanEvents(this.bytes, this.kind);
-    const body = parseScanned(this.bytes, hasInexactNumber);
+    const body = selectJson(this.bytes, BODIES[this.kind]) ?? parseJson(this.bytes);
     if (!isFields(body)) throw new TypeError('the body is not an object');
     const events = this.kind === 'single' ? [body] : body.events;
     if (!Array.isArray(events) || events.length !== this.eventCount) {
       throw new TypeError(`the body does not hold ${this.eventCount} events`);
     }
     this.#source = text(body, 'source');
-    this.#spans = rawJsonSpans?.length === events.length ? rawJsonSpans : undefined;
     return events;
   }
 
-  #rawJsonText(index: number, fields: Fields): Uint8Array | string {
-    const span = this.#spans?.[index];
-    if (span !== undefined) return this.bytes.subarray(span.start, span.end);
-    return stringifyLossless(fields.raw_json ?? null);
+  #rawJsonText({ raw_json: rawJson = null }: Fields): Uint8Array | string {
+    if (rawJson instanceof JsonSpan) return this.bytes.subarray(rawJson.start, rawJson.end);
+    return stringifyLossless(rawJson);
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
+import { ALL } from '../../kernel/json.js';
 import type { RuleVersion } from '../rules/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { BatchRules } from './batch-rules.js';
@@ -47,6 +48,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
   };
   const slow: RuleVersion = {
     version: 1,
+    reads: ALL,
     rate: () => {
       rated += 1;
       nowMs += 10;

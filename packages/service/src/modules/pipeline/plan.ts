@@ -105,7 +105,7 @@ class Planner {
     for (const [index, event] of events.entries()) {
       const envelope = envelopes[index];
       const version =
-        envelope && rules.at(group.projectId, envelope.extractorRuleSetId, envelope.input.occurredAt);
+        envelope && rules.at(group.projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
       const known = version instanceof Promise ? await version : version;
       rated.push(rateEvent(group, event, envelope, known, onDefect));
       if (this.#turns.isOver) await this.#turns.pause();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
+import { ALL, SelectedMembers } from '../../kernel/json.js';
 import type { RatingInput, RuleVersion } from '../rules/index.js';
 import { EventBody, type EventGroup } from './event.js';
 import { rateEvent, readEnvelope } from './rating.js';
@@ -8,7 +9,7 @@ const OCCURRED_AT = 1_750_000_000;
 
 /** What the rules are asked to rate for an event with these fields. */
 function inputOf(fields: object): RatingInput | undefined {
-  const event = { occurred_at: OCCURRED_AT, raw_json: { a: 1 }, ...fields };
+  const event = { occurred_at: OCCURRED_AT, raw_json: { a: 1, unread: 2 }, ...fields };
   const idHex = rawEventHex('ten_1', 'prj_1', OCCURRED_AT, 'k');
   const accepted = { projectNo: 1, idHex, index: 0 };
   const group: EventGroup = {
@@ -25,6 +26,7 @@ function inputOf(fields: object): RatingInput | undefined {
   let asked: RatingInput | undefined;
   const version: RuleVersion = {
     version: 1,
+    reads: new SelectedMembers([['a', ALL]]),
     rate: (input) => {
       asked = input;
       return { ok: true, dimensions: new Map(), items: [] };

@@ -1,6 +1,6 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
 import { NOT_POSTED, type PostedFields, type RatedUsage } from '../limits/index.js';
-import { dimensionTexts, type RuleVersion } from '../rules/index.js';
+import { dimensionTexts, type RuleVersion, ratingInput } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
@@ -23,7 +23,7 @@ const NO_ENVELOPE: Envelope = {
   externalEventId: '',
   idempotencyKey: '',
   budgetLeaseId: '',
-  input: { rawJson: null, occurredAt: 0 },
+  facts: { occurredAt: 0 },
   rawJsonText: '',
   metadata: '',
   xBilling: '',
@@ -119,13 +119,13 @@ function outcomeOf(
   envelope: Envelope,
   version: RuleVersion | undefined,
 ): RatedEvent {
-  const { input, budgetLeaseId } = envelope;
-  const { occurredAt } = input;
+  const { facts, budgetLeaseId } = envelope;
+  const { occurredAt } = facts;
   if (occurredAt !== occurredAtOf(group, event)) {
     throw new Error('the event id tells another time than the event');
   }
   if (version === undefined) return failedWith(group, event, envelope, NO_RULES);
-  const rated = version.rate(input);
+  const rated = version.rate(ratingInput(facts, group.body.rawJson(event.index, version.reads)));
   return {
     envelope,
     occurredAt,
@@ -148,7 +148,7 @@ function failedWith(
     envelope,
     occurredAt: occurredAtOf(group, event),
     extractorVersion: 0,
-    subject: envelope.input.subject,
+    subject: envelope.facts.subject,
     dimensions: NO_DIMENSIONS,
     items: NO_ITEMS,
     budgetLeaseId: envelope.budgetLeaseId,
@@ -182,7 +182,7 @@ export function rowOf(
     idempotencyKey: envelope.idempotencyKey,
     subjectType: subject?.type ?? '',
     subjectId: subject?.id ?? '',
-    subjectIsSent: envelope.input.subject !== undefined,
+    subjectIsSent: envelope.facts.subject !== undefined,
     accountId: posted.accountId,
     budgetLeaseId: envelope.budgetLeaseId,
     leaseStatus: posted.leaseStatus,

@@ -37,7 +37,13 @@ export {
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
-export { type RatingInput, ratingInputOf } from './rating-input.js';
+export {
+  type RatingFacts,
+  type RatingInput,
+  ratingFactsOf,
+  ratingInput,
+  ratingInputOf,
+} from './rating-input.js';
 export { registerRuleSetRoutes } from './routes.js';
 export { type RuleVersion, refuseToCompile } from './rule-version.js';
 

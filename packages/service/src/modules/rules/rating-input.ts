@@ -36,15 +36,19 @@ export interface Billing {
   readonly discount_hints?: HintsByMetric<DiscountHint>;
 }
 
-/** All of an event that its rating depends on, beside the rules. */
-export interface RatingInput {
-  /** The event's `raw_json`, parsed; numbers that no double holds are NumericText. */
-  readonly rawJson: unknown;
+/** All of an event that its rating depends on, beside the rules and `raw_json`. */
+export interface RatingFacts {
   /** Unix seconds; NaN where the event names no time. */
   readonly occurredAt: number;
   /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
-  readonly subject?: Subject;
-  readonly billing?: Billing;
+  readonly subject?: Subject | undefined;
+  readonly billing?: Billing | undefined;
+}
+
+/** All of an event that its rating depends on, beside the rules. */
+export interface RatingInput extends RatingFacts {
+  /** The event's `raw_json`, parsed, at least as far as the rules read it; numbers that no double holds are NumericText. */
+  readonly rawJson: unknown;
 }
 
 /** Fields of an event as ingest takes them, parsed without losing a digit. */
@@ -55,15 +59,21 @@ export type EventFields = Readonly<Record<string, unknown>>;
  * `fields` were checked when the event was accepted; what is not as expected is as if it were absent.
  */
 export function ratingInputOf(fields: EventFields): RatingInput {
-  const { raw_json: rawJson, occurred_at: time, subject_type: type, subject_id: id } = fields;
-  const occurredAt = typeof time === 'number' ? time : Number.NaN;
-  const subject = isText(type) && isText(id) ? { type, id } : undefined;
-  const billing = fields['x-billing'];
+  return ratingInput(ratingFactsOf(fields), fields.raw_json);
+}
+
+/** @param rawJson parsed, at least as far as the rules read it */
+export function ratingInput({ occurredAt, subject, billing }: RatingFacts, rawJson: unknown): RatingInput {
+  return { occurredAt, subject, billing, rawJson };
+}
+
+/** The facts of an event whose `raw_json` has yet to be read. */
+export function ratingFactsOf(fields: EventFields): RatingFacts {
+  const { occurred_at: time, subject_type: type, subject_id: id, 'x-billing': billing } = fields;
   return {
-    rawJson,
-    occurredAt,
-    ...(subject === undefined ? undefined : { subject }),
-    ...(isObject(billing) ? { billing: billing as Billing } : undefined),
+    occurredAt: typeof time === 'number' ? time : Number.NaN,
+    subject: isText(type) && isText(id) ? { type, id } : undefined,
+    billing: isObject(billing) ? (billing as Billing) : undefined,
   };
 }
 

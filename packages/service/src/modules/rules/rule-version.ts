@@ -1,5 +1,6 @@
 import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { ALL, type JsonSelection } from '../../kernel/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';
@@ -22,6 +23,8 @@ export interface RuleConfigs {
 export interface RuleVersion {
   /** Of the extractor rule set. */
   readonly version: number;
+  /** All of an event's `raw_json` that `rate` reads. */
+  readonly reads: JsonSelection;
   /** @throws Error when a config, which compiled when it was saved, no longer does */
   rate(input: RatingInput): RatedEvent;
 }
@@ -34,15 +37,15 @@ export interface RuleVersion {
 export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: BoundedMemory): RuleVersion {
   const { version } = extractor;
   const compiled = compileExtractor(extractor.config, extractor, codeMemory);
-  if (!compiled.ok) return { version, rate: () => refuseToCompile(extractor, compiled.issues) };
+  if (!compiled.ok) return { version, reads: ALL, rate: () => refuseToCompile(extractor, compiled.issues) };
   const compiledPricings: CompiledPricing[] = [];
   for (const pricing of pricings) {
     const result = compilePricing(pricing.config, pricing, codeMemory);
-    if (!result.ok) return { version, rate: () => refuseToCompile(pricing, result.issues) };
+    if (!result.ok) return { version, reads: ALL, rate: () => refuseToCompile(pricing, result.issues) };
     compiledPricings.push(result.pricing);
   }
   const rules = { extractor: compiled.extractor, prices: priceBookOf(compiledPricings) };
-  return { version, rate: (input) => rateEvent(rules, input) };
+  return { version, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
 }
 
 /** @throws Error, always: whatever was saved compiled then */

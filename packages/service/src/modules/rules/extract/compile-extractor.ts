@@ -1,9 +1,11 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
+import type { JsonSelection } from '../../../kernel/json.js';
 import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';
+import { selectionOf } from './selection.js';
 import { compileSubject, type ReadSubject } from './subject.js';
 
 /** Which version of which rule set is compiled. */
@@ -18,6 +20,8 @@ export const UNSAVED: RuleOrigin = { ruleSetId: '', version: 0 };
 /** An extractor rule set, ready to read and rate events. Immutable, and free of any state between events. */
 export interface CompiledExtractor {
   readonly origin: RuleOrigin;
+  /** All of `raw_json` that the paths can read. */
+  readonly reads: JsonSelection;
   readonly readSubject: ReadSubject;
   /** By name: equal dimensions of two events are then in equal order, whatever version read them. */
   readonly dimensions: readonly CompiledDimension[];
@@ -49,13 +53,13 @@ export function* extractorPieces(
   codeMemory?: BoundedMemory,
 ): Pieces<ExtractorResult> {
   const issues = new Issues(codeMemory);
-  const extractor: CompiledExtractor = {
-    origin,
+  const readers = {
     readSubject: compileSubject(config.subject ?? {}, issues),
     dimensions: compileDimensions(config.dimensions ?? [], issues).toSorted((a, b) =>
       a.name < b.name ? -1 : 1,
     ),
     chargeItems: yield* compileChargeItems(config.charge_item_extractors ?? [], issues),
   };
-  return issues.found.length === 0 ? { ok: true, extractor } : { ok: false, issues: issues.found };
+  if (issues.found.length > 0) return { ok: false, issues: issues.found };
+  return { ok: true, extractor: { origin, reads: selectionOf(issues.paths), ...readers } };
 }

@@ -1,5 +1,5 @@
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
-import { compilePath, type ReadPath } from './path.js';
+import { compilePath, type PathSegment, type ReadPath } from './path.js';
 import { type CompileResult, RuleExpression } from './rule-expression.js';
 
 /** One thing that is wrong with a rule set. */
@@ -12,6 +12,8 @@ export interface Issue {
 /** Everything that is wrong with a rule set: users mend it in one go. */
 export class Issues {
   readonly found: Issue[] = [];
+  /** All paths that were compiled. */
+  readonly paths: (readonly PathSegment[])[] = [];
 
   /** @param codeMemory of expressions that were checked when they were saved: they are compiled once they are needed */
   constructor(private readonly codeMemory?: BoundedMemory) {}
@@ -24,9 +26,12 @@ export class Issues {
   path(source: string | undefined, path: string): ReadPath | undefined {
     if (source === undefined) return undefined;
     const compiled = compilePath(source);
-    if (compiled.ok) return compiled.read;
-    this.add(path, compiled.message);
-    return undefined;
+    if (!compiled.ok) {
+      this.add(path, compiled.message);
+      return undefined;
+    }
+    this.paths.push(compiled.segments);
+    return compiled.read;
   }
 
   /** An expression of the configuration, where there is one. */

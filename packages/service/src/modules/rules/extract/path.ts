@@ -5,7 +5,7 @@ import { NumericText } from '../../../kernel/json.js';
 export type ReadPath = (root: unknown) => unknown;
 
 export type CompiledPath =
-  | { readonly ok: true; readonly read: ReadPath }
+  | { readonly ok: true; readonly read: ReadPath; readonly segments: readonly PathSegment[] }
   | { readonly ok: false; readonly message: string };
 
 const environment = new JSONPathEnvironment();
@@ -15,7 +15,7 @@ const SHORTHAND_NAME =
   /^[A-Z_a-z\u0080-\u{d7ff}\u{e000}-\u{10ffff}][0-9A-Z_a-z\u0080-\u{d7ff}\u{e000}-\u{10ffff}]*$/u;
 
 /** A member name, or an index of an array that counts from its end when negative. */
-type Segment = string | number;
+export type PathSegment = string | number;
 
 /**
  * Compiles a singular query of RFC 9535; without the leading `$.`, that is understood.
@@ -34,7 +34,7 @@ export function compilePath(source: string): CompiledPath {
     const message = `expected a path to one node, of names and indexes only; ${source} may select more than one`;
     return { ok: false, message: `${at}: ${message}` };
   }
-  const segments: Segment[] = [];
+  const segments: PathSegment[] = [];
   for (const { selectors } of query.segments) {
     const selector = selectors[0] as unknown as { name?: string; index: number; token: Token };
     const { name } = selector;
@@ -44,7 +44,7 @@ export function compilePath(source: string): CompiledPath {
     }
     segments.push(name ?? selector.index);
   }
-  return { ok: true, read: readerOf(segments) };
+  return { ok: true, read: readerOf(segments), segments };
 }
 
 /** Where the first part of the path stands that may select more than one node. */
@@ -70,7 +70,7 @@ function position(source: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
-function readerOf(segments: readonly Segment[]): ReadPath {
+function readerOf(segments: readonly PathSegment[]): ReadPath {
   const [first, second, ...rest] = segments.map(stepOf);
   if (first === undefined) return (root) => root;
   if (second === undefined) return first;
@@ -82,7 +82,7 @@ function readerOf(segments: readonly Segment[]): ReadPath {
   };
 }
 
-function stepOf(segment: Segment): ReadPath {
+function stepOf(segment: PathSegment): ReadPath {
   if (typeof segment === 'number') return (node) => (Array.isArray(node) ? node.at(segment) : undefined);
   // Reading a property is several times faster than asking for it first, which only inherited names need.
   return segment in Object.prototype

@@ -1,0 +1,265 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} from './json-grammar.js';
+import { parseJson, parseLossless } from './json-parse.js';
+import { mayBeInexact, startsNumber, valueEnd } from './json-scan.js';
+
+/** Where a value stands; `end` is exclusive. */
+export class JsonSpan {
+  constructor(
+    readonly start: number,
+    readonly end: number,
+  ) {}
+}
+
+/** The whole value is read. */
+export const ALL = Symbol('all');
+/** Only where the value stands is noted, as a `JsonSpan`. */
+export const SPAN = Symbol('span');
+
+/** What is to be read of a JSON value. */
+export type JsonSelection = typeof ALL | typeof SPAN | SelectedMembers | SelectedEntries;
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const RECENT_MAX = 16;
+const RECENT_CHARS_MAX = 40;
+
+/** Some members of an object, of which there may be this many: each key of a text is compared with all of them. */
+export const SELECTED_MEMBERS_MAX = 64;
+
+/** Some members of an object; of what is no object, null is read. */
+export class SelectedMembers {
+  readonly members: readonly Member[];
+
+  /** @throws RangeError for too many, and for a name that is not selectable */
+  constructor(selections: Iterable<readonly [name: string, JsonSelection]>) {
+    this.members = Array.from(selections, ([name, selection]) => new Member(name, selection));
+    if (this.members.length > SELECTED_MEMBERS_MAX || !this.members.every(({ name }) => isSelectable(name))) {
+      throw new RangeError(`expected at most ${SELECTED_MEMBERS_MAX} members, of selectable names`);
+    }
+  }
+}
+
+/** Not the name that an object cannot simply be given, nor one that UTF-8 does not hold. */
+export function isSelectable(name: string): boolean {
+  return name !== '__proto__' && !LONE_SURROGATE.test(name);
+}
+
+/** All entries of a list, alike; of what is no list, null is read. */
+export class SelectedEntries {
+  readonly texts = new RecentTexts();
+
+  constructor(readonly each: JsonSelection) {}
+}
+
+/** ASCII texts that were read lately: many are the same in event after event, and need not be made anew. */
+class RecentTexts {
+  readonly #texts: string[] = [];
+
+  textOf(bytes: Buffer, start: number, end: number): string {
+    const length = end - start;
+    if (length === 0 || length > RECENT_CHARS_MAX) return bytes.toString('latin1', start, end);
+    const place = ((bytes[start] as number) + 7 * (bytes[end - 1] as number) + 31 * length) % RECENT_MAX;
+    const recent = this.#texts[place];
+    if (recent !== undefined && recent.length === length) {
+      let at = 0;
+      while (at < length && recent.charCodeAt(at) === bytes[start + at]) at++;
+      if (at === length) return recent;
+    }
+    const text = bytes.toString('latin1', start, end);
+    this.#texts[place] = text;
+    return text;
+  }
+}
+
+class Member {
+  readonly nameBytes: Uint8Array;
+  readonly texts = new RecentTexts();
+
+  constructor(
+    readonly name: string,
+    readonly selection: JsonSelection,
+  ) {
+    this.nameBytes = Buffer.from(name);
+  }
+}
+
+/**
+ * Reads of a text, which is known to be JSON, what is selected, without making anything of the rest: as `parseLossless` would, with fewer
+ * members. The last of duplicate keys wins.
+ *
+ * @param start of a value; what stands around it is not looked at
+ * @returns undefined where keys have escapes, or the text turns out not to be JSON: then parse all of it
+ */
+export function selectJson(bytes: Buffer, selection: JsonSelection, start = 0): unknown {
+  try {
+    return new Selector(bytes, start).value(selection, ROOT_TEXTS);
+  } catch (error) {
+    if (error === NOT_PLAIN) return undefined;
+    throw error;
+  }
+}
+
+const ROOT_TEXTS = new RecentTexts();
+
+/** Thrown and caught in here only. */
+const NOT_PLAIN = new Error('not plain JSON');
+
+/** An integer of so few digits is exact in a double. */
+const QUICK_DIGITS_MAX = 15;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_N = 0x6e;
+const LOWER_T = 0x74;
+/** Set in no byte of ASCII. */
+const HIGH_BIT = 0x80;
+
+/** A cursor over JSON. On other bytes its answers mean nothing, but it ends, and stays within the bytes. */
+class Selector {
+  #at: number;
+
+  constructor(
+    private readonly bytes: Buffer,
+    start: number,
+  ) {
+    this.#at = start;
+    this.#next();
+  }
+
+  /** @param texts that stood at this place before */
+  value(selection: JsonSelection, texts: RecentTexts): unknown {
+    if (selection === ALL) return this.#all(texts);
+    const start = this.#at;
+    const first = this.bytes[start];
+    if (selection instanceof SelectedMembers && first === OPEN_BRACE) return this.#object(selection.members);
+    if (selection instanceof SelectedEntries && first === OPEN_BRACKET) return this.#list(selection);
+    this.#skip();
+    return selection === SPAN ? new JsonSpan(start, this.#at) : null;
+  }
+
+  #object(members: readonly Member[]): unknown {
+    const object: Record<string, unknown> = {};
+    this.#at++;
+    for (let next = this.#next(); next !== CLOSE_BRACE; next = this.#goOn()) {
+      const member = this.#key(members);
+      if (this.#next() !== COLON) throw NOT_PLAIN;
+      this.#at++;
+      this.#next();
+      if (member === undefined) this.#skip();
+      else object[member.name] = this.value(member.selection, member.texts);
+    }
+    this.#at++;
+    return object;
+  }
+
+  #list({ each, texts }: SelectedEntries): unknown {
+    const list: unknown[] = [];
+    this.#at++;
+    for (let next = this.#next(); next !== CLOSE_BRACKET; next = this.#goOn()) {
+      list.push(this.value(each, texts));
+    }
+    this.#at++;
+    return list;
+  }
+
+  /** Moves past a key, and tells whose it is. */
+  #key(members: readonly Member[]): Member | undefined {
+    const { bytes } = this;
+    if (bytes[this.#at] !== QUOTE) throw NOT_PLAIN;
+    const start = this.#at + 1;
+    let end = start;
+    for (let byte = bytes[end]; byte !== QUOTE; byte = bytes[++end]) {
+      if (byte === BACKSLASH || byte === undefined) throw NOT_PLAIN;
+    }
+    this.#at = end + 1;
+    for (const member of members) if (isAt(bytes, start, end, member.nameBytes)) return member;
+    return undefined;
+  }
+
+  #all(texts: RecentTexts): unknown {
+    const { bytes } = this;
+    const start = this.#at;
+    const first = bytes[start];
+    if (first === QUOTE) return this.#string(texts);
+    this.#skip();
+    const end = this.#at;
+    if (startsNumber(first)) return quickInteger(bytes, start, end) ?? numberOf(bytes, start, end);
+    if (first === LOWER_N) return null;
+    if (first === OPEN_BRACE || first === OPEN_BRACKET) return parseJson(bytes.subarray(start, end));
+    return first === LOWER_T;
+  }
+
+  #string(texts: RecentTexts): string {
+    const { bytes } = this;
+    const start = this.#at + 1;
+    let end = start;
+    let bits = 0;
+    for (let byte = bytes[end]; byte !== QUOTE; byte = bytes[++end]) {
+      if (byte === BACKSLASH || byte === undefined) return this.#escapedString();
+      bits |= byte;
+    }
+    this.#at = end + 1;
+    return (bits & HIGH_BIT) === 0 ? texts.textOf(bytes, start, end) : bytes.toString('utf8', start, end);
+  }
+
+  /** Escapes are JSON.parse's own business. */
+  #escapedString(): string {
+    const start = this.#at;
+    this.#skip();
+    return JSON.parse(this.bytes.toString('utf8', start, this.#at)) as string;
+  }
+
+  #skip(): void {
+    const end = valueEnd(this.bytes, this.#at);
+    if (end === this.#at) throw NOT_PLAIN;
+    this.#at = end;
+  }
+
+  /** Moves past the comma behind an entry, and to what comes then. */
+  #goOn(): number | undefined {
+    const next = this.#next();
+    if (next !== COMMA) return next;
+    this.#at++;
+    return this.#next();
+  }
+
+  /** Moves to the first byte that is no whitespace, and answers it; undefined at the end. */
+  #next(): number | undefined {
+    const { bytes } = this;
+    while ((bytes[this.#at] as number) <= SPACE) this.#at++;
+    return bytes[this.#at];
+  }
+}
+
+function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
+  const { length } = name;
+  if (end - start !== length) return false;
+  for (let at = 0; at < length; at++) if (bytes[start + at] !== name[at]) return false;
+  return true;
+}
+
+/** Undefined for what is not made of digits alone, or of too many. */
+function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
+  if (end - start > QUICK_DIGITS_MAX) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte < ZERO || byte > NINE) return undefined;
+    value = value * 10 + (byte - ZERO);
+  }
+  return value;
+}
+
+function numberOf(bytes: Buffer, start: number, end: number): unknown {
+  const text = bytes.toString('latin1', start, end);
+  return mayBeInexact(bytes, start, end) ? parseLossless(text) : Number(text);
+}

@@ -1,0 +1,30 @@
+import {
+  ALL,
+  isSelectable,
+  type JsonSelection,
+  SELECTED_MEMBERS_MAX,
+  SelectedMembers,
+} from '../../../kernel/json.js';
+import type { PathSegment } from './path.js';
+
+/** What some paths select below one value; `ALL` where one of them needs the whole of it. */
+type Selected = Map<string, Selected> | typeof ALL;
+
+/** All that these paths can read: a value of which no more is read answers each of them as the whole value does. */
+export function selectionOf(paths: Iterable<readonly PathSegment[]>): JsonSelection {
+  let selected: Selected = new Map();
+  for (const path of paths) selected = withPath(selected, path, 0);
+  return toSelection(selected);
+}
+
+function withPath(selected: Selected, path: readonly PathSegment[], depth: number): Selected {
+  const segment = path[depth];
+  // An index may count from the end of a list, so that all of it must be known.
+  if (selected === ALL || typeof segment !== 'string' || !isSelectable(segment)) return ALL;
+  return selected.set(segment, withPath(selected.get(segment) ?? new Map(), path, depth + 1));
+}
+
+function toSelection(selected: Selected): JsonSelection {
+  if (selected === ALL || selected.size > SELECTED_MEMBERS_MAX) return ALL;
+  return new SelectedMembers(Array.from(selected, ([name, below]) => [name, toSelection(below)] as const));
+}
