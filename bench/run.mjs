@@ -18,7 +18,7 @@ const unknown = [...options].filter((option) => !['--quick', '--no-floors', '--l
 if (unknown.length > 0) throw new Error(`unknown option ${unknown[0]}`);
 const seconds = options.has('--quick') ? QUICK : FULL;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-if (!existsSync(here('../packages/service/dist/main/cli.js'))) {
+if (!existsSync(here('../packages/service/dist/bundle/cli.js'))) {
   console.error('The service is not built: run npm ci && npm run build first.');
   process.exit(1);
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { RULE_SET } from './events.mjs';
 import { PLAN_RULES } from './limits.mjs';
 
-const PROGRAM = fileURLToPath(new URL('../packages/service/dist/main/cli.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../packages/service/dist/bundle/cli.js', import.meta.url));
 const HOST = '127.0.0.1';
 const SERVICE_KEY = 'benchmark-service-key-0123456789';
 const READY_TIMEOUT_MS = 120_000;

@@ -28,40 +28,51 @@ export function prepare(project) {
     '-b',
     inRepository(project),
   ]);
-  buildConsole();
+  bundle();
 }
 
-/** Bundles the console when what it is made from has changed since. */
-export function buildConsole() {
-  const stamp = inRepository('packages/console/dist/web/.made-from');
-  const sources = consoleSources();
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
+/** Bundles the console and the program, each when what it is made from has changed since. */
+export function bundle() {
+  bundlePackage('packages/console', 'dist/web', [
+    ...files('packages/console/src', /(?<!\.test)\.(ts|tsx|css)$/),
+    ...files('packages/contract/src', /(?<!\.test)\.ts$/),
+    'packages/console/index.html',
+  ]);
+  bundlePackage('packages/service', 'dist/bundle', [
+    ...files('packages/service/dist', /(?<!\.test)\.js$/).filter((path) => !path.includes('/dist/bundle/')),
+    ...files('packages/contract/dist', /(?<!\.test)\.js$/),
+  ]);
+}
+
+function bundlePackage(folder, output, sources) {
+  const stamp = inRepository(`${folder}/${output}/.made-from`);
+  const hash = hashOf([...sources, `${folder}/vite.config.ts`, 'package-lock.json']);
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
   const vite = inRepository('node_modules/vite/bin/vite.js');
-  run('the build of the console', [
+  run(`bundling ${folder}`, [
     process.execPath,
     vite,
     'build',
     '--logLevel',
     'warn',
-    inRepository('packages/console'),
+    '--config',
+    inRepository(`${folder}/vite.config.ts`),
+    inRepository(folder),
   ]);
-  writeFileSync(stamp, sources);
+  writeFileSync(stamp, hash);
 }
 
-/** A hash of everything that the console is made from. */
-function consoleSources() {
+/** Paths of the files below a folder, in a fixed order. */
+function files(folder, pattern) {
+  return readdirSync(inRepository(folder), { recursive: true })
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => pattern.test(path))
+    .sort();
+}
+
+function hashOf(paths) {
   const hash = createHash('sha256');
-  const files = ['packages/console/src', 'packages/contract/src']
-    .flatMap((folder) =>
-      readdirSync(inRepository(folder), { recursive: true }).map((name) => `${folder}/${name}`),
-    )
-    .filter((path) => /\.(ts|tsx|css)$/.test(path) && !/\.test\.tsx?$/.test(path));
-  for (const path of [
-    ...files.sort(),
-    'packages/console/index.html',
-    'packages/console/vite.config.ts',
-    'package-lock.json',
-  ])
+  for (const path of paths)
     hash
       .update(`${path}\0`)
       .update(readFileSync(inRepository(path)))

@@ -4,6 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { inRepository, prepare } from './prepare.mjs';
 
 prepare('packages/service');
-const program = inRepository('packages/service/dist/main/cli.js');
+const program = inRepository('packages/service/dist/bundle/cli.js');
 process.argv = [process.execPath, program, 'demo', ...process.argv.slice(2)];
 await import(pathToFileURL(program).href);

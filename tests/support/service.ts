@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { isRunning, type ProcessIdentity } from '../../packages/service/src/platform/process-identity.js';
 import { descendantsOf, killNow } from './process-tree.js';
 
-const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/main/cli.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
 const END_TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 20;

