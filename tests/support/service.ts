@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { isRunning, type ProcessIdentity } from '../../packages/service/src/plat
 import { descendantsOf, killNow } from './process-tree.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
+const BUNDLE = fileURLToPath(new URL('../../scripts/bundle.mjs', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
 const END_TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 20;
@@ -34,9 +35,15 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** A service on an empty data directory that is not started yet. Needs a build. */
+/** Asked once: what is built while the tests run is not noticed. */
+let isBundled = false;
+
+/** A service on an empty data directory that is not started yet. @throws Error when what is built is not of the sources compiled last */
 export async function newService(options: ServiceOptions = {}): Promise<RunningService> {
-  if (!existsSync(PROGRAM)) throw new Error('The service is not built: run npm run build.');
+  if (!isBundled) {
+    execFileSync(process.execPath, [BUNDLE, '--check'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    isBundled = true;
+  }
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
   // PostgreSQL runs under another account when the test runs as root, and must be able to pass through.
   chmodSync(dataDir, 0o711);

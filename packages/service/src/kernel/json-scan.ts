@@ -8,6 +8,8 @@ export interface JsonScan {
   readonly hasInexactNumber: boolean;
 }
 
+/** Digits of an integer that is quickly made. */
+const QUICK_DIGITS_MAX = 15;
 /** Any number of this many significant digits comes back unchanged from a double of normal size. */
 const EXACT_DIGITS_MAX = 15;
 /** No number this short without an exponent is small enough to lose digits as a subnormal double. */
@@ -91,7 +93,7 @@ export function startsNumber(byte: number | undefined): boolean {
 export function valueEnd(bytes: Uint8Array, from: number): number {
   const first = bytes[from];
   if (first === 0x22) return stringEnd(bytes, from);
-  if (first === 0x7b || first === 0x5b) return containerEnd(bytes, from);
+  if (first === 0x7b || first === 0x5b) return passContainer(bytes, from);
   let at = from;
   for (let byte = first; byte !== undefined && byte > 0x20; byte = bytes[++at]) {
     if (byte === 0x2c || byte === 0x5d || byte === 0x7d) break;
@@ -102,7 +104,7 @@ export function valueEnd(bytes: Uint8Array, from: number): number {
 /** Brackets and braces differ from each other in one bit alone. */
 const BRACKET_BIT = 0x20;
 
-function containerEnd(bytes: Uint8Array, from: number): number {
+function passContainer(bytes: Uint8Array, from: number): number {
   const length = bytes.length;
   let depth = 0;
   let at = from;
@@ -128,6 +130,18 @@ function numberEnd(bytes: Uint8Array, from: number): number {
     if (!isDigit && byte !== 0x2e && byte !== 0x65 && byte !== 0x45 && byte !== 0x2b && byte !== 0x2d) break;
   }
   return at;
+}
+
+/** The integer, when it is made of digits alone, so few that a double is exact. */
+export function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
+  if (end - start > QUICK_DIGITS_MAX) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }
 
 /** True for any exponent and for too many significant digits; zeros before the first other digit do not count. */

@@ -10,7 +10,7 @@ import {
   SPACE,
 } from './json-grammar.js';
 import { parseJson, parseLossless } from './json-parse.js';
-import { mayBeInexact, startsNumber, valueEnd } from './json-scan.js';
+import { mayBeInexact, quickInteger, startsNumber, valueEnd } from './json-scan.js';
 
 /** Where a value stands; `end` is exclusive. */
 export class JsonSpan {
@@ -29,24 +29,49 @@ export const SPAN = Symbol('span');
 export type JsonSelection = typeof ALL | typeof SPAN | SelectedMembers | SelectedEntries;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+const IS_ASCII = /^[\0-\x7f]*$/;
 
-const RECENT_MAX = 16;
-const RECENT_CHARS_MAX = 40;
-
-/** Some members of an object, of which there may be this many: each key of a text is compared with all of them. */
-export const SELECTED_MEMBERS_MAX = 64;
+/** So few members are compared one by one. */
+const COMPARED_MAX = 4;
 
 /** Some members of an object; of what is no object, null is read. */
 export class SelectedMembers {
   readonly members: readonly Member[];
+  /** Where members are many. */
+  readonly #byLength: ReadonlyMap<number, readonly Member[]> | undefined;
+  readonly #byKey: ReadonlyMap<string, Member> | undefined;
 
-  /** @throws RangeError for too many, and for a name that is not selectable */
+  /** @throws RangeError for a name that is not selectable */
   constructor(selections: Iterable<readonly [name: string, JsonSelection]>) {
     this.members = Array.from(selections, ([name, selection]) => new Member(name, selection));
-    if (this.members.length > SELECTED_MEMBERS_MAX || !this.members.every(({ name }) => isSelectable(name))) {
-      throw new RangeError(`expected at most ${SELECTED_MEMBERS_MAX} members, of selectable names`);
-    }
+    const unselectable = this.members.find(({ name }) => !isSelectable(name));
+    if (unselectable !== undefined) throw new RangeError(`${unselectable.name} cannot be selected`);
+    if (this.members.length <= COMPARED_MAX) return;
+    this.#byLength = byKeyLength(this.members);
+    this.#byKey = new Map(this.members.map((member) => [member.key, member]));
   }
+
+  /** The member of the key between these places; of many members, no slower than of few. */
+  find(bytes: Buffer, start: number, end: number): Member | undefined {
+    const length = end - start;
+    const alike = this.#byLength === undefined ? this.members : this.#byLength.get(length);
+    if (alike === undefined) return undefined;
+    if (alike.length > COMPARED_MAX) return this.#byKey?.get(bytes.toString('latin1', start, end));
+    for (const member of alike)
+      if (member.key.length === length && isAt(bytes, start, member.key)) return member;
+    return undefined;
+  }
+}
+
+function byKeyLength(members: readonly Member[]): Map<number, Member[]> {
+  const byLength = new Map<number, Member[]>();
+  for (const member of members) {
+    const { length } = member.key;
+    const alike = byLength.get(length);
+    if (alike === undefined) byLength.set(length, [member]);
+    else alike.push(member);
+  }
+  return byLength;
 }
 
 /** Not the name that an object cannot simply be given, nor one that UTF-8 does not hold. */
@@ -60,6 +85,9 @@ export class SelectedEntries {
 
   constructor(readonly each: JsonSelection) {}
 }
+
+const RECENT_MAX = 16;
+const RECENT_CHARS_MAX = 40;
 
 /** ASCII texts that were read lately: many are the same in event after event, and need not be made anew. */
 class RecentTexts {
@@ -81,15 +109,20 @@ class RecentTexts {
   }
 }
 
+/** Of places that have none of their own. */
+const SOME_TEXTS = new RecentTexts();
+
 class Member {
-  readonly nameBytes: Uint8Array;
-  readonly texts = new RecentTexts();
+  /** The bytes of the name, a character for each. */
+  readonly key: string;
+  readonly texts: RecentTexts;
 
   constructor(
     readonly name: string,
     readonly selection: JsonSelection,
   ) {
-    this.nameBytes = Buffer.from(name);
+    this.key = IS_ASCII.test(name) ? name : Buffer.from(name).toString('latin1');
+    this.texts = selection === ALL ? new RecentTexts() : SOME_TEXTS;
   }
 }
 
@@ -102,22 +135,16 @@ class Member {
  */
 export function selectJson(bytes: Buffer, selection: JsonSelection, start = 0): unknown {
   try {
-    return new Selector(bytes, start).value(selection, ROOT_TEXTS);
+    return new Selector(bytes, start).value(selection, SOME_TEXTS);
   } catch (error) {
     if (error === NOT_PLAIN) return undefined;
     throw error;
   }
 }
 
-const ROOT_TEXTS = new RecentTexts();
-
 /** Thrown and caught in here only. */
 const NOT_PLAIN = new Error('not plain JSON');
 
-/** An integer of so few digits is exact in a double. */
-const QUICK_DIGITS_MAX = 15;
-const ZERO = 0x30;
-const NINE = 0x39;
 const LOWER_N = 0x6e;
 const LOWER_T = 0x74;
 /** Set in no byte of ASCII. */
@@ -140,13 +167,13 @@ class Selector {
     if (selection === ALL) return this.#all(texts);
     const start = this.#at;
     const first = this.bytes[start];
-    if (selection instanceof SelectedMembers && first === OPEN_BRACE) return this.#object(selection.members);
+    if (selection instanceof SelectedMembers && first === OPEN_BRACE) return this.#object(selection);
     if (selection instanceof SelectedEntries && first === OPEN_BRACKET) return this.#list(selection);
     this.#skip();
     return selection === SPAN ? new JsonSpan(start, this.#at) : null;
   }
 
-  #object(members: readonly Member[]): unknown {
+  #object(members: SelectedMembers): unknown {
     const object: Record<string, unknown> = {};
     this.#at++;
     for (let next = this.#next(); next !== CLOSE_BRACE; next = this.#goOn()) {
@@ -172,7 +199,7 @@ class Selector {
   }
 
   /** Moves past a key, and tells whose it is. */
-  #key(members: readonly Member[]): Member | undefined {
+  #key(members: SelectedMembers): Member | undefined {
     const { bytes } = this;
     if (bytes[this.#at] !== QUOTE) throw NOT_PLAIN;
     const start = this.#at + 1;
@@ -181,8 +208,7 @@ class Selector {
       if (byte === BACKSLASH || byte === undefined) throw NOT_PLAIN;
     }
     this.#at = end + 1;
-    for (const member of members) if (isAt(bytes, start, end, member.nameBytes)) return member;
-    return undefined;
+    return members.find(bytes, start, end);
   }
 
   #all(texts: RecentTexts): unknown {
@@ -240,23 +266,9 @@ class Selector {
   }
 }
 
-function isAt(bytes: Uint8Array, start: number, end: number, name: Uint8Array): boolean {
-  const { length } = name;
-  if (end - start !== length) return false;
-  for (let at = 0; at < length; at++) if (bytes[start + at] !== name[at]) return false;
+function isAt(bytes: Uint8Array, start: number, key: string): boolean {
+  for (let at = 0; at < key.length; at++) if (bytes[start + at] !== key.charCodeAt(at)) return false;
   return true;
-}
-
-/** Undefined for what is not made of digits alone, or of too many. */
-function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start > QUICK_DIGITS_MAX) return undefined;
-  let value = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] as number;
-    if (byte < ZERO || byte > NINE) return undefined;
-    value = value * 10 + (byte - ZERO);
-  }
-  return value;
 }
 
 function numberOf(bytes: Buffer, start: number, end: number): unknown {

@@ -14,6 +14,7 @@ import {
   spaceEnd,
   stringEnd,
 } from './json-grammar.js';
+import { quickInteger } from './json-scan.js';
 
 export interface SkimBounds {
   /** Containers open at once. */
@@ -21,9 +22,6 @@ export interface SkimBounds {
   /** Counted as by `scanJson`. */
   readonly valuesMax: number;
 }
-
-/** An integer of so few digits is exact in a double, and quickly made. */
-const QUICK_DIGITS_MAX = 15;
 
 /** Keys that were read before: the same few need not be made anew for every event. */
 const KEYS_MAX = 64;
@@ -156,18 +154,6 @@ class Skimmer {
     if (end === BROKEN) throw NOT_PLAIN;
     this.#at = end;
   }
-}
-
-/** Undefined for what is not made of digits alone, or of too many. */
-function quickInteger(bytes: Buffer, start: number, end: number): number | undefined {
-  if (end - start > QUICK_DIGITS_MAX) return undefined;
-  let value = 0;
-  for (let at = start; at < end; at++) {
-    const digit = (bytes[at] as number) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 /** The string between two quotes. */

@@ -9,7 +9,6 @@ export {
   isSelectable,
   type JsonSelection,
   JsonSpan,
-  SELECTED_MEMBERS_MAX,
   SelectedEntries,
   SelectedMembers,
   SPAN,

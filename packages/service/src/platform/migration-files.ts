@@ -28,7 +28,7 @@ export type StoreName = 'postgres' | 'clickhouse';
 
 /** Reads `db/<store>/NNNN_name.sql`, in order. */
 export function readMigrations(store: StoreName): Migration[] {
-  // src/platform and dist/platform are equally deep.
+  // As deep below the package as src/platform are dist/platform, and dist/bundle, which runs.
   const folder = new URL(`../../db/${store}/`, import.meta.url);
   const migrations = readdirSync(fileURLToPath(folder))
     .filter((file) => file.endsWith('.sql'))

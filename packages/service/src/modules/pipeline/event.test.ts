@@ -123,15 +123,18 @@ describe('EventBody', () => {
     });
   });
 
-  it.each<[string, EventBody]>([
-    ['not JSON', single('{"a":')],
-    ['not an object', single('[1]')],
-    ['null', single('null')],
-    ['short of events', new EventBody(Buffer.from('{"events":[{}]}'), 'batch', 2, null)],
-    ['without events', new EventBody(Buffer.from('{}'), 'batch', 1, null)],
-    ['of events that are no objects', batch([7])],
-  ])('refuses a body that is %s, and still stores its events', (_, body) => {
+  it.each<[string, 'single' | 'batch', string, number]>([
+    ['not JSON', 'single', '{"a":', 1],
+    ['not an object', 'single', '[1]', 1],
+    ['null', 'single', 'null', 1],
+    ['short of events', 'batch', '{"events":[{}]}', 2],
+    ['without events', 'batch', '{}', 1],
+    ['of events that are no objects', 'batch', '{"events":[7]}', 1],
+  ])('refuses a body that is %s, and still stores all of it', (_, kind, text, eventCount) => {
+    const body = new EventBody(Buffer.from(text), kind, eventCount, null);
     expect(() => body.envelope(0)).toThrow();
-    expect(typeof body.storedText(0)).toBe('string');
+    expect(body.storedText(0)).toBe(text);
+    // Rated anew, and unreadable still.
+    expect(single(text).storedText(0)).toBe(text);
   });
 });

@@ -1,3 +1,4 @@
+import { BatchIngestItem } from '@tollgate/contract';
 import {
   ALL,
   type JsonSelection,
@@ -53,19 +54,9 @@ export interface Envelope {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Of `raw_json` only some places are read, once it is known by which rules. */
-const ENVELOPE = new SelectedMembers([
-  ['extractor_rule_set_id', ALL],
-  ['source', ALL],
-  ['external_event_id', ALL],
-  ['idempotency_key', ALL],
-  ['occurred_at', ALL],
-  ['subject_type', ALL],
-  ['subject_id', ALL],
-  ['metadata', ALL],
-  ['x-billing', ALL],
-  ['x-usage-control', ALL],
-  ['raw_json', SPAN],
-]);
+const ENVELOPE = new SelectedMembers(
+  Object.keys(BatchIngestItem.properties).map((name) => [name, name === 'raw_json' ? SPAN : ALL] as const),
+);
 const BODIES = {
   single: ENVELOPE,
   batch: new SelectedMembers([
@@ -115,6 +106,7 @@ export class EventBody {
    * the event's own even where it came from the batch. Never throws: an unreadable body is kept whole, once.
    */
   storedText(index: number): string {
+    if (this.kind === 'single') return this.bytes.toString('utf8');
     let fields: Fields;
     try {
       fields = this.#fields(index);

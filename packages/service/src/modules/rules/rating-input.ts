@@ -54,20 +54,20 @@ export interface RatingInput extends RatingFacts {
 /** Fields of an event as ingest takes them, parsed without losing a digit. */
 export type EventFields = Readonly<Record<string, unknown>>;
 
-/**
- * The one way from an event to its rating, so that it means the same in production, on replay and in a test of the rules.
- * `fields` were checked when the event was accepted; what is not as expected is as if it were absent.
- */
+/** What is rated, of an event that was parsed whole. */
 export function ratingInputOf(fields: EventFields): RatingInput {
   return ratingInput(ratingFactsOf(fields), fields.raw_json);
 }
 
-/** @param rawJson parsed, at least as far as the rules read it */
+/**
+ * With `ratingFactsOf` the one way from an event to its rating, so that it means the same in production, on replay and in a test of the rules.
+ * @param rawJson parsed, at least as far as the rules read it
+ */
 export function ratingInput({ occurredAt, subject, billing }: RatingFacts, rawJson: unknown): RatingInput {
   return { occurredAt, subject, billing, rawJson };
 }
 
-/** The facts of an event whose `raw_json` has yet to be read. */
+/** Of fields that were checked when the event was accepted; what is not as expected is as if it were absent. */
 export function ratingFactsOf(fields: EventFields): RatingFacts {
   const { occurred_at: time, subject_type: type, subject_id: id, 'x-billing': billing } = fields;
   return {

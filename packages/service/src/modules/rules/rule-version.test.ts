@@ -1,6 +1,8 @@
 import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
+import { parseJson, selectJson } from '../../kernel/json.js';
 import { ruleVersionOf } from './rule-version.js';
 import { items, itemsOf } from './testing.js';
 
@@ -59,4 +61,66 @@ it.each<[string, Parameters<typeof versionOf>[0], string]>([
   const version = versionOf(configs);
   expect(version.version).toBe(2);
   expect(() => rateBy(version, { n: 1 })).toThrow(message);
+});
+
+it('rates by what it says that it reads as by all of raw_json', () => {
+  const NAMES = ['a', 'b', 'total', 'constructor', '__proto__', 'é'];
+  const path = fc
+    .array(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.constantFrom(...NAMES).map((name) => `['${name}']`) },
+        { weight: 1, arbitrary: fc.integer({ min: -1, max: 1 }).map((index) => `[${index}]`) },
+      ),
+      { minLength: 1, maxLength: 2 },
+    )
+    .map((segments) => `$${segments.join('')}`);
+  const config: fc.Arbitrary<ExtractorConfig> = fc.record(
+    {
+      subject: fc.record({ type_path: path, id_path: path, default_type: fc.constant('user') }),
+      dimensions: fc
+        .uniqueArray(path, { maxLength: 3 })
+        .map((paths) => paths.map((of, index) => ({ name: `d${index}`, path: of, type: 'string' as const }))),
+      charge_item_extractors: fc
+        .array(fc.record({ path, less_paths: fc.array(path, { maxLength: 2 }) }), { maxLength: 3 })
+        .map((all) =>
+          all.map((one, index) => ({
+            ...one,
+            metric: `m${index}`,
+            type: 'number' as const,
+            unit_price_expr: 'dec("2")',
+          })),
+        ),
+    },
+    { requiredKeys: ['charge_item_extractors'] },
+  );
+  const scalar = fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom('7', '0.10', '12345678901234567890.5', '1e3') },
+    { weight: 1, arbitrary: fc.constantFrom('-1', '"user"', '"\\u0041"', 'null', '"é"') },
+  );
+  const value = fc.oneof(
+    { weight: 3, arbitrary: scalar },
+    fc.array(scalar, { maxLength: 2 }).map((texts) => `[${texts.join()}]`),
+    fc
+      .array(fc.tuple(fc.constantFrom(...NAMES), scalar), { maxLength: 4 })
+      .map((entries) => `{${entries.map(([name, text]) => `"${name}":${text}`).join()}}`),
+  );
+  const rawJson = fc
+    .array(fc.tuple(fc.constantFrom(...NAMES, '\\u0061'), value), { maxLength: 10 })
+    .map((entries) => `{${entries.map(([name, text]) => `"${name}":${text}`).join()}}`);
+  let items = 0;
+  fc.assert(
+    fc.property(config, rawJson, (extractor, text) => {
+      const version = versionOf({ extractor });
+      const bytes = Buffer.from(text);
+      const whole = version.rate({ rawJson: parseJson(bytes), occurredAt: 0 });
+      const read = version.rate({
+        rawJson: selectJson(bytes, version.reads) ?? parseJson(bytes),
+        occurredAt: 0,
+      });
+      if (whole.ok) items += whole.items.length;
+      expect(read).toEqual(whole);
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(items).toBeGreaterThan(30);
 });

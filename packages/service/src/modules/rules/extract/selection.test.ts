@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  ALL,
-  parseLossless,
-  SELECTED_MEMBERS_MAX,
-  SelectedMembers,
-  selectJson,
-} from '../../../kernel/json.js';
+import { JSON_DEPTH_MAX, parseLossless, selectJson } from '../../../kernel/json.js';
 import { compileExtractor } from './index.js';
 import { compilePath } from './path.js';
 import { selectionOf } from './selection.js';
@@ -43,10 +37,11 @@ describe('selects', () => {
     expect(selected(TEXT, ...paths)).toEqual(expected);
   });
 
-  it('all of a value of which very much is read', () => {
-    const names = Array.from({ length: SELECTED_MEMBERS_MAX }, (_, index) => `m${index}`);
-    expect(ofPaths(...names)).toBeInstanceOf(SelectedMembers);
-    expect(ofPaths(...names, 'more')).toBe(ALL);
+  it('nothing by paths that are deeper than what is accepted', () => {
+    const path = (depth: number) => Array.from({ length: depth }, () => 'a').join('.');
+    const text = `${'{"a":'.repeat(JSON_DEPTH_MAX)}1${'}'.repeat(JSON_DEPTH_MAX)}`;
+    expect(selected(text, path(JSON_DEPTH_MAX))).toEqual(JSON.parse(text));
+    expect(selected(text, path(JSON_DEPTH_MAX + 1))).toEqual({});
   });
 });
 

@@ -1,8 +1,8 @@
 import {
   ALL,
   isSelectable,
+  JSON_DEPTH_MAX,
   type JsonSelection,
-  SELECTED_MEMBERS_MAX,
   SelectedMembers,
 } from '../../../kernel/json.js';
 import type { PathSegment } from './path.js';
@@ -13,7 +13,10 @@ type Selected = Map<string, Selected> | typeof ALL;
 /** All that these paths can read: a value of which no more is read answers each of them as the whole value does. */
 export function selectionOf(paths: Iterable<readonly PathSegment[]>): JsonSelection {
   let selected: Selected = new Map();
-  for (const path of paths) selected = withPath(selected, path, 0);
+  for (const path of paths) {
+    // Nothing that was accepted is nested so deeply.
+    if (path.length <= JSON_DEPTH_MAX) selected = withPath(selected, path, 0);
+  }
   return toSelection(selected);
 }
 
@@ -25,6 +28,6 @@ function withPath(selected: Selected, path: readonly PathSegment[], depth: numbe
 }
 
 function toSelection(selected: Selected): JsonSelection {
-  if (selected === ALL || selected.size > SELECTED_MEMBERS_MAX) return ALL;
+  if (selected === ALL) return ALL;
   return new SelectedMembers(Array.from(selected, ([name, below]) => [name, toSelection(below)] as const));
 }
