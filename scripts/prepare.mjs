@@ -35,17 +35,7 @@ export function prepare(project) {
 export function bundle() {
   for (const { folder, stamp, hash } of staleBundles()) {
     const vite = inRepository('node_modules/vite/bin/vite.js');
-    const config = inRepository(`${folder}/vite.config.ts`);
-    run(`bundling ${folder}`, [
-      process.execPath,
-      vite,
-      'build',
-      '--logLevel',
-      'warn',
-      '--config',
-      config,
-      inRepository(folder),
-    ]);
+    run(`bundling ${folder}`, [process.execPath, vite, 'build', '--logLevel', 'warn', inRepository(folder)]);
     writeFileSync(stamp, hash);
   }
 }

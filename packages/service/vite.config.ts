@@ -11,7 +11,6 @@ const UNBUNDLED = ['chdb', 'pino', 'stripe'];
  * each thread reads them anew.
  */
 export default defineConfig({
-  root: here('.'),
   ssr: { noExternal: true, external: UNBUNDLED },
   build: {
     ssr: true,

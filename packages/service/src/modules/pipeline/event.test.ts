@@ -107,6 +107,34 @@ describe('EventBody', () => {
     expect(String(rawJsonText)).toBe(rawJson);
   });
 
+  it.each<['single' | 'batch', string, string[]]>([
+    ['single', ' { "source" : "s" , "raw_json" : { "a" : [ 1 ] } , "x" : 1.5e3 } ', ['{ "a" : [ 1 ] }']],
+    ['single', '{"raw_json":{"n":1},"raw_json":{"n":2}}', ['{"n":2}']],
+    ['single', '{"metadata":{"raw_json":{"no":1}},"raw_json":{"raw_json":3}}', ['{"raw_json":3}']],
+    ['single', '{"raw_json":"}\\"é","raw_json2":0,"aw_json":1}', ['"}\\"é"']],
+    ['single', '{"raw_json":null}', ['null']],
+    ['single', '{"source":"s"}', ['null']],
+    ['single', '{"raw_json":{"n":1},"raw\\u005fjson":{"n":2}}', ['{"n":2}']],
+    ['batch', '{"events":[{"raw_json":{"a":1}},{"raw_json":{"b":"]"}}]}', ['{"a":1}', '{"b":"]"}']],
+    [
+      'batch',
+      '{"events":[{"raw_json":1}],"x":[],"events":[ {"y":2,"raw_json":3} , {"raw_json":4} ]}',
+      ['3', '4'],
+    ],
+    [
+      'batch',
+      '{"raw_json":0,"events":[{"raw_json":{"events":[{"raw_json":5}]}}]}',
+      ['{"events":[{"raw_json":5}]}'],
+    ],
+    ['batch', '{"events":1,"events":[{"raw_json":2}]}', ['2']],
+    ['batch', '{"events":[{"raw_json":1},{}]}', ['1', 'null']],
+    ['batch', '{"events":[{"raw_json":1,"\\u0061":2}]}', ['1']],
+    ['batch', '{"event\\u0073":[{"raw_json":1}]}', ['1']],
+  ])('finds the raw_json of each event of a %s body %s', (kind, text, expected) => {
+    const body = new EventBody(Buffer.from(text), kind, expected.length, null);
+    expect(expected.map((_, index) => String(body.envelope(index).rawJsonText))).toEqual(expected);
+  });
+
   it('prints raw_json without losing a digit where its bytes cannot be told apart', () => {
     const { rawJsonText } = single('{"raw\\u005fjson":{"n":12345678901234567890}}').envelope(0);
     expect(rawJsonText).toBe('{"n":12345678901234567890}');
