@@ -40,8 +40,21 @@ describe.runIf(hasBrowser)('the console', () => {
     await chart.getByRole('rowheader', { name: 'Total' }).waitFor();
   });
 
-  it('makes a chart from what was used, shows it beforehand, and deletes it', async () => {
+  it('says that a dialog is on its way, and lets nothing else be opened meanwhile', async () => {
+    let send = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      send = resolve;
+    });
+    await page.route(/\/board-dialogs-[^/]*\.js$/, (route) => held.then(() => route.continue()));
     await page.getByRole('button', { name: 'Add chart' }).click();
+    await page.getByRole('status', { name: 'Loading' }).waitFor();
+    expect(await page.evaluate(`document.elementFromPoint(9, 9)?.ariaLabel`)).toBe('Loading');
+    send();
+    await page.getByRole('dialog', { name: 'New chart' }).waitFor();
+    await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+  });
+
+  it('makes a chart from what was used, shows it beforehand, and deletes it', async () => {
     const editor = page.getByRole('dialog', { name: 'New chart' });
     await editor.getByLabel('Title').fill('<img src=x onerror=alert(1)>');
     await editor.getByRole('button', { name: 'llm.output_tokens' }).click();

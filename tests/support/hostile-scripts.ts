@@ -8,7 +8,10 @@ export const DIALOG_TITLE = `(() => {
   return (dialog?.querySelector('h2')?.textContent ?? dialog?.getAttribute('aria-label') ?? '').replace(/\\s~.*/, '');
 })()`;
 
-export const TWO_FRAMES = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
+/** Runs in the page: until timers that were due have run, and what they changed is drawn. */
+export const DRAWN = `new Promise((done) => {
+  setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)));
+})`;
 
 /**
  * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's own words after them:

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { BUTTONS, DIALOG, DIALOG_TITLE, LOOK, TWO_FRAMES, TYPE } from './hostile-scripts.js';
+import { BUTTONS, DIALOG, DIALOG_TITLE, DRAWN, LOOK, TYPE } from './hostile-scripts.js';
 import { HOSTILE_TEXTS, type HostileWriter } from './hostile-text.js';
 
 /** What acts at once, is no part of what is looked at, or leads away. */
@@ -8,7 +8,8 @@ const OPENS_MORE = /^(Add|Show|Choose|More|New|Edit|Form|JSON)\b/;
 const TIMEOUT_MS = 5_000;
 /** A picture of a chart is drawn before the click is over. */
 const CHOICE_TIMEOUT_MS = 10_000;
-const SETTLED_MS_MAX = 2_000;
+const SETTLED_MS_MAX = 10_000;
+const LOADING = '[role=status][aria-busy=true]';
 const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 360, height: 780 };
 
@@ -41,7 +42,7 @@ export class HostileWalk {
     page.on('request', (request) => {
       if (!request.url().includes('/stream')) this.#pending.add(request);
     });
-    page.on('response', (response) => this.#pending.delete(response.request()));
+    page.on('requestfinished', (request) => this.#pending.delete(request));
     page.on('requestfailed', (request) => this.#pending.delete(request));
     page.on('dialog', (dialog) => {
       if (dialog.type() !== 'beforeunload') this.findings.push(`dialog: ${dialog.message()}`);
@@ -67,7 +68,7 @@ export class HostileWalk {
 
   async #lookAtItNarrow(): Promise<void> {
     await this.page.setViewportSize(NARROW);
-    await this.page.evaluate(TWO_FRAMES);
+    await this.page.evaluate(DRAWN);
     await this.#look();
     await this.page.setViewportSize(WIDE);
   }
@@ -85,7 +86,7 @@ export class HostileWalk {
       await this.#settle();
       await this.#look();
       await this.page.keyboard.press('j');
-      await this.page.evaluate(TWO_FRAMES);
+      await this.page.evaluate(DRAWN);
     }
   }
 
@@ -102,8 +103,15 @@ export class HostileWalk {
   /** Nothing is on its way any more, and what came is drawn. */
   async #settle(): Promise<void> {
     const deadlineMs = performance.now() + SETTLED_MS_MAX;
-    do await this.page.evaluate(TWO_FRAMES);
-    while (this.#pending.size > 0 && performance.now() < deadlineMs);
+    do {
+      await this.page.evaluate(DRAWN);
+      if (!(await this.#isLoading())) return;
+    } while (performance.now() < deadlineMs);
+    this.findings.push(`${this.#path}: still loading after ${SETTLED_MS_MAX} ms`);
+  }
+
+  async #isLoading(): Promise<boolean> {
+    return this.#pending.size > 0 || (await this.page.locator(LOADING).count()) > 0;
   }
 
   async #look(): Promise<void> {
@@ -162,10 +170,7 @@ export class HostileWalk {
       const choice = this.page.getByRole('menuitem').nth(index);
       if (!(await choice.isVisible()) || (await choice.getAttribute('aria-disabled')) !== null) continue;
       if (!this.#isNew(`${name} / ${item}`)) continue;
-      await choice.click({ timeout: CHOICE_TIMEOUT_MS }).catch(async (error: unknown) => {
-        // What the choice before opens is loaded first, and may come so late that it stands over the menu.
-        if ((await this.page.locator(DIALOG).count()) === 0) throw error;
-      });
+      await choice.click({ timeout: CHOICE_TIMEOUT_MS });
       await this.#settle();
       await this.#look();
       if ((await this.page.locator(DIALOG).count()) > 0) await this.#dialog();
@@ -231,7 +236,7 @@ export class HostileWalk {
       attempt++
     ) {
       await this.page.keyboard.press('Escape');
-      await this.page.evaluate(TWO_FRAMES);
+      await this.page.evaluate(DRAWN);
     }
     const isOpen = (await this.page.locator(`${DIALOG}, [role=menu]`).count()) > 0;
     if (isOpen || !this.page.url().endsWith(`${this.base}/${path}`)) await this.#go(path);

@@ -3,6 +3,7 @@ import { Dialog as Radix } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { Button, IconButton } from './button.js';
 import { classes } from './classes.js';
+import { DIMMED } from './dialog-loading.js';
 
 export interface DialogProps {
   readonly title: ReactNode;
@@ -41,7 +42,7 @@ export function Dialog({
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => open || leave()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-black/40 backdrop-blur-[1px]" />
+        <Radix.Overlay className={DIMMED} />
         <Radix.Content
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
           onInteractOutside={(event) => isHeld && event.preventDefault()}

@@ -7,6 +7,7 @@ import { useProject } from '../../project.js';
 import { FailedPage, MissingPage } from '../../shell/failed-page.js';
 import { PageHeader } from '../../shell/page-header.js';
 import { Button, IconButton } from '../../ui/button.js';
+import { DialogLoading } from '../../ui/dialog-loading.js';
 import { Menu } from '../../ui/menu.js';
 import { EmptyState, Skeleton } from '../../ui/states.js';
 import { useBoards } from './api.js';
@@ -78,7 +79,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         />
       )}
       {doing !== undefined && (
-        <Suspense>
+        <Suspense fallback={<DialogLoading />}>
           <BoardDialogs board={board} doing={doing} onDone={() => setDoing(undefined)} range={range} />
         </Suspense>
       )}
