@@ -31,6 +31,16 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(await page.evaluate('document.cookie')).toBe('');
   });
 
+  it('comes up in a browser that names a language which there is not', async () => {
+    const another = await opened.openAnother();
+    await another.addInitScript(
+      `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' });`,
+    );
+    await another.reload();
+    await another.getByRole('heading', { name: 'Boards' }).waitFor();
+    await another.close();
+  });
+
   it('draws the charts of a board, and tells their numbers as a table', async () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     const chart = page.getByRole('region', { name: 'Requests by model' });

@@ -1,4 +1,6 @@
 import { useEffect, useRef } from 'react';
+// First: the library after it asks for the browser's language as it is loaded.
+import '../../browser-language.js';
 import uPlot from 'uplot';
 import { axisNumber, axisTimes } from '../../format.js';
 import { type Theme, useTheme } from '../../theme.js';
