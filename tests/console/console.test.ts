@@ -59,6 +59,8 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('button', { name: 'Add chart' }).click();
     await page.getByRole('status', { name: 'Loading' }).waitFor();
     expect(await page.evaluate(`document.elementFromPoint(9, 9)?.ariaLabel`)).toBe('Loading');
+    const shade = await page.evaluate('getComputedStyle(document.elementFromPoint(9, 9)).backgroundColor');
+    expect(shade).not.toBe('rgba(0, 0, 0, 0)');
     send();
     await page.getByRole('dialog', { name: 'New chart' }).waitFor();
     await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
