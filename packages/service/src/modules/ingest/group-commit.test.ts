@@ -1,8 +1,17 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { QuotaRecord, QuotaRefusal, SegmentRecord } from '../../platform/queue/index.js';
+import {
+  type QuotaRecord,
+  type QuotaRefusal,
+  recordBytes,
+  type SegmentRecord,
+} from '../../platform/queue/index.js';
 import { waitFor } from '../../testing/index.js';
 import type { EventTerms } from './event-admission.js';
 import { GroupCommit } from './group-commit.js';
+
+/** From so many bytes on, with all that is written, a segment is written beside another one. */
+const LARGE_BYTES = 256 * 1_024;
 
 /** A queue whose appends end when the test says so. */
 class HeldQueue {
@@ -54,6 +63,11 @@ const TERMS: EventTerms = {
   endsAt: null,
 };
 
+/** Everything that was due has been done, and nothing that waits for a write. */
+async function turns(): Promise<void> {
+  for (let n = 0; n < 3; n += 1) await new Promise(setImmediate);
+}
+
 const outcomeOf = (work: Promise<void>) =>
   work.then(
     () => 'durable',
@@ -87,6 +101,74 @@ describe('GroupCommit', () => {
     expect(queue.segments[1]).toHaveLength(3);
     queue.release();
     await Promise.all(rest);
+  });
+
+  it('writes what is large beside another segment, and no third', async () => {
+    const queue = new HeldQueue();
+    const commit = new GroupCommit({ queue });
+    const first = commit.accept(record(), TERMS);
+    await queue.appended(1);
+    // A byte too few: it waits, until another one joins it.
+    const fixedBytes = recordBytes(record(0));
+    const small = commit.accept(record(LARGE_BYTES - fixedBytes - 1), TERMS);
+    await turns();
+    expect(queue.segments).toHaveLength(1);
+    const joining = commit.accept(record(), TERMS);
+    await queue.appended(2);
+    expect(queue.segments[1]).toHaveLength(2);
+    const third = commit.accept(record(LARGE_BYTES), TERMS);
+    await turns();
+    expect(queue.segments).toHaveLength(2);
+    queue.release();
+    await first;
+    await queue.appended(3);
+    const last = commit.accept(record(), TERMS);
+    queue.release();
+    await Promise.all([small, joining]);
+    await turns();
+    expect(queue.segments).toHaveLength(3);
+    const closed = commit.close();
+    queue.release();
+    await third;
+    await queue.appended(4);
+    queue.release();
+    await Promise.all([last, closed]);
+  });
+
+  it('never has two small segments or three large ones written at once, and loses nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 1.5 * LARGE_BYTES }), fc.integer({ min: 0, max: 3 })), {
+          maxLength: 30,
+        }),
+        async (requests) => {
+          let running = 0;
+          const written: number[] = [];
+          const ends: (() => void)[] = [];
+          const appendWithinQuota = async (records: readonly QuotaRecord[]) => {
+            const bytes = records.reduce((sum, each) => sum + recordBytes(each.record), 0);
+            running += 1;
+            expect(running).toBeLessThanOrEqual(bytes >= LARGE_BYTES ? 2 : 1);
+            await new Promise<void>((resolve) => ends.push(resolve));
+            written.push(...records.map(({ record: { body } }) => body.length));
+            running -= 1;
+            return [];
+          };
+          const commit = new GroupCommit({ queue: { appendWithinQuota } });
+          const answers: Promise<void>[] = [];
+          for (const [bytes, endsAfter] of requests) {
+            answers.push(commit.accept(record(bytes), TERMS));
+            if (endsAfter > 0) await turns();
+            for (let n = 1; n < endsAfter; n += 1) ends.shift()?.();
+          }
+          const closed = commit.close().then(() => 'closed');
+          while ((await Promise.race([closed, turns()])) !== 'closed') ends.shift()?.();
+          await Promise.all(answers);
+          expect(written.sort()).toEqual(requests.map(([bytes]) => bytes).sort());
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 
   it('splits what waits by bytes and by events, but never a request', async () => {

@@ -16,6 +16,10 @@ const SEGMENT_BYTES_MAX = 8 * 1_048_576;
 const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
 /** Accepted but not yet durable requests may hold this much memory. */
 const PENDING_BYTES_MAX = 64 * 1_048_576;
+/** Segments that are written at once: while the row of one is committed, the bytes of the other are written to their file. */
+const FLUSHES_MAX = 2;
+/** What waits is written beside another segment from this size on. Less waits for that: two small commits cost more than one. */
+const SECOND_FLUSH_BYTES_MIN = 256 * 1_024;
 
 interface Waiter {
   readonly record: SegmentRecord;
@@ -33,16 +37,18 @@ export interface GroupCommitOptions {
 
 /**
  * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
- * that waits, so a lone request waits for nobody and a crowd shares one commit.
+ * that waits, so a lone request waits for nobody and a crowd shares one commit. Large batches do not wait for all of the flush before.
  */
 export class GroupCommit {
   private readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
   private readonly pendingBytesMax: number;
   private readonly segmentBytesMax: number;
   private waiting: Waiter[] = [];
+  private waitingBytes = 0;
   /** Of everything that is not yet answered: waiting or in flight. */
   private pendingBytes = 0;
-  private flushing: Promise<void> | undefined;
+  private readonly flushing = new Set<Promise<void>>();
+  private isBeginning = false;
   private closed = false;
   private readonly spentQuotas = new SpentQuotas();
 
@@ -69,23 +75,43 @@ export class GroupCommit {
       return Promise.reject(new ApiError('ingest_backlog_full', { retryAfterS: 1 }));
     }
     this.pendingBytes += bytes;
+    this.waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.waiting.push({ record, terms, bytes, resolve, reject });
-      this.flushing ??= this.flushAll();
+      this.beginSoon();
     });
   }
 
   /** Refuses what comes from now on; resolves when everything accepted before is answered. */
   async close(): Promise<void> {
     this.closed = true;
-    await this.flushing;
+    this.begin();
+    while (this.flushing.size > 0) await Promise.all(this.flushing);
   }
 
-  private async flushAll(): Promise<void> {
-    // Requests that arrived in the same turn of the event loop share the first segment.
-    await new Promise(setImmediate);
-    while (this.waiting.length > 0) await this.flush(this.takeSegment());
-    this.flushing = undefined;
+  /** Requests that arrive in the same turn of the event loop share a segment. */
+  private beginSoon(): void {
+    if (this.isBeginning) return;
+    this.isBeginning = true;
+    setImmediate(() => {
+      this.isBeginning = false;
+      this.begin();
+    });
+  }
+
+  /** Begins as many flushes as there may be. */
+  private begin(): void {
+    while (this.waiting.length > 0 && this.flushing.size < this.flushesMax()) {
+      const flush = this.flush(this.takeSegment()).then(() => {
+        this.flushing.delete(flush);
+        this.begin();
+      });
+      this.flushing.add(flush);
+    }
+  }
+
+  private flushesMax(): number {
+    return this.waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1;
   }
 
   /** Requests of one month: so what waits can be counted by the month of its segment. */
@@ -104,6 +130,7 @@ export class GroupCommit {
     const rest = this.waiting.slice(taken);
     const segment = taken === this.waiting.length ? this.waiting : this.waiting.slice(0, taken);
     this.waiting = rest;
+    this.waitingBytes = rest.reduce((sum, waiter) => sum + waiter.bytes, 0);
     return segment;
   }
 
