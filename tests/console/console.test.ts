@@ -41,6 +41,73 @@ describe.runIf(hasBrowser)('the console', () => {
     await another.close();
   });
 
+  it.each(['no-preference', 'reduce'] as const)(
+    'says so when it cannot start (motion: %s)',
+    async (motion) => {
+      const another = await opened.openAnother();
+      await another.emulateMedia({ reducedMotion: motion });
+      const note = another.getByText('The console has not started');
+      expect(await note.count()).toBe(0);
+      await another.route(/\/assets\/index-[^/]*\.js$/, (route) => route.abort());
+      await another.reload();
+      await note.waitFor({ state: 'attached' });
+      // Not seen at once, where the console is only about to start.
+      const seen = await another.evaluate(`(() => {
+      const note = document.querySelector('#root > p');
+      const [late] = note.getAnimations();
+      late.pause();
+      return [4_999, 5_000].map((ms) => {
+        late.currentTime = ms;
+        return getComputedStyle(note).visibility;
+      });
+    })()`);
+      expect(seen).toEqual(['hidden', 'visible']);
+      await another.getByRole('link', { name: '/docs' }).waitFor();
+      await another.close();
+      expect(opened.problems.splice(0)).toEqual([expect.stringContaining('ERR_FAILED')]);
+    },
+  );
+
+  it('keeps what is around a page that cannot be loaded, and shows it once it can', async () => {
+    const code = /\/usage-page-[^/]*\.js$/;
+    const another = await opened.openAnother();
+    await another.route(code, (route) => route.abort());
+    const partLink = (part: string) =>
+      another.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part, exact: true });
+    await partLink('Usage').click();
+    const failure = another.getByRole('alert');
+    await failure.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    await waitFor(async () => (await another.title()).startsWith('Not available'));
+    await partLink('Boards').click();
+    await another.getByRole('heading', { name: 'Boards', level: 1 }).waitFor();
+    expect(await failure.count()).toBe(0);
+    await partLink('Usage').click();
+    await failure.waitFor();
+    await another.unroute(code);
+    await failure.getByRole('button', { name: 'Reload' }).click();
+    await another.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    await another.close();
+    const problems = opened.problems.splice(0);
+    expect(problems.length).toBeGreaterThan(0);
+    for (const problem of problems) expect(problem).toMatch(/usage-page|ERR_FAILED/);
+  });
+
+  it('says so when all of it fails, too', async () => {
+    const another = await opened.openAnother();
+    const projects = /\/v1\/projects(\?|$)/;
+    // A name that is no text breaks the navigation, which stands outside of every page.
+    const broken = { projects: [{ id: opened.tenant.projectId, name: {} }], total_count: 1 };
+    await another.route(projects, (route) => route.fulfill({ json: broken }));
+    await another.reload();
+    await another.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+    expect(await another.getByRole('navigation').count()).toBe(0);
+    await another.unroute(projects);
+    await another.getByRole('button', { name: 'Reload' }).click();
+    await another.getByRole('heading', { name: 'Boards', level: 1 }).waitFor();
+    await another.close();
+    expect(opened.problems.splice(0)).not.toEqual([]);
+  });
+
   it('draws the charts of a board, and tells their numbers as a table', async () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     const chart = page.getByRole('region', { name: 'Requests by model' });

@@ -8,6 +8,8 @@ import { projectOfPurchase } from './features/settings/purchase.js';
 import { SignInPage } from './features/sign-in/sign-in-page.js';
 import { ProjectProvider } from './project.js';
 import { NotFoundPage } from './shell/not-found-page.js';
+import { PageBoundary } from './shell/page-boundary.js';
+import { PageHeader } from './shell/page-header.js';
 import { Shell } from './shell/shell.js';
 import { InlineLink } from './ui/inline-link.js';
 import { EmptyState, type FailedRead, ReadFailure, Skeleton } from './ui/states.js';
@@ -72,6 +74,7 @@ export function App() {
 
 function ProjectPages({ projectId }: { readonly projectId: string }) {
   const projects = useProjects();
+  const [location] = useLocation();
   if (projects.isError) return <CenteredFailure of={projects} />;
   if (projects.data === undefined) return <Skeleton className="m-8 h-40" />;
   const project = projects.data.find(({ id }) => id === projectId);
@@ -87,34 +90,36 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   return (
     <ProjectProvider project={project}>
       <Shell>
-        <Suspense fallback={<Skeleton className="m-6 h-96" />}>
-          <Switch>
-            <Route path="/p/:projectId/boards" component={BoardsPage} />
-            <Route path="/p/:projectId/boards/:boardId">
-              {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
-            </Route>
-            <Route path="/p/:projectId/start">
-              <StartPage />
-            </Route>
-            <Route path="/p/:projectId/usage/*?" component={UsagePage} />
-            <Route path="/p/:projectId/rules/*?">
-              <RulesPages />
-            </Route>
-            <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
-            <Route path="/p/:projectId/webhooks/*?">
-              <WebhooksPages />
-            </Route>
-            <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
-            <Route path="/p/:projectId/money" component={AccountsPage} />
-            <Route path="/p/:projectId/money/:accountId">
-              {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
-            </Route>
-            <Route path="/p/:projectId">
-              <Redirect to={`/p/${projectId}/boards`} replace />
-            </Route>
-            <Route component={NotFoundPage} />
-          </Switch>
-        </Suspense>
+        <PageBoundary at={location} head={<PageHeader title="Not available" />}>
+          <Suspense fallback={<Skeleton className="m-6 h-96" />}>
+            <Switch>
+              <Route path="/p/:projectId/boards" component={BoardsPage} />
+              <Route path="/p/:projectId/boards/:boardId">
+                {({ boardId }) => <BoardPage key={boardId} boardId={boardId} />}
+              </Route>
+              <Route path="/p/:projectId/start">
+                <StartPage />
+              </Route>
+              <Route path="/p/:projectId/usage/*?" component={UsagePage} />
+              <Route path="/p/:projectId/rules/*?">
+                <RulesPages />
+              </Route>
+              <Route path="/p/:projectId/limits/*?" component={LimitsPages} />
+              <Route path="/p/:projectId/webhooks/*?">
+                <WebhooksPages />
+              </Route>
+              <Route path="/p/:projectId/settings/*?" component={SettingsPages} />
+              <Route path="/p/:projectId/money" component={AccountsPage} />
+              <Route path="/p/:projectId/money/:accountId">
+                {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
+              </Route>
+              <Route path="/p/:projectId">
+                <Redirect to={`/p/${projectId}/boards`} replace />
+              </Route>
+              <Route component={NotFoundPage} />
+            </Switch>
+          </Suspense>
+        </PageBoundary>
       </Shell>
     </ProjectProvider>
   );

@@ -4,6 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiFailure } from './api/client.js';
 import { App } from './app.js';
+import { PageBoundary } from './shell/page-boundary.js';
 import './styles.css';
 import { applyTheme } from './theme.js';
 
@@ -28,7 +29,9 @@ if (root === null) throw new Error('the page has no root');
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <App />
+      <PageBoundary>
+        <App />
+      </PageBoundary>
     </QueryClientProvider>
   </StrictMode>,
 );
