@@ -8,14 +8,14 @@ import { type RunningService, startService } from './support/service.js';
 const ROUNDS = Number(process.env.TOLLGATE_CRASH_ROUNDS ?? 4);
 const SENDERS = 4;
 const BATCH_EVENTS = 100;
-const LARGE_PROMPT = 'p'.repeat(1_000);
+const LARGE_PROMPT = 'p'.repeat(3_000);
 /** A round's crash comes after so many acknowledged batches, a different number each time. */
 const ACKNOWLEDGED_BATCHES_MIN = 5;
 const ACKNOWLEDGED_BATCHES_SPREAD = 30;
 const SETTLE_TIMEOUT_MS = 60_000;
 
 interface Batch {
-  /** Text beside the usage. Every other batch is large enough for its segment to be kept in a file. */
+  /** Text beside the usage. Every other batch is large enough for its segment to be in a file, and to be written beside another one. */
   readonly prompt: string;
   readonly events: readonly { idempotency_key: string; tokens: number }[];
 }
