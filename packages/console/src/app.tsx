@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect } from 'react';
-import { Redirect, Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { useProjects } from './api/projects.js';
 import { MeProvider, useSession } from './api/session.js';
 import { BoardPage } from './features/boards/board-page.js';
@@ -75,6 +75,7 @@ export function App() {
 function ProjectPages({ projectId }: { readonly projectId: string }) {
   const projects = useProjects();
   const [location] = useLocation();
+  const search = useSearch();
   if (projects.isError) return <CenteredFailure of={projects} />;
   if (projects.data === undefined) return <Skeleton className="m-8 h-40" />;
   const project = projects.data.find(({ id }) => id === projectId);
@@ -90,7 +91,7 @@ function ProjectPages({ projectId }: { readonly projectId: string }) {
   return (
     <ProjectProvider project={project}>
       <Shell>
-        <PageBoundary at={location} head={<PageHeader title="Not available" />}>
+        <PageBoundary at={`${location}?${search}`} head={<PageHeader title="Not available" />}>
           <Suspense fallback={<Skeleton className="m-6 h-96" />}>
             <Switch>
               <Route path="/p/:projectId/boards" component={BoardsPage} />
