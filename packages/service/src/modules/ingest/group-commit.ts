@@ -78,7 +78,7 @@ export class GroupCommit {
     this.waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.waiting.push({ record, terms, bytes, resolve, reject });
-      this.beginSoon();
+      if (this.mayBegin()) this.beginSoon();
     });
   }
 
@@ -101,7 +101,7 @@ export class GroupCommit {
 
   /** Begins as many flushes as there may be. */
   private begin(): void {
-    while (this.waiting.length > 0 && this.flushing.size < this.flushesMax()) {
+    while (this.waiting.length > 0 && this.mayBegin()) {
       const flush = this.flush(this.takeSegment()).then(() => {
         this.flushing.delete(flush);
         this.begin();
@@ -110,8 +110,9 @@ export class GroupCommit {
     }
   }
 
-  private flushesMax(): number {
-    return this.waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1;
+  /** Otherwise what waits is begun with when a flush ends. */
+  private mayBegin(): boolean {
+    return this.flushing.size < (this.waitingBytes >= SECOND_FLUSH_BYTES_MIN ? FLUSHES_MAX : 1);
   }
 
   /** Requests of one month: so what waits can be counted by the month of its segment. */
