@@ -53,14 +53,14 @@ describe.runIf(hasBrowser)('the console', () => {
       await note.waitFor({ state: 'attached' });
       // Not seen at once, where the console is only about to start.
       const seen = await another.evaluate(`(() => {
-      const note = document.querySelector('#root > p');
-      const [late] = note.getAnimations();
-      late.pause();
-      return [4_999, 5_000].map((ms) => {
-        late.currentTime = ms;
-        return getComputedStyle(note).visibility;
-      });
-    })()`);
+        const note = document.querySelector('#root > p');
+        const [late] = note.getAnimations();
+        late.pause();
+        return [4_999, 5_000].map((ms) => {
+          late.currentTime = ms;
+          return getComputedStyle(note).visibility;
+        });
+      })()`);
       expect(seen).toEqual(['hidden', 'visible']);
       await another.getByRole('link', { name: '/docs' }).waitFor();
       await another.close();
@@ -70,23 +70,19 @@ describe.runIf(hasBrowser)('the console', () => {
 
   it('keeps what is around a page that cannot be loaded, and shows it once it can', async () => {
     const code = /\/usage-page-[^/]*\.js$/;
-    const another = await opened.openAnother();
-    await another.route(code, (route) => route.abort());
-    const partLink = (part: string) =>
-      another.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: part, exact: true });
-    await partLink('Usage').click();
-    const failure = another.getByRole('alert');
+    await page.route(code, (route) => route.abort());
+    await opened.choose('Usage');
+    const failure = page.getByRole('alert');
     await failure.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
-    await waitFor(async () => (await another.title()).startsWith('Not available'));
-    await partLink('Boards').click();
-    await another.getByRole('heading', { name: 'Boards', level: 1 }).waitFor();
+    await waitFor(async () => (await page.title()).startsWith('Not available'));
+    await opened.goTo('Boards');
     expect(await failure.count()).toBe(0);
-    await partLink('Usage').click();
+    await opened.choose('Usage');
     await failure.waitFor();
-    await another.unroute(code);
+    await page.unroute(code);
     await failure.getByRole('button', { name: 'Reload' }).click();
-    await another.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
-    await another.close();
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    await opened.goTo('Boards');
     const problems = opened.problems.splice(0);
     expect(problems.length).toBeGreaterThan(0);
     for (const problem of problems) expect(problem).toMatch(/usage-page|ERR_FAILED/);
