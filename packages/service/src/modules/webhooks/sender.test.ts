@@ -90,7 +90,7 @@ describe('posting', () => {
     ['torn', (_received, response) => void response.writeHead(200, { 'content-length': 9 }).end('x')],
   ])('takes the status of an answer whose body is %s', async (_kind, answer) => {
     const { url } = await receiver((received, response) => void answer(received, response));
-    expect(await send(url, { timeoutMs: 200 })).toEqual({ status: 200 });
+    expect(await send(url, { timeoutMs: 2_000 })).toEqual({ status: 200 });
   });
 
   it.each([

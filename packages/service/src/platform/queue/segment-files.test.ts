@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTestPostgres, type TestPostgres, waitFor } from '../../testing/index.js';
 import { SegmentFormatError } from './segment.js';
 import {
@@ -206,9 +206,25 @@ describe('a file of segments', () => {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    const stuck = await faulty((sync, syncs) => (syncs === 1 ? ended : sync()), 10);
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const stuck = await faulty((sync, syncs) => {
+      if (syncs > 1) return sync();
+      begin();
+      return ended;
+    });
     files = stuck.files;
-    await expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const refused = expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
+      await begun;
+      vi.advanceTimersByTime(10_000);
+      await refused;
+    } finally {
+      vi.useRealTimers();
+    }
     const after = await put(Buffer.alloc(1));
     expect((await readdir(folder)).length).toBe(2);
     expect(stuck.closed()).toBe(0);
@@ -253,7 +269,6 @@ describe('a file of segments', () => {
 /** Files whose syncs go through `onSync`, which is told how many there were with this one, and how many were closed. */
 async function faulty(
   onSync: (sync: () => Promise<void>, syncs: number) => Promise<void>,
-  writeTimeoutMs = 60_000,
 ): Promise<{ files: SegmentFiles; closed: () => number }> {
   let closed = 0;
   let syncs = 0;
@@ -268,6 +283,6 @@ async function faulty(
       },
     } as AppendableFile;
   };
-  const options = { fileBytesMax: FILE_BYTES_MAX, writeTimeoutMs, create };
+  const options = { fileBytesMax: FILE_BYTES_MAX, create };
   return { files: await SegmentFiles.open(folder, options), closed: () => closed };
 }

@@ -33,7 +33,6 @@ export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
 
 export interface SegmentFilesOptions {
   readonly fileBytesMax?: number;
-  readonly writeTimeoutMs?: number;
   /** Makes a file, and its entry in the folder durable. */
   readonly create?: (folder: string, name: string) => Promise<AppendableFile>;
 }
@@ -101,11 +100,7 @@ export class SegmentFiles {
   static async open(folder: string, options: SegmentFilesOptions = {}): Promise<SegmentFiles> {
     await mkdir(folder, { recursive: true });
     await syncFolder(dirname(folder));
-    const defaults = {
-      fileBytesMax: FILE_BYTES_MAX,
-      writeTimeoutMs: WRITE_TIMEOUT_MS,
-      create: createDurably,
-    };
+    const defaults = { fileBytesMax: FILE_BYTES_MAX, create: createDurably };
     return new SegmentFiles(folder, { ...defaults, ...options });
   }
 
@@ -187,7 +182,7 @@ export class SegmentFiles {
 
   async #written(file: GrowingFile, written: Promise<void>): Promise<void> {
     try {
-      await within(this.options.writeTimeoutMs, written);
+      await within(WRITE_TIMEOUT_MS, written);
     } catch (cause) {
       // The next segment begins another file.
       if (this.#current === file) this.#current = undefined;
