@@ -49,7 +49,8 @@ export function projectsIn(clickhouse: HistoryStore, { table, month }: Partition
 
 /**
  * Begins to delete all rows that projects have in a month. ClickHouse writes the parts that hold some anew, in the background and
- * across restarts; parts without them stay as they are, and rows that come later do too.
+ * across restarts; parts without them stay as they are, and rows that come later do too. Embedded, it would have the statement wait
+ * for all that, unless told not to.
  */
 export async function deleteProjects(
   clickhouse: HistoryStore,
@@ -62,7 +63,7 @@ export async function deleteProjects(
       .map(({ tenantId, projectId }) => `(${literal(tenantId)}, ${literal(projectId)})`);
     await clickhouse.command(
       `ALTER TABLE ${identifier(table)} DELETE IN PARTITION ID ${literal(String(month))}
-       WHERE (tenant_id, project_id) IN (${keys.join(', ')})`,
+       WHERE (tenant_id, project_id) IN (${keys.join(', ')}) SETTINGS mutations_sync = 0`,
     );
   }
 }

@@ -210,6 +210,20 @@ it('leaves alone what others keep of the same months', async () => {
 });
 
 describe('sweeps', () => {
+  it('wait for no deletion to be done', async () => {
+    const project = await newProject('ten_a');
+    await insert(project, '2028-02-15T00:00:00Z', '2028-03-15T00:00:00Z');
+    retentionDays = { ten_a: 17 };
+    const { events } = storageTables(project);
+    await house.clickhouse.command(`SYSTEM STOP MERGES ${events}`);
+    await sweepTwice();
+    const undone =
+      'SELECT DISTINCT table FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
+    expect(await house.clickhouse.query(undone)).toContainEqual({ table: events });
+    await house.clickhouse.command(`SYSTEM START MERGES ${events}`);
+    expect(await daysLeft(project)).toEqual(['2028-03-15']);
+  });
+
   it('are done by one of many, once in an interval', async () => {
     const swept = await Promise.all(Array.from({ length: 5 }, () => job().sweep()));
     expect(swept.filter(Boolean)).toHaveLength(1);
