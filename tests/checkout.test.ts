@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
-import { hasBrowser, type LaunchedBrowser, launchBrowser, problemsOf } from './support/browser.js';
+import { hasBrowser, launchBrowser, problemsOf } from './support/browser.js';
 import { call } from './support/http.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -88,16 +88,16 @@ describe('a purchase by somebody who is signed in', () => {
 });
 
 describe.runIf(hasBrowser)('the page of the sandbox in a browser', () => {
-  let launched: LaunchedBrowser;
+  let browser: Browser;
   let page: Page;
   let problems: string[];
 
   beforeAll(async () => {
-    launched = await launchBrowser();
-    page = await launched.browser.newPage();
+    browser = await launchBrowser();
+    page = await browser.newPage();
     problems = problemsOf(page, service.url);
   });
-  afterAll(() => launched?.close());
+  afterAll(() => browser?.close());
 
   it('is declined, cancelled, come back to and paid', async () => {
     const tenantId = await newTenant();

@@ -1,23 +1,23 @@
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasBrowser, type LaunchedBrowser, launchBrowser, problemsOf } from './support/browser.js';
+import { hasBrowser, launchBrowser, problemsOf } from './support/browser.js';
 import { type RunningService, startService } from './support/service.js';
 
 describe.runIf(hasBrowser)('the documentation page in a browser', () => {
   let service: RunningService;
-  let launched: LaunchedBrowser;
+  let browser: Browser;
   let page: Page;
   let problems: string[];
 
   beforeAll(async () => {
     service = await startService();
-    launched = await launchBrowser();
-    page = await launched.browser.newPage();
+    browser = await launchBrowser();
+    page = await browser.newPage();
     problems = problemsOf(page, service.url);
     await page.goto(`${service.url}/docs`);
   });
   afterAll(async () => {
-    await launched?.close();
+    await browser?.close();
     await service?.stop();
   });
 

@@ -1,35 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import sparticuz from '@sparticuz/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
 
 /** The packaged Chromium is built for this platform alone. */
 export const hasBrowser = process.platform === 'linux' && process.arch === 'x64';
 
-export interface LaunchedBrowser {
-  readonly browser: Browser;
-  /** Ends the browser and deletes what it was unpacked to. */
-  close(): Promise<void>;
-}
+let unpacked: Promise<string> | undefined;
 
 /** Starts the Chromium that comes as an npm package, without a window. */
-export async function launchBrowser(): Promise<LaunchedBrowser> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-browser-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    const executablePath = await unpackInto(folder);
-    // Not the arguments of the package, which are for places without processes and lift the web's own rules.
-    const browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-gpu'],
-      headless: true,
-    });
-    return { browser, close: () => browser.close().finally(remove) };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+export async function launchBrowser(): Promise<Browser> {
+  unpacked ??= unpackInto(newScratchFolder('browser-'));
+  // Not the arguments of the package, which are for places without processes and lift the web's own rules.
+  return chromium.launch({
+    executablePath: await unpacked,
+    args: ['--no-sandbox', '--disable-gpu'],
+    headless: true,
+  });
 }
 
 /**
@@ -48,7 +34,10 @@ export function problemsOf(page: Page, serviceUrl: string, problems: string[] = 
   return problems;
 }
 
-/** The package unpacks to a fixed name below the temporary folder, where anybody may have put a program of that name. */
+/**
+ * Answers the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below the temporary folder,
+ * where anybody may have put a program of that name.
+ */
 async function unpackInto(folder: string): Promise<string> {
   const before = process.env.TMPDIR;
   process.env.TMPDIR = folder;

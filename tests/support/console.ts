@@ -48,10 +48,10 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
   const { tenant } = await ensureDemoTenant(service.url, service.serviceKey, folder);
   const client = new TollgateClient({ baseUrl: service.url, apiKey: tenant.key });
   await sendSampleEvents(client, tenant, events);
-  const launched = await launchBrowser();
+  const browser = await launchBrowser();
   const problems: string[] = [];
   const newPage = async () => {
-    const page = await launched.browser.newPage({
+    const page = await browser.newPage({
       locale: 'en-GB',
       viewport: { width: 1_280, height: 900 },
     });
@@ -82,7 +82,7 @@ export async function openConsole({ events = 30, env }: ConsoleOptions = {}): Pr
       await page.getByRole('heading', { name: part, level: 1 }).waitFor();
     },
     close: async () => {
-      await launched.close();
+      await browser.close();
       await service.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isRunning, type ProcessIdentity } from '../../packages/service/src/platform/process-identity.js';
+import { copyDataDir, newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
 import { descendantsOf, killNow } from './process-tree.js';
 
 const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
@@ -21,6 +22,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Command and options of `tollgate`. */
   readonly args?: readonly string[];
+  /** Whether its first start is the first on its data: that takes seconds, to make what is otherwise there by then. */
+  readonly isNew?: boolean;
 }
 
 /** What a crash takes with it. */
@@ -38,24 +41,48 @@ export interface CommandResult {
 /** Asked once: what is built while the tests run is not noticed. */
 let isBundled = false;
 
-/** A service on an empty data directory that is not started yet. @throws Error when what is built is not of the sources compiled last */
+/** A service that is not started yet, without any tenant. @throws Error when what is built is not of the sources compiled last */
 export async function newService(options: ServiceOptions = {}): Promise<RunningService> {
   if (!isBundled) {
     execFileSync(process.execPath, [BUNDLE, '--check'], { stdio: ['ignore', 'ignore', 'inherit'] });
     isBundled = true;
   }
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-service-'));
-  // PostgreSQL runs under another account when the test runs as root, and must be able to pass through.
-  chmodSync(dataDir, 0o711);
+  const dataDir = asDataDir(mkdtempSync(join(tmpdir(), 'tollgate-service-')));
+  if (options.isNew !== true) await fillDataDir(dataDir);
   return new RunningService(dataDir, await freePort(), options);
 }
 
-/** Starts a service on an empty data directory and waits until it is ready. Needs a build. */
+/** PostgreSQL runs under another account when the test runs as root, and must be able to pass through. */
+function asDataDir(folder: string): string {
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+/** The data of a service that was started once, and ended in order. */
+let started: Promise<string> | undefined;
+
+async function fillDataDir(dataDir: string): Promise<void> {
+  started ??= startOnce();
+  copyDataDir(await started, dataDir);
+}
+
+async function startOnce(): Promise<string> {
+  const service = new RunningService(asDataDir(newScratchFolder('service-')), await freePort(), {});
+  await startOrStop(service);
+  await service.terminate();
+  return service.dataDir;
+}
+
+/** Starts a service without any tenant and waits until it is ready. Needs a build. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const service = await newService(options);
+  await startOrStop(service);
+  return service;
+}
+
+async function startOrStop(service: RunningService): Promise<void> {
   try {
     await service.start();
-    return service;
   } catch (error) {
     await service.stop();
     throw error;

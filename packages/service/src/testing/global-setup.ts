@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
 import { applyMigrations, connectPostgres, startTemporaryPostgres } from '../platform/postgres/index.js';
@@ -7,6 +10,8 @@ import type { TestStores } from './stores.js';
 declare module 'vitest' {
   interface ProvidedContext {
     stores: TestStores;
+    /** See `newScratchFolder`. */
+    scratchFolder: string;
   }
 }
 
@@ -17,6 +22,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const stop of stops.reverse()) await stop();
   };
   try {
+    const scratch = makeScratchFolder();
+    stops.push(scratch.remove);
+    project.provide('scratchFolder', scratch.path);
     const postgres = await startTemporaryPostgres();
     stops.push(() => postgres.stop());
     await migrateTemplate(postgres.connection);
@@ -28,6 +36,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stopAll();
     throw error;
   }
+}
+
+function makeScratchFolder(): { readonly path: string; readonly remove: () => Promise<void> } {
+  const path = mkdtempSync(join(tmpdir(), 'tollgate-tests-'));
+  chmodSync(path, 0o711);
+  const removeNow = () => rmSync(path, { recursive: true, force: true });
+  process.once('exit', removeNow);
+  const remove = async () => {
+    process.off('exit', removeNow);
+    removeNow();
+  };
+  return { path, remove };
 }
 
 /** Cloning a migrated database is many times faster than migrating a new one. */

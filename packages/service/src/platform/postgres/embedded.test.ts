@@ -14,9 +14,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BuiltProcess, startBuiltProcess } from '../../testing/built-process.js';
 import { waitFor } from '../../testing/index.js';
+import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
 import { isRunning } from '../process-identity.js';
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.js';
 import { serverProcesses } from './leftover.js';
@@ -40,6 +41,19 @@ afterEach(async () => {
   server = undefined;
   rmSync(dataDir, { recursive: true, force: true });
 });
+
+/** With a cluster that was started once, and stopped: making one takes seconds. */
+let initialised: string;
+beforeAll(async () => {
+  initialised = newScratchFolder('embedded-');
+  chmodSync(initialised, 0o711);
+  await (await startEmbeddedPostgres({ dataDir: initialised, log })).stop();
+});
+
+/** A start finds a cluster. */
+function copyCluster(): void {
+  copyDataDir(initialised, dataDir);
+}
 
 async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
   server = await startEmbeddedPostgres({ dataDir, log, ...options });
@@ -74,7 +88,31 @@ async function startService(identity?: { uid: number; gid: number }) {
   return JSON.parse(await service.nextLine()) as { pid: number; accountName: string | null; cluster: string };
 }
 
+describe('a first start', () => {
+  test('the path of the data directory may be longer than that of a socket', async () => {
+    const { connection, stop } = await start({ dataDir: join(dataDir, 'x'.repeat(100)) });
+    expect(connection.host.length).toBeLessThan(90);
+    expect(await ask('select 1')).toEqual([1]);
+    await stop();
+    expect(existsSync(connection.host)).toBe(false);
+  });
+
+  test('the path of the data directory may hold what the setting of the socket folder cannot', async () => {
+    await start({ dataDir: join(dataDir, 'a,b "c"  [ü]') });
+    expect(await ask('select 1')).toEqual([1]);
+  });
+
+  test('an initialisation that was cut short is done anew', async () => {
+    mkdirSync(join(dataDir, 'postgres', 'cluster.partial'), { recursive: true });
+    writeFileSync(join(dataDir, 'postgres', 'cluster.partial', 'PG_VERSION'), '18\n');
+    await start();
+    expect(await ask('select 1')).toEqual([1]);
+  });
+});
+
 describe('start and stop', () => {
+  beforeEach(copyCluster);
+
   test('the data outlives a restart, and stopping twice is harmless', async () => {
     const first = await start();
     await ask('create table kept (n integer)');
@@ -111,19 +149,6 @@ describe('start and stop', () => {
     await expect(client.connect()).rejects.toMatchObject({ code: '28P01' });
   });
 
-  test('the path of the data directory may be longer than that of a socket', async () => {
-    const { connection, stop } = await start({ dataDir: join(dataDir, 'x'.repeat(100)) });
-    expect(connection.host.length).toBeLessThan(90);
-    expect(await ask('select 1')).toEqual([1]);
-    await stop();
-    expect(existsSync(connection.host)).toBe(false);
-  });
-
-  test('the path of the data directory may hold what the setting of the socket folder cannot', async () => {
-    await start({ dataDir: join(dataDir, 'a,b "c"  [ü]') });
-    expect(await ask('select 1')).toEqual([1]);
-  });
-
   test('a path that PostgreSQL would cut off is refused in one sentence', async () => {
     const long = join(dataDir, ...Array<string>(8).fill('x'.repeat(100)));
     await expect(start({ dataDir: long })).rejects.toThrow(/is too long for PostgreSQL/);
@@ -154,16 +179,11 @@ describe('start and stop', () => {
       /invalid value for parameter "shared_buffers"/,
     );
   });
-
-  test('an initialisation that was cut short is done anew', async () => {
-    mkdirSync(join(dataDir, 'postgres', 'cluster.partial'), { recursive: true });
-    writeFileSync(join(dataDir, 'postgres', 'cluster.partial', 'PG_VERSION'), '18\n');
-    await start();
-    expect(await ask('select 1')).toEqual([1]);
-  });
 });
 
 describe('crashes', () => {
+  beforeEach(copyCluster);
+
   test('the server of a killed service is ended, and what was committed is there', async () => {
     const { pid } = await startService();
     await service?.kill();
