@@ -10,28 +10,34 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BuiltProcess, startBuiltProcess } from '../../testing/built-process.js';
 import { waitFor } from '../../testing/index.js';
-import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
+import { copyDataDir } from '../../testing/scratch-folder.js';
 import { isRunning } from '../process-identity.js';
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.js';
 import { serverProcesses } from './leftover.js';
+import { temporaryFolder } from './temporary.js';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY_ID = 65_534;
 const log = pino({ level: 'silent' });
 
+/** With a cluster that was started once, and stopped: making one takes seconds. */
+let initialised: string;
 let dataDir: string;
 let server: EmbeddedPostgres | undefined;
 let service: BuiltProcess | undefined;
+beforeAll(async () => {
+  initialised = newDataDir();
+  await (await startEmbeddedPostgres({ dataDir: initialised, log })).stop();
+});
+afterAll(() => rmSync(initialised, { recursive: true, force: true }));
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'tollgate-embedded-'));
-  chmodSync(dataDir, 0o711);
+  dataDir = newDataDir();
 });
 afterEach(async () => {
   await service?.kill();
@@ -42,13 +48,11 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** With a cluster that was started once, and stopped: making one takes seconds. */
-let initialised: string;
-beforeAll(async () => {
-  initialised = newScratchFolder('embedded-');
-  chmodSync(initialised, 0o711);
-  await (await startEmbeddedPostgres({ dataDir: initialised, log })).stop();
-});
+function newDataDir(): string {
+  const folder = mkdtempSync(join(temporaryFolder(), 'tollgate-embedded-'));
+  chmodSync(folder, 0o711);
+  return folder;
+}
 
 /** A start finds a cluster. */
 function copyCluster(): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.js';
 
-/** Memory as a file system: a test's database is some hundred files, and disks are slow at making and deleting so many. */
+/** Memory as a file system: a cluster is a thousand files, and disks are slow at making and deleting so many. */
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1_024 ** 3;
 
@@ -13,14 +13,19 @@ const MEMORY_BYTES_MIN = 2 * 1_024 ** 3;
  * down data that nobody keeps; nothing about crash safety can be learnt from it.
  */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
-  if (hasRoom(MEMORY_FOLDER)) {
-    try {
-      return await startIn(MEMORY_FOLDER);
-    } catch {
-      // It may be mounted so that nothing can be run from it.
-    }
+  const folder = temporaryFolder();
+  try {
+    return await startIn(folder);
+  } catch (error) {
+    if (folder !== MEMORY_FOLDER) throw error;
+    // It may be mounted so that nothing can be run from it.
+    return startIn(tmpdir());
   }
-  return startIn(tmpdir());
+}
+
+/** For clusters that nobody keeps: in memory, where there is room. */
+export function temporaryFolder(): string {
+  return hasRoom(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
 }
 
 function hasRoom(folder: string): boolean {
