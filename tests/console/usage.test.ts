@@ -183,6 +183,36 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await other.close();
   });
 
+  it('keeps an event open, and closes it, while the list is read for a filter that was typed before', async () => {
+    const { service, tenant } = opened;
+    const other = await opened.openAnother();
+    await other.clock.install();
+    await other.goto(`${service.url}/p/${tenant.projectId}/usage`);
+    const row = other.getByRole('region', { name: 'Events' }).locator('tbody button').first();
+    await row.waitFor();
+    const held: Route[] = [];
+    await other.route(`**/usage/events?*source=${SOURCE}*`, (route) => void held.push(route));
+    await other.clock.pauseAt(Date.now() + 60_000);
+    await other.getByLabel('Source').fill(SOURCE);
+    await row.click();
+    const event = other.getByRole('dialog', { name: 'Event' });
+    const sent = event.getByText(`"customer": "${CUSTOMER}"`);
+    await waitFor(async () => {
+      // What was read is shown after a moment of this clock, what was typed counts after many.
+      await other.clock.runFor(1);
+      return sent.isVisible();
+    });
+    await other.clock.runFor(5_000);
+    await waitFor(async () => held.length > 0, { what: 'the request for the list' });
+    await other.keyboard.press('Escape');
+    await event.waitFor({ state: 'detached' });
+    await other.clock.resume();
+    for (const route of held) await route.continue();
+    await row.waitFor();
+    expect(await event.count()).toBe(0);
+    await other.close();
+  });
+
   it('fits a phone', async () => {
     await page.setViewportSize({ width: 360, height: 780 });
     await page.reload();

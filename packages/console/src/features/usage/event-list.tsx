@@ -17,7 +17,7 @@ const TOP_PX = 48;
 /** After so many the list is read anew, so that it does not grow for as long as one follows. */
 const LET_IN_MAX = 500;
 
-/** The events that fit, and the one that is looked at. Mount it anew for other filters: what was let in belongs to these. */
+/** The events that fit, and the one that is looked at, which stays open whatever becomes of the list meanwhile. */
 export function EventList({
   question,
   isFiltered,
@@ -34,9 +34,45 @@ export function EventList({
   const events = useEvents(question);
   const isAtTop = useIsAtTop();
   const isReading = !isAtTop || chosenId !== null;
-  const { rows, arrived, hasGap, show } = useFeed({ events, question, isLive, isReading });
-  if (events.isError) return <ReadFailure of={events} />;
-  if (events.isPending) return <Skeleton className="h-96" />;
+  const feed = useFeed({ events, question, isLive, isReading });
+  return (
+    <>
+      {events.isError && <ReadFailure of={events} />}
+      {events.isPending && <Skeleton className="h-96" />}
+      {events.isSuccess && (
+        <Rows
+          events={events}
+          feed={feed}
+          isFiltered={isFiltered}
+          isReading={isReading}
+          onChoose={({ raw_event_id }) => onChoose(raw_event_id)}
+        />
+      )}
+      {chosenId !== null && (
+        <EventPanel
+          eventId={chosenId}
+          {...neighboursOf(feed.rows, chosenId)}
+          onChoose={onChoose}
+          onClose={() => onChoose(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function Rows({
+  events,
+  feed: { rows, arrived, hasGap, show },
+  isFiltered,
+  isReading,
+  onChoose,
+}: {
+  readonly events: ReturnType<typeof useEvents>;
+  readonly feed: ReturnType<typeof useFeed>;
+  readonly isFiltered: boolean;
+  readonly isReading: boolean;
+  readonly onChoose: (event: UsageEvent) => void;
+}) {
   return (
     <>
       {arrived.length > 0 && isReading && (
@@ -50,7 +86,7 @@ export function EventList({
         />
       )}
       {rows.length === 0 && <NoEvents isFiltered={isFiltered} />}
-      {rows.length > 0 && <EventTable rows={rows} onChoose={({ raw_event_id }) => onChoose(raw_event_id)} />}
+      {rows.length > 0 && <EventTable rows={rows} onChoose={onChoose} />}
       {events.hasNextPage && (
         <Button
           className="self-center"
@@ -60,16 +96,14 @@ export function EventList({
           Show older
         </Button>
       )}
-      {chosenId !== null && (
-        <EventPanel
-          eventId={chosenId}
-          {...neighboursOf(rows, chosenId)}
-          onChoose={onChoose}
-          onClose={() => onChoose(undefined)}
-        />
-      )}
     </>
   );
+}
+
+/** What belongs to one question, and not to the next. */
+interface LetIn {
+  readonly question: Question;
+  readonly events: readonly UsageEvent[];
 }
 
 /** The rows, and what is new: let in at once while nobody reads, and otherwise when it is asked for. */
@@ -85,7 +119,9 @@ function useFeed({
   readonly isReading: boolean;
 }): Feed & { readonly show: () => void } {
   const newest = useNewestEvents(question, isLive);
-  const [letIn, setLetIn] = useState<readonly UsageEvent[]>([]);
+  const [lastLetIn, setLastLetIn] = useState<LetIn>();
+  const letIn = lastLetIn?.question === question ? lastLetIn.events : [];
+  const setLetIn = (events: readonly UsageEvent[]) => setLastLetIn({ question, events });
   const read = events.data?.pages.flatMap((page) => page.events) ?? [];
   const feed = feedOf([...letIn, ...read], isLive && events.isSuccess ? newest.data : undefined);
   const show = () => {

@@ -55,7 +55,6 @@ export function UsagePage() {
           <FailedNote onShow={() => change({ status: 'failed' })} />
         )}
         <EventList
-          key={asked}
           question={question}
           isFiltered={Object.keys(filters).length > 0}
           isLive={isLive}
