@@ -17,7 +17,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Modules are loaded once per worker, not once per file: none keeps what another test could meet.
+    // Modules are loaded once per worker, not once per file: what one keeps is the same for every test.
     isolate: false,
     globalSetup: [source('./packages/service/src/testing/global-setup.ts')],
     testTimeout: 60_000,

@@ -38,7 +38,8 @@ beforeAll(async () => {
   postgres = await createTestPostgres();
   clickhouse = await createTestClickHouse();
   const env = { TOLLGATE_DATABASE_URL: postgres.connectionString, TOLLGATE_CLICKHOUSE_URL: clickhouse.url };
-  const start = (roles: string) => startService({ args: ['serve', '--roles', roles], env, isNew: true });
+  const start = (roles: string) =>
+    startService({ args: ['serve', '--roles', roles], env, startsEmpty: true });
   // The first one migrates, the others find it done.
   nodes = [await start('api')];
   nodes.push(await start('api'));

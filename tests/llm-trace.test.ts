@@ -43,7 +43,7 @@ describe(`LLM invocations (${source}), ${invocations.length} of them, some sent 
   const expected = expectedTotals();
 
   beforeAll(async () => {
-    service = await startService({ isNew: true });
+    service = await startService({ startsEmpty: true });
     project = await createSampleProject(service);
     const events = invocations.map((invocation, index) => toEvent(invocation, index));
     for (let from = 0, batch = 0; from < events.length; from += BATCH_EVENTS, batch += 1) {

@@ -16,7 +16,7 @@ let env: Record<string, string>;
 const running: RunningService[] = [];
 
 async function start(roles: string): Promise<RunningService> {
-  const service = await startService({ args: ['serve', '--roles', roles], env, isNew: true });
+  const service = await startService({ args: ['serve', '--roles', roles], env, startsEmpty: true });
   running.push(service);
   return service;
 }
@@ -138,7 +138,11 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
 
   it('are refused over a store that only one process can open', async () => {
     const { TOLLGATE_CLICKHOUSE_URL: _, ...withoutClickHouse } = env;
-    const start = startService({ args: ['serve', '--roles', 'api'], env: withoutClickHouse, isNew: true });
+    const start = startService({
+      args: ['serve', '--roles', 'api'],
+      env: withoutClickHouse,
+      startsEmpty: true,
+    });
     await expect(start).rejects.toThrow(/Roles can be split only over stores that every process reaches/);
   });
 });

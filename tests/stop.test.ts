@@ -10,7 +10,7 @@ afterEach(() => service?.stop());
 
 /** Starts the service and sends the signal as soon as it has printed `step`. */
 async function signalDuringStart(step: string, signal: NodeJS.Signals): Promise<void> {
-  service = await newService({ env: { TOLLGATE_LOG_LEVEL: 'info' }, isNew: true });
+  service = await newService({ env: { TOLLGATE_LOG_LEVEL: 'info' }, startsEmpty: true });
   const start = service.start();
   const ended = start.then(
     () => expect.unreachable('the service got ready'),

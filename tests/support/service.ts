@@ -23,8 +23,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Command and options of `tollgate`. */
   readonly args?: readonly string[];
-  /** Whether its first start is the first on its data: that takes seconds, to make what is otherwise there by then. */
-  readonly isNew?: boolean;
+  /** Whether its data directory is empty, and its first start has to make, in seconds, what is otherwise there. */
+  readonly startsEmpty?: boolean;
 }
 
 /** What a crash takes with it. */
@@ -49,7 +49,7 @@ export async function newService(options: ServiceOptions = {}): Promise<RunningS
     isBundled = true;
   }
   const dataDir = asDataDir(mkdtempSync(join(tmpdir(), 'tollgate-service-')));
-  if (options.isNew !== true) await fillDataDir(dataDir);
+  if (options.startsEmpty !== true) await fillDataDir(dataDir);
   return new RunningService(dataDir, await freePort(), options);
 }
 
@@ -70,7 +70,8 @@ async function fillDataDir(dataDir: string): Promise<void> {
 async function startOnce(): Promise<string> {
   const service = new RunningService(asDataDir(newScratchFolder('service-')), await freePort(), {});
   await startOrStop(service);
-  await service.terminate();
+  const exitCode = await service.terminate();
+  if (exitCode !== 0) throw new Error(`The service ended with ${exitCode}. It printed:\n${service.output}`);
   return service.dataDir;
 }
 

@@ -1,9 +1,13 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
-import { applyMigrations, connectPostgres, startTemporaryPostgres } from '../platform/postgres/index.js';
+import {
+  applyMigrations,
+  connectPostgres,
+  startTemporaryPostgres,
+  temporaryFolder,
+} from '../platform/postgres/index.js';
 import { startClickHouseHttpServer } from './clickhouse-http-server.js';
 import type { TestStores } from './stores.js';
 
@@ -39,13 +43,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 function makeScratchFolder(): { readonly path: string; readonly remove: () => Promise<void> } {
-  const path = mkdtempSync(join(tmpdir(), 'tollgate-tests-'));
+  const path = mkdtempSync(join(temporaryFolder(), 'tollgate-tests-'));
   chmodSync(path, 0o711);
-  const removeNow = () => rmSync(path, { recursive: true, force: true });
-  process.once('exit', removeNow);
+  const abandon = () => {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Somebody still writes there, and must not keep the other listeners from their work.
+    }
+  };
+  process.once('exit', abandon);
   const remove = async () => {
-    process.off('exit', removeNow);
-    removeNow();
+    process.off('exit', abandon);
+    rmSync(path, { recursive: true, force: true });
   };
   return { path, remove };
 }

@@ -3,7 +3,10 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 
-/** A folder for what several test files use; it goes when all tests have run. Every account may pass through what holds it. */
+/**
+ * A folder that is gone when all tests have run, whatever ends them: for what several test files use, in memory where there is room.
+ * Every account may pass through what holds it.
+ */
 export function newScratchFolder(prefix: string): string {
   return mkdtempSync(join(inject('scratchFolder'), prefix));
 }
@@ -13,6 +16,6 @@ export function newScratchFolder(prefix: string): string {
  * elsewhere, and a copy would be refused: then nothing is copied.
  */
 export function copyDataDir(from: string, to: string): void {
-  // Of root, Node's own copying would give it PostgreSQL's files.
+  // Not by Node, which gives every copy to who makes it: PostgreSQL runs under another account than root.
   if (existsSync(join(from, 'postgres'))) execFileSync('cp', ['-a', `${from}/.`, to]);
 }

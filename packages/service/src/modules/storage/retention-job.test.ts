@@ -22,6 +22,8 @@ import {
 import { storageTables } from './tables.js';
 
 const HOUR_MS = 3_600_000;
+const IN_DELETION =
+  'SELECT DISTINCT table FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
 const at = (text: string) => Date.parse(text) / 1_000;
 
 let store: TestPostgres;
@@ -70,8 +72,7 @@ async function insert(project: TestProject, ...times: string[]): Promise<void> {
 /** The days of which rows are left, once all deletions are done; in the events and the rollup alike. */
 async function daysLeft(project: TestProject): Promise<string[]> {
   const { events, rollup } = storageTables(project);
-  const undone = 'SELECT 1 FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
-  await waitFor(async () => (await house.clickhouse.query(undone)).length === 0);
+  await waitFor(async () => (await house.clickhouse.query(IN_DELETION)).length === 0);
   const days = (table: string, time: string) =>
     house.clickhouse.query<{ day: string }>(
       `SELECT DISTINCT toString(toDate(${time})) AS day FROM ${table} WHERE project_id = {project:String} ORDER BY day`,
@@ -217,9 +218,7 @@ describe('sweeps', () => {
     const { events } = storageTables(project);
     await house.clickhouse.command(`SYSTEM STOP MERGES ${events}`);
     await sweepTwice();
-    const undone =
-      'SELECT DISTINCT table FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
-    expect(await house.clickhouse.query(undone)).toContainEqual({ table: events });
+    expect(await house.clickhouse.query(IN_DELETION)).toContainEqual({ table: events });
     await house.clickhouse.command(`SYSTEM START MERGES ${events}`);
     expect(await daysLeft(project)).toEqual(['2028-03-15']);
   });

@@ -4,7 +4,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
@@ -16,11 +15,10 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type BuiltProcess, startBuiltProcess } from '../../testing/built-process.js';
 import { waitFor } from '../../testing/index.js';
-import { copyDataDir } from '../../testing/scratch-folder.js';
+import { copyDataDir, newScratchFolder } from '../../testing/scratch-folder.js';
 import { isRunning } from '../process-identity.js';
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from './embedded.js';
 import { serverProcesses } from './leftover.js';
-import { temporaryFolder } from './temporary.js';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY_ID = 65_534;
@@ -49,7 +47,7 @@ afterEach(async () => {
 });
 
 function newDataDir(): string {
-  const folder = mkdtempSync(join(temporaryFolder(), 'tollgate-embedded-'));
+  const folder = newScratchFolder('embedded-');
   chmodSync(folder, 0o711);
   return folder;
 }

@@ -16,4 +16,4 @@ export { queryWithPieces } from './pieces.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
 export type { Database } from './tables.js';
-export { startTemporaryPostgres } from './temporary.js';
+export { startTemporaryPostgres, temporaryFolder } from './temporary.js';

@@ -1,4 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -12,20 +13,13 @@ const MEMORY_BYTES_MIN = 2 * 1_024 ** 3;
  * A cluster in a temporary folder that `stop` deletes: for tests and generators. It does not fsync, which would only slow
  * down data that nobody keeps; nothing about crash safety can be learnt from it.
  */
-export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
-  const folder = temporaryFolder();
-  try {
-    return await startIn(folder);
-  } catch (error) {
-    if (folder !== MEMORY_FOLDER) throw error;
-    // It may be mounted so that nothing can be run from it.
-    return startIn(tmpdir());
-  }
+export function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
+  return startIn(temporaryFolder());
 }
 
 /** For clusters that nobody keeps: in memory, where there is room. */
 export function temporaryFolder(): string {
-  return hasRoom(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
+  return hasRoom(MEMORY_FOLDER) && runsPrograms(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
 }
 
 function hasRoom(folder: string): boolean {
@@ -34,6 +28,22 @@ function hasRoom(folder: string): boolean {
     return bavail * bsize >= MEMORY_BYTES_MIN;
   } catch {
     return false;
+  }
+}
+
+/** PostgreSQL's own are copied to its data where its account cannot read the package; containers mount memory so that none runs from it. */
+function runsPrograms(folder: string): boolean {
+  let own: string | undefined;
+  try {
+    own = mkdtempSync(join(folder, 'tollgate-probe-'));
+    const program = join(own, 'program');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
+    execFileSync(program);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    if (own !== undefined) rmSync(own, { recursive: true, force: true });
   }
 }
 

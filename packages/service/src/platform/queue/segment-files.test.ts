@@ -28,6 +28,7 @@ beforeEach(async () => {
   files = await SegmentFiles.open(folder, { fileBytesMax: FILE_BYTES_MAX });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   await files.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -217,14 +218,11 @@ describe('a file of segments', () => {
     });
     files = stuck.files;
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      const refused = expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
-      await begun;
-      vi.advanceTimersByTime(10_000);
-      await refused;
-    } finally {
-      vi.useRealTimers();
-    }
+    const refused = expect(put(Buffer.alloc(1))).rejects.toThrow(SegmentWriteError);
+    await begun;
+    vi.advanceTimersByTime(10_000);
+    await refused;
+    vi.useRealTimers();
     const after = await put(Buffer.alloc(1));
     expect((await readdir(folder)).length).toBe(2);
     expect(stuck.closed()).toBe(0);
