@@ -7,6 +7,7 @@ import { inRepository } from './prepare.mjs';
 
 const built = (path) => import(pathToFileURL(inRepository(`packages/${path}`)).href);
 const { ERRORS } = await built('contract/dist/errors.js');
+const { WARNINGS } = await built('contract/dist/warnings.js');
 const { configurationTable } = await built('service/dist/config.js');
 
 /** Documents that are wholly made from code, by path. */
@@ -33,7 +34,10 @@ function errorsPage() {
       const inBody = statusInBody === undefined ? '' : ` (${statusInBody} when the body names it)`;
       return `| ${status}${inBody} | \`${code}\` | ${message} |`;
     });
-  return `# Errors
+  const warnings = Object.entries(WARNINGS)
+    .sort(([a], [b]) => a.localeCompare(b, 'en'))
+    .map(([code, { message }]) => `| \`${code}\` | ${message} |`);
+  return `# Errors and warnings
 
 Every answer outside 2xx has the body \`{"error": string, "code": string}\` and, where a request did not pass validation,
 \`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is meant for people and may change.
@@ -43,7 +47,16 @@ Every answer outside 2xx has the body \`{"error": string, "code": string}\` and,
 |---|---|---|
 ${rows.join('\n')}
 
-This page is made from \`packages/contract/src/errors.ts\` by \`npm run docs:write\`.
+## Warnings
+
+A write or a query that was carried out can answer with \`"warnings": [{"code", "name", "message"}]\`: names that nothing in the
+project knows yet. Such names may be right, so they are not refused.
+
+| Code | Message |
+|---|---|
+${warnings.join('\n')}
+
+This page is made from \`packages/contract/src/errors.ts\` and \`warnings.ts\` by \`npm run docs:write\`.
 `;
 }
 

@@ -24,4 +24,5 @@ export * from './usage-export.js';
 export * from './usage-item.js';
 export * from './usage-limit-plan.js';
 export * from './verify.js';
+export * from './warnings.js';
 export * from './webhooks.js';

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { WARNINGS, type WarningCode, warningOf } from './warnings.js';
+
+test('the registry of warnings is what docs/errors.md lists, no more and no less', async () => {
+  const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (.+) \|$/gm)].map(([, code, message]) => [
+    code,
+    message,
+  ]);
+  const registered = Object.entries(WARNINGS).map(([code, { message }]) => [code, message]);
+  expect(rows.sort()).toEqual(registered.sort());
+});
+
+test.each(Object.keys(WARNINGS) as WarningCode[])('%s names what is doubtful, whatever its text', (code) => {
+  expect(code).toMatch(/^[a-z]+(?:_[a-z]+)*$/);
+  expect(warningOf(code, '$& `{name}`')).toEqual({
+    code,
+    name: '$& `{name}`',
+    message: expect.stringContaining('`$& `{name}``'),
+  });
+});

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox';
+import { closed } from './common.js';
+
+/**
+ * Every warning that an answer can carry, with its message, where `{name}` stands for the name in question. A warning
+ * refuses nothing: the set of names is open, so that the name may be right and its usage still to come.
+ */
+export const WARNINGS = {
+  unknown_metric: { message: 'No usage of the project has the metric `{name}` so far. Check its spelling.' },
+  unknown_dimension: {
+    message: 'No usage of the project has the dimension `{name}` so far. Check its spelling.',
+  },
+  metric_not_extracted: {
+    message:
+      'The extractor rule set makes no charge item of the metric `{name}`: its prices apply only to items that events ' +
+      'bring in `x-billing.items`.',
+  },
+  unknown_event_type: {
+    message:
+      'Neither the service nor a limit rule of the project sends the event `{name}` so far. Check its spelling.',
+  },
+  unknown_subject_type: {
+    message:
+      'No usage and no extractor of the project has the subject type `{name}` so far. Check its spelling.',
+  },
+  no_route: {
+    message:
+      'The subject `{name}` has no route: no limits apply to it, and its usage is charged to no account.',
+  },
+} as const satisfies Record<string, { readonly message: string }>;
+
+/** Stable machine-readable name of a warning. */
+export type WarningCode = keyof typeof WARNINGS;
+
+export const Warning = Type.Object(
+  {
+    code: Type.Unsafe<WarningCode>({
+      type: 'string',
+      enum: Object.keys(WARNINGS),
+      description: 'What is doubtful, for programs; stable. docs/errors.md lists all.',
+    }),
+    name: Type.String({ description: 'The name in question, as it was sent.' }),
+    message: Type.String({ description: 'What is doubtful about it, for people.' }),
+  },
+  { ...closed, description: 'A name in the request that nothing in the project knows yet.' },
+);
+export type Warning = Static<typeof Warning>;
+
+export const Warnings = Type.Array(Warning, {
+  description:
+    'What is doubtful about the request, which was carried out all the same; empty when nothing is.',
+});
+
+/** Returns the warning of a code about a name. */
+export function warningOf(code: WarningCode, name: string): Warning {
+  return { code, name, message: WARNINGS[code].message.replace('{name}', () => name) };
+}
