@@ -1,4 +1,4 @@
-import type { BatchIngestAccepted } from '@tollgate/contract';
+import type { BatchIngestAccepted } from '#contract';
 import { systemTiming, type Timing } from './clock.js';
 import { ApiError } from './errors.js';
 import {

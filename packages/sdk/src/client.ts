@@ -1,4 +1,4 @@
-import type { Me, ProjectList } from '@tollgate/contract';
+import type { Me, ProjectList } from '#contract';
 import { ProjectClient } from './project-client.js';
 import { type ClientOptions, type PageOptions, path, Transport } from './transport.js';
 

@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, ErrorDetail } from '@tollgate/contract';
+import type { ErrorBody, ErrorCode, ErrorDetail } from '#contract';
 
 /** The service answered, and it was not a success. */
 export class ApiError extends Error {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchIngestItem } from '@tollgate/contract';
+import type { BatchIngestItem } from '#contract';
 
 /** An event to send. What is left out is filled in once, when it is added, and kept over every retry. */
 export type NewEvent = Omit<BatchIngestItem, 'idempotency_key' | 'occurred_at'> &

@@ -1,4 +1,4 @@
-export type * from '@tollgate/contract';
+export type * from '#contract';
 export { BatchingIngestClient, type BatchingOptions, type BufferedEvent, type NewEvent } from './batching.js';
 export { TollgateClient } from './client.js';
 export { systemTiming, type Timing } from './clock.js';

@@ -1,4 +1,4 @@
-import type { BatchIngest, BatchIngestAccepted, IngestAccepted, IngestEvent } from '@tollgate/contract';
+import type { BatchIngest, BatchIngestAccepted, IngestAccepted, IngestEvent } from '#contract';
 import { ProjectTransport } from './project-transport.js';
 import { Accounts } from './resources/accounts.js';
 import { Analysis } from './resources/analysis.js';

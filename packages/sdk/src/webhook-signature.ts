@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookPayload } from '@tollgate/contract';
+import type { WebhookPayload } from '#contract';
 import { systemTiming } from './clock.js';
 
 /** Headers of a request, by lower-case name, as Node.js gives them; or those of a `fetch` Request. */

@@ -14,7 +14,7 @@ import type {
   Wallet,
   WalletList,
   WalletMode,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 import { everyEntry } from './pages.js';

@@ -1,4 +1,4 @@
-import type { AnalysisQuery, AnalysisResult, MetricsResponse } from '@tollgate/contract';
+import type { AnalysisQuery, AnalysisResult, MetricsResponse } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 
 /** Exact sums of charge items. */

@@ -7,7 +7,7 @@ import type {
   CreateBoardBody,
   ReorderChartsBody,
   UpdateBoardBody,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { path } from '../transport.js';
 

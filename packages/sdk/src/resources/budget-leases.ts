@@ -1,4 +1,4 @@
-import type { BudgetLease, BudgetLeaseList, BudgetLeaseListQuery, CreateLeaseBody } from '@tollgate/contract';
+import type { BudgetLease, BudgetLeaseList, BudgetLeaseListQuery, CreateLeaseBody } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { path } from '../transport.js';
 

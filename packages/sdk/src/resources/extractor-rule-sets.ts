@@ -4,7 +4,7 @@ import type {
   ExtractorRuleSetPage,
   ExtractorRuleSetVersionPage,
   RuleSetStatus,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 

@@ -4,7 +4,7 @@ import type {
   PricingRuleSetPage,
   PricingRuleSetVersionPage,
   RuleSetStatus,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 

@@ -5,7 +5,7 @@ import type {
   RealtimeCheck,
   RealtimeCheckBody,
   RealtimeLimitsQuery,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 
 /** Where the limits of a subject stand. */

@@ -1,10 +1,4 @@
-import type {
-  Backtest,
-  BacktestPage,
-  BacktestRequest,
-  RulesTestRequest,
-  RulesTestResult,
-} from '@tollgate/contract';
+import type { Backtest, BacktestPage, BacktestRequest, RulesTestRequest, RulesTestResult } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 

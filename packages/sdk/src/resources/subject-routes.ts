@@ -8,7 +8,7 @@ import type {
   SubjectRoutePage,
   UpdateDirectLimitBody,
   UpdateSubjectRouteBody,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 

@@ -7,7 +7,7 @@ import type {
   UsageLimitPlanPage,
   UsageLimitPlanVersion,
   UsageLimitPlanVersionPage,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 

@@ -7,7 +7,7 @@ import type {
   UsageEventList,
   UsageEventsExportQuery,
   UsageEventsQuery,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { path } from '../transport.js';
 import { everyEntry } from './pages.js';

@@ -7,7 +7,7 @@ import type {
   WebhookEndpointInput,
   WebhookEndpointPage,
   WebhookEndpointWithSecret,
-} from '@tollgate/contract';
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
