@@ -208,6 +208,7 @@ create table current_windows (
   limit_amounts numeric[] not null,
   next_notices numeric[] not null,
   opened_at_ms bigint[] not null,
+  constraint current_windows_of_one_length CHECK (((cardinality(window_starts) = cardinality(rule_nos)) AND (cardinality(window_ends) = cardinality(rule_nos)) AND (cardinality(used) = cardinality(rule_nos)) AND (cardinality(limit_amounts) = cardinality(rule_nos)) AND (cardinality(next_notices) = cardinality(rule_nos)) AND (cardinality(opened_at_ms) = cardinality(rule_nos)))),
   constraint current_windows_pkey PRIMARY KEY (project_no, subject_type, subject_id)
 );
 

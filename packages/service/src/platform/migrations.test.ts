@@ -72,6 +72,24 @@ describe('PostgreSQL', () => {
     expect(rows).toEqual([{ found: null }]);
   });
 
+  test('windows that were stored before their lists were checked are checked by the upgrade', async () => {
+    const { pool } = store.postgres;
+    const steps = readMigrations('postgres').filter(({ name }) => name.startsWith('window_list_lengths'));
+    const upgrade = async () => {
+      for (const { sql } of steps) await pool.query(sql);
+    };
+    await pool.query(`alter table current_windows drop constraint current_windows_of_one_length;
+      insert into current_windows values (1, 'user', 'u1', '{7}', '{0}', '{null}', '{1.5}', '{10}', '{null}', '{3}')`);
+    await upgrade();
+    const { rows } = await pool.query(
+      `select convalidated from pg_constraint where conname = 'current_windows_of_one_length'`,
+    );
+    expect(rows).toEqual([{ convalidated: true }]);
+    await pool.query(`alter table current_windows drop constraint current_windows_of_one_length;
+      update current_windows set used = '{}'`);
+    await expect(upgrade()).rejects.toMatchObject({ constraint: 'current_windows_of_one_length' });
+  });
+
   test('of services that start together one applies, the others wait', async () => {
     const extended = after('postgres', 'create table whole (n integer);');
     const results = await Promise.all([1, 2, 3].map(() => applyMigrations(store.postgres, extended)));

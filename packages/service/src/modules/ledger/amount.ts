@@ -22,8 +22,13 @@ export function amountText(amount: Amount): string {
   return toText(fromStored(amount));
 }
 
-/** What PostgreSQL answers for a numeric. A sum may have more digits than a single amount. */
+/**
+ * Reads a numeric as PostgreSQL writes it. A sum may have more digits than a single amount.
+ *
+ * @throws Error for text without a digit, which `BigInt` takes for 0, and for anything else that is no number
+ */
 export function amountFromText(text: string): Amount {
+  if (!/\d/.test(text)) throw new Error(`"${text}" is no amount`);
   const dot = text.indexOf('.');
   if (dot < 0) return BigInt(text) * powerOfTen(FRACTION_DIGITS_MAX);
   const fraction = text.slice(dot + 1);

@@ -53,9 +53,12 @@ describe('an amount as text', () => {
     expect(amountFromText(text)).toBe(amount);
   });
 
-  it.each(['NaN', 'Infinity', '1e5', '0.0000000000000000001'])('%s is none', (text) => {
-    expect(() => amountFromText(text)).toThrow();
-  });
+  it.each(['', ' ', '.', '-', 'NULL', 'NaN', 'Infinity', '1e5', '0.0000000000000000001'])(
+    '"%s" is none',
+    (text) => {
+      expect(() => amountFromText(text)).toThrow();
+    },
+  );
 });
 
 describe('columns', () => {

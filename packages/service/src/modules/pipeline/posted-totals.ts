@@ -8,7 +8,10 @@ export class PostedTotals {
   addRow({ items, itemTransactionIds }: UsageEventRow): void {
     for (const [index, id] of itemTransactionIds.entries()) {
       if (id === '') continue;
-      this.#byTransaction.set(id, (this.#byTransaction.get(id) ?? 0n) + (items[index]?.amount ?? 0n));
+      const item = items[index];
+      if (item === undefined)
+        throw new Error(`ledger transaction ${id} is named for a charge item that is not there`);
+      this.#byTransaction.set(id, (this.#byTransaction.get(id) ?? 0n) + item.amount);
     }
   }
 

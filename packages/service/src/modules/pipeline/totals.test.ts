@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { usageItem, usageRow } from '../../testing/index.js';
 import type { UsageEventRow } from '../usage/index.js';
+import { PostedTotals } from './posted-totals.js';
 import { BatchTotals } from './totals.js';
 
 const DAY_S = 86_400;
@@ -102,4 +103,9 @@ describe('BatchTotals', () => {
     expect(totals.eventTotals()).toMatchObject([moved]);
     expect(totals.ingestTotals()).toMatchObject([moved]);
   });
+});
+
+it('stops the batch where a ledger transaction is named for a charge item that is not there', () => {
+  const named = usageRow({ items: [], itemTransactionIds: ['led_1'] });
+  expect(() => new PostedTotals().addRow(named)).toThrow('for a charge item that is not there');
 });

@@ -95,7 +95,10 @@ export function segmentPieces(records: readonly SegmentRecord[]): Buffer[] {
   at = frames.writeUInt32LE(header.length, at);
   at += header.copy(frames, at);
   records.forEach((record, index) => {
-    at = frames.writeUInt32LE(scopeOf[index] ?? 0, at);
+    const scope = scopeOf[index];
+    // Taken for the first scope, the request would be charged to another project.
+    if (scope === undefined) throw new Error(`request ${index} has no scope`);
+    at = frames.writeUInt32LE(scope, at);
     at = frames.writeUInt32LE(record.receivedAtMs % TWO_POW_32, at);
     at = frames.writeUInt32LE(Math.floor(record.receivedAtMs / TWO_POW_32), at);
     at = frames.writeUInt32LE(record.eventCount, at);

@@ -75,20 +75,27 @@ function readLists(text: string): WindowLists {
     .split('|')
     .map(elements);
   return {
-    ruleNos: ruleNos.map(Number),
-    starts: starts.map(Number),
-    ends: ends.map((end) => (end === NULL ? null : Number(end))),
+    ruleNos: ruleNos.map(integer),
+    starts: starts.map(integer),
+    ends: ends.map((end) => (end === NULL ? null : integer(end))),
     limits: limits.map(amountFromText),
     notices: notices.map((notice) => (notice === NULL ? undefined : amountFromText(notice))),
-    openedAtMs: openedAtMs.map(Number),
+    openedAtMs: openedAtMs.map(integer),
   };
+}
+
+/** @throws Error for text that is no integer, which `Number` may take for 0 */
+function integer(text: string): number {
+  if (!/^-?\d+$/.test(text))
+    throw new Error(`a list of current windows holds "${text}" in place of an integer`);
+  return Number(text);
 }
 
 const NULL = 'NULL';
 
-/** Of an array literal of numbers, which is never empty. */
+/** The elements of an array literal of numbers. */
 function elements(literal: string): string[] {
-  return literal.slice(1, -1).split(',');
+  return literal === '{}' ? [] : literal.slice(1, -1).split(',');
 }
 
 function usedLists(windows: readonly CurrentWindows[]): RawBuilder<unknown> {

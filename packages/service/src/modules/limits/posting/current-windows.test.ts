@@ -87,6 +87,24 @@ describe('the current windows of a subject', () => {
   });
 });
 
+describe('a row of current windows that is damaged', () => {
+  const { lists } = opened();
+
+  it.each(['starts', 'ends', 'limits', 'notices', 'openedAtMs'] as const)('lacks one of its %s', (name) => {
+    const short = { ...lists, [name]: lists[name].slice(1) };
+    expect(() => new CurrentWindows(usage, short, ['1', '2'])).toThrow('has lists of 2 and of 1');
+  });
+
+  it('lacks what one of its windows has used', () => {
+    expect(() => new CurrentWindows(usage, lists, ['1'])).toThrow('has lists of 2 and of 1');
+  });
+
+  it('adds to no window of a rule that it does not have', () => {
+    const other = { ...sumAt(2, '1'), rule: compiledRule({ ruleNo: 9 }) };
+    expect(() => new CurrentWindows(usage, lists, ['1', '2']).add(other)).toThrow('has no usage');
+  });
+});
+
 function opened(): CurrentWindows {
   const windows = new CurrentWindows(usage);
   windows.open(windowAt(2, '1'));

@@ -51,12 +51,16 @@ export class CurrentWindows {
   #lists: WindowLists;
   readonly #used: string[];
 
-  /** @param used decimals, which are read when something is added to them; the list is taken over */
+  /**
+   * @param used decimals, which are read when something is added to them; the list is taken over
+   * @throws Error when the lists differ in length: such a row must not be counted with
+   */
   constructor(
     readonly usage: SubjectUsage,
     lists: WindowLists = NO_WINDOWS,
     used: string[] = [],
   ) {
+    assertOneLength(lists, used);
     this.#lists = lists;
     this.#used = used;
   }
@@ -78,16 +82,21 @@ export class CurrentWindows {
     return window.startS === startS ? 'current' : 'past';
   }
 
-  /** Adds to a current window; answers what that has to tell. */
+  /**
+   * Adds to a current window.
+   *
+   * @returns the crossing to notify about, if there is one
+   * @throws Error when the window is not a current one
+   */
   add(sum: WindowSum): CrossedWindow | undefined {
     const { ruleNos, limits, notices } = this.#lists;
     const at = ruleNos.indexOf(sum.rule.ruleNo);
-    const used = amountFromText(this.#used[at] ?? '') + sum.used;
+    const used = amountFromText(present(this.#used[at], 'usage', at)) + sum.used;
     this.#used[at] = numericText(used);
     if (this.change === 'none') this.change = 'used';
     const notice = notices[at];
     if (notice === undefined || used < notice) return undefined;
-    const limit = limits[at] ?? 0n;
+    const limit = present(limits[at], 'limit', at);
     const { percents, next } = crossingOf(sum.rule, limit, notice, used);
     this.#lists = { ...this.#lists, notices: replaced(notices, at, next) };
     this.change = 'all';
@@ -117,14 +126,30 @@ export class CurrentWindows {
     const { ruleNos, starts, ends, limits, notices, openedAtMs } = this.#lists;
     return {
       usage: this.usage,
-      ruleNo: ruleNos[at] ?? 0,
-      startS: starts[at] ?? 0,
+      ruleNo: present(ruleNos[at], 'rule', at),
+      startS: present(starts[at], 'start', at),
+      // Null is a lifetime: the lists have one length, so that nothing else is meant.
       endS: ends[at] ?? null,
-      used: amountFromText(this.#used[at] ?? ''),
-      limit: limits[at] ?? 0n,
+      used: amountFromText(present(this.#used[at], 'usage', at)),
+      limit: present(limits[at], 'limit', at),
       next: notices[at],
-      openedAtMs: openedAtMs[at] ?? 0,
+      openedAtMs: present(openedAtMs[at], 'opening time', at),
     };
+  }
+}
+
+/** A value that is missing stops the batch: taken for zero it would change what is charged. */
+function present<Value>(value: Value | undefined, name: string, at: number): Value {
+  if (value === undefined) throw new Error(`the window at ${at} has no ${name}`);
+  return value;
+}
+
+function assertOneLength(lists: WindowLists, used: readonly string[]): void {
+  const { ruleNos, starts, ends, limits, notices, openedAtMs } = lists;
+  const { length } = ruleNos;
+  for (const list of [starts, ends, limits, notices, openedAtMs, used]) {
+    if (list.length !== length)
+      throw new Error(`a row of current windows has lists of ${length} and of ${list.length}`);
   }
 }
 

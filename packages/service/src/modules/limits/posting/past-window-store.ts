@@ -32,10 +32,11 @@ export async function addToPastWindows(
     ) filter (where used >= next_notice), '[]') as reached
     from written
   `.execute(tx);
-  const { added = 0, reached = [] } = rows[0] ?? {};
+  const row = rows[0];
+  if (row === undefined) throw new Error('an aggregate without a row');
   return {
-    added,
-    reached: reached.map(([position, used, limit, notice]) => ({
+    added: row.added,
+    reached: row.reached.map(([position, used, limit, notice]) => ({
       index: position - 1,
       used: amountFromText(used),
       limit: amountFromText(limit),

@@ -156,6 +156,45 @@ describe('posting a batch', () => {
     expect(await fixture.wallets()).toMatchObject([{ worth: '0' }]);
   });
 
+  it('cannot store windows whose lists differ in length', async () => {
+    await fixture.publish('ulp_1', [DAILY]);
+    await fixture.route({ planId: 'ulp_1' });
+    await fixture.post([{}]);
+    for (const list of [
+      'used',
+      'limit_amounts',
+      'window_starts',
+      'window_ends',
+      'next_notices',
+      'opened_at_ms',
+    ]) {
+      await expect(fixture.rows(`update current_windows set ${list} = '{}'`)).rejects.toMatchObject({
+        constraint: 'current_windows_of_one_length',
+      });
+    }
+  });
+
+  it.each([
+    ['its limit is missing', "limit_amounts = '{}'"],
+    ['its limit is null', "limit_amounts = '{null}'"],
+    ['its usage is missing', "used = '{}'"],
+    ['its usage is null', "used = '{null}'"],
+    ['its rule is null', "rule_nos = '{null}'"],
+    ['its start is null', "window_starts = '{null}'"],
+    [
+      'all of its lists are empty but that of its rules',
+      "window_starts = '{}', used = '{}', limit_amounts = '{}'",
+    ],
+  ])('fails rather than count in a damaged window: %s', async (_name, damage) => {
+    await fixture.publish('ulp_1', [DAILY]);
+    await fixture.route({ planId: 'ulp_1' });
+    await fixture.post([{}]);
+    await fixture.rows('alter table current_windows drop constraint current_windows_of_one_length');
+    await fixture.rows(`update current_windows set ${damage}`);
+    await expect(fixture.post([{}])).rejects.toThrow();
+    expect(await fixture.wallets()).toMatchObject([{ worth: '-1' }]);
+  });
+
   it('keeps usage when another route with the same plan takes over', async () => {
     await fixture.publish('ulp_1', [DAILY]);
     await fixture.route({ planId: 'ulp_1' });

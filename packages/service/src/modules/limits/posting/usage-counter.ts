@@ -30,7 +30,9 @@ export class UsageCounter {
     if (this.#at === undefined) return;
     const { usage, event, item, places } = this.#at;
     if (rule.measure === 'amount' && item.currency !== rule.currency) return;
-    const place = places.get(rule) ?? 0;
+    const place = places.get(rule);
+    // Taken for the first rule, the usage would be counted in another limit.
+    if (place === undefined) throw new Error(`rule ${rule.ruleNo} is none of its route`);
     let sum = usage.latest[place];
     if (sum === undefined || !isWithin(sum.window, event.occurredAt)) {
       sum = this.#open(usage, rule, event.occurredAt, sum);

@@ -133,7 +133,9 @@ async function crossingEvents(
   );
   return crossed.flatMap(({ sum, used, limit, percents }, index) => {
     const { rule, window } = sum;
-    const standing = { rule, window, used, limit, reserved: reserved[index] ?? 0n };
+    const ofRule = reserved[index];
+    if (ofRule === undefined) throw new Error(`what is reserved of rule ${rule.ruleNo} was not read`);
+    const standing = { rule, window, used, limit, reserved: ofRule };
     return percents.map((percent) => crossingEvent(sum.usage, standing, percent, nowMs));
   });
 }

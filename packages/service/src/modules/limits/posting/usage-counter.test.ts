@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { CompiledRoute, RuleIndex } from '../book/index.js';
+import { compiledRule } from '../book/rule.testing.js';
+import { AccountDebits } from './debits.js';
+import { ratedUsage } from './usage.testing.js';
+import { UsageCounter } from './usage-counter.js';
+
+it('stops the batch rather than count usage under another rule', () => {
+  const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1 };
+  const rules = new RuleIndex([compiledRule({ ruleNo: 1 })]);
+  rules.visit = (_metric, _textOf, count) => count(compiledRule({ ruleNo: 2 }));
+  const settings = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 } as const;
+  const usage = {
+    scope,
+    subject: { type: 'user', id: 'u1' },
+    route: new CompiledRoute('ra_1', 'acct_1', settings, rules, 0),
+    account: new AccountDebits('acct_1', scope, 0),
+    latest: [],
+    all: undefined,
+  };
+  expect(() => new UsageCounter().add(usage, ratedUsage({}))).toThrow('rule 2 is none of its route');
+});
