@@ -1,5 +1,4 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { ERRORS, type ErrorCode } from './errors.js';
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, NAME_CHARS_MAX } from './limits.js';
 
 /** Objects of the interface take no unknown field. */
@@ -88,30 +87,6 @@ export const pageFields = {
   limit: Type.Integer({ description: 'Page size that was used.' }),
   offset: Type.Integer({ description: 'Entries that were skipped.' }),
 };
-
-export const ErrorDetailSchema = Type.Object(
-  {
-    path: Type.String({
-      description:
-        'Place in the request, e.g. `charge_item_extractors[1].amount_expr`; of `limit_exceeded` the id of a limit.',
-    }),
-    message: Type.String({ description: 'What was expected, or stands, there.' }),
-  },
-  closed,
-);
-
-/** The body of every answer outside 2xx. */
-export const ErrorBodySchema = Type.Object(
-  {
-    error: Type.String({ description: 'What went wrong, for people.' }),
-    code: Type.String({
-      enum: Object.keys(ERRORS) as ErrorCode[],
-      description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
-    }),
-    details: Type.Optional(Type.Array(ErrorDetailSchema)),
-  },
-  { ...closed, description: 'An error.' },
-);
 
 /** The answer 204; handlers send `null`. */
 export const NoContent = Type.Null({ description: 'Done; there is nothing to say.' });

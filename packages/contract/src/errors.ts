@@ -26,7 +26,7 @@ export const ERRORS = {
   subject_route_exists: { status: 409, message: 'The subject has a route already.' },
   limit_key_taken: { status: 409, message: 'Another limit of the route has this limit_key.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
-  permission_denied: { status: 403, message: 'This API key lacks the permission that the operation needs.' },
+  permission_denied: { status: 403, message: 'This API key lacks a permission that the operation needs.' },
   no_entitlement: {
     status: 403,
     message: 'The tenant has no plan: events are accepted once it has bought one.',
@@ -39,8 +39,8 @@ export const ERRORS = {
   not_found: { status: 404, message: 'There is no such resource.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },
-  limit_exceeded: { status: 409, message: 'The limits in `details` have no room for that much.' },
-  insufficient_funds: { status: 409, message: 'The prepaid wallet does not hold that much.' },
+  limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
+  insufficient_funds: { status: 409, message: 'The prepaid wallet has less available than that.' },
   idempotency_key_conflict: {
     status: 409,
     message: 'The Idempotency-Key was used for another request.',
@@ -115,17 +115,3 @@ interface ErrorEntry {
 
 /** Stable machine-readable name of an error. */
 export type ErrorCode = keyof typeof ERRORS;
-
-/** One finding of a validation: where, and what was expected there. */
-export interface ErrorDetail {
-  /** Place in the request, e.g. `charge_item_extractors[1].amount_expr`; of `limit_exceeded` the id of a limit. */
-  readonly path: string;
-  readonly message: string;
-}
-
-/** The body of every answer outside 2xx. */
-export interface ErrorBody {
-  readonly error: string;
-  readonly code: ErrorCode;
-  readonly details?: readonly ErrorDetail[];
-}

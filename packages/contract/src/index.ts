@@ -4,6 +4,7 @@ export * from './budget-leases.js';
 export * from './catalog.js';
 export * from './checkout.js';
 export * from './common.js';
+export * from './error-body.js';
 export * from './errors.js';
 export * from './extractor-template.js';
 export * from './ingest.js';

@@ -9,7 +9,15 @@ import {
   PaymentOrderQuery,
   TenantParams,
 } from '@tollgate/contract';
-import { ApiError, type App, type Principal, pageOf, principalPermits } from '../../platform/http/index.js';
+import {
+  type App,
+  boundToProject,
+  lackingPermissions,
+  type Principal,
+  pageOf,
+  permissionDenied,
+  principalPermits,
+} from '../../platform/http/index.js';
 import type { Checkouts } from './checkouts.js';
 import { endOf, type Order } from './order.js';
 
@@ -118,8 +126,11 @@ function registerOrders(app: App, checkouts: Checkouts): void {
 
 /** The one tenant that the key administers. @throws ApiError `permission_denied` */
 function administeredBy(principal: Principal): string {
-  const isAdmin = principal.kind === 'key' && principalPermits(principal, 'tenant:admin');
-  if (!isAdmin || principal.projectId !== undefined) throw new ApiError('permission_denied');
+  if (principal.kind === 'service') {
+    throw permissionDenied('The service key belongs to no tenant: use an admin key of the tenant.');
+  }
+  if (!principalPermits(principal, 'tenant:admin')) throw lackingPermissions(principal, 'tenant:admin');
+  if (principal.projectId !== undefined) throw boundToProject();
   return principal.tenantId;
 }
 

@@ -127,6 +127,36 @@ describe.each([
     expect((await get(url, authorization)).statusCode).toBe(status);
   });
 
+  test.each<[string, string, string, string[] | undefined]>([
+    ['/write/mine', 'reader', 'This API key lacks the permission rules:write.', ['rules:write']],
+    ['/both/mine', 'reader', 'This API key lacks the permission usage:read.', ['usage:read']],
+    [
+      '/both/mine',
+      'other',
+      'This API key lacks the permissions rules:read, usage:read.',
+      ['rules:read', 'usage:read'],
+    ],
+    ['/service/1', 'admin', 'Only the service key may do this.', undefined],
+    [
+      '/tenant/ten_a',
+      'boundAdmin',
+      'This API key is bound to one project, so it cannot administer the tenant.',
+      undefined,
+    ],
+    ['/tenant/ten_b', 'writer', 'This API key lacks the permission tenant:admin.', ['tenant:admin']],
+  ])('%s with the key %s says what is missing', async (url, key, error, missing) => {
+    const details = missing?.map((permission) => ({
+      path: '',
+      message: 'expected an API key with this permission',
+      permission,
+    }));
+    expect((await get(url, `Bearer ${key}`)).json()).toEqual({
+      error,
+      code: 'permission_denied',
+      ...(details && { details }),
+    });
+  });
+
   test('a foreign project is byte for byte an absent one', async () => {
     const foreign = await get('/read/foreign', 'Bearer reader');
     expect(foreign.body).toBe((await get('/read/absent', 'Bearer reader')).body);

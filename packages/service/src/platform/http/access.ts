@@ -2,6 +2,7 @@ import type { Permission } from '@tollgate/contract';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { isConsoleRequest } from './console-requests.js';
 import { ApiError } from './errors.js';
+import { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 import {
   type Access,
   type App,
@@ -31,7 +32,6 @@ const BEARER_PREFIX = 'bearer ';
 const AUTHORIZATION_CHARS_MAX = 256;
 
 const unauthenticated = () => new ApiError('unauthenticated');
-const permissionDenied = () => new ApiError('permission_denied');
 /** Absent and foreign must be told apart by nobody, so both are exactly this. */
 const notFound = () => new ApiError('not_found');
 
@@ -138,17 +138,23 @@ function authorize(
 ): Refusal | Promise<Refusal> {
   if (principal === undefined) return unauthenticated();
   request.boundPrincipal = principal;
-  if (access.kind === 'service' && principal.kind !== 'service') return permissionDenied();
-  if ('permission' in access && !principalPermits(principal, access.permission)) return permissionDenied();
+  if (access.kind === 'service' && principal.kind !== 'service') {
+    return permissionDenied('Only the service key may do this.');
+  }
+  if ('permission' in access && !principalPermits(principal, access.permission)) {
+    return lackingPermissions(principal, access.permission);
+  }
   // An administrator administers the whole tenant; a key that is bound to a project never does.
   if (access.kind === 'tenant' && principal.kind === 'key' && principal.projectId !== undefined) {
-    return permissionDenied();
+    return boundToProject();
   }
   if (hasUnusableParameter(request)) return notFound();
   const { project_id: projectId, tenant_id: tenantId } = request.params as Partial<Record<string, string>>;
   if (access.kind === 'tenant') {
     if (principal.kind === 'service' || principal.tenantId === tenantId) return undefined;
-    return access.elsewhere === 'denied' ? permissionDenied() : notFound();
+    return access.elsewhere === 'denied'
+      ? permissionDenied('This API key cannot administer the tenant.')
+      : notFound();
   }
   if (access.kind !== 'project') return undefined;
   return following(ports.projects.resolveProject(projectId ?? ''), (project) =>

@@ -35,7 +35,7 @@ export class ApiError extends Error {
   /** The body of the answer. */
   toBody(): ErrorBody {
     const body = { error: this.message, code: this.code };
-    return this.details === undefined ? body : { ...body, details: this.details };
+    return this.details === undefined ? body : { ...body, details: [...this.details] };
   }
 }
 

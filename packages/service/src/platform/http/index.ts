@@ -5,6 +5,7 @@ export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type ExpressRequest, registerExpressRoute } from './express-route.js';
 export { meOf } from './me.js';
 export { type Page, pageOf } from './page.js';
+export { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 export { Readiness } from './readiness.js';
 export { secured } from './secured.js';
 export { closeGracefully } from './shutdown.js';

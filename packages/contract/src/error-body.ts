@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { closed, DecimalText, Nullable } from './common.js';
+import { ERRORS, type ErrorCode } from './errors.js';
+import { PERMISSIONS, type Permission } from './permissions.js';
+
+const decimal = (description: string) => Type.Optional({ ...DecimalText, description });
+const text = (description: string) => Type.Optional(Type.String({ description }));
+
+/** What a program needs to know beside the sentence. Each stands only where its description says. */
+const facts = {
+  permission: Type.Optional(
+    Type.Unsafe<Permission>({
+      type: 'string',
+      enum: [...PERMISSIONS],
+      description: 'The permission that the key lacks, in `permission_denied`.',
+    }),
+  ),
+  subject_route_id: text('The route that the subject has already, in `subject_route_exists`.'),
+  limit_key: text('Name of the limit, in `limit_exceeded`.'),
+  plan_id: Type.Optional(
+    Nullable(
+      Type.String({
+        description:
+          'The usage limit plan that the limit belongs to, in `limit_exceeded`; null for a direct limit.',
+      }),
+    ),
+  ),
+  subject_type: text('Type of the subject that the limit applies to, in `limit_exceeded`.'),
+  subject_id: text('Id of the subject that the limit applies to, in `limit_exceeded`.'),
+  account_id: text(
+    'Billing account of the subject, in `limit_exceeded`, or of the wallet, in `insufficient_funds`.',
+  ),
+  currency: text('What the amounts are in, in `limit_exceeded` and `insufficient_funds`.'),
+  limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),
+  used_amount: decimal('Usage in the current window, in `limit_exceeded`.'),
+  reserved_amount: decimal('Held by active budget leases, in `limit_exceeded`.'),
+  available_amount: decimal('Balance of the wallet less what is reserved, in `insufficient_funds`.'),
+  asked_amount: decimal('The amount of the request, in `limit_exceeded` and `insufficient_funds`.'),
+};
+
+/** One finding about a request. */
+export const ErrorDetailSchema = Type.Object(
+  {
+    path: Type.String({
+      description:
+        'Place in the request, e.g. `charge_item_extractors[1].amount_expr`; in `limit_exceeded` the id of a limit; ' +
+        'empty for the request as a whole.',
+    }),
+    message: Type.String({ description: 'The problem there, or what was expected.' }),
+    ...facts,
+  },
+  closed,
+);
+export type ErrorDetail = Static<typeof ErrorDetailSchema>;
+
+/** The body of every answer outside 2xx. */
+export const ErrorBodySchema = Type.Object(
+  {
+    error: Type.String({ description: 'What went wrong, for people.' }),
+    code: Type.Unsafe<ErrorCode>({
+      type: 'string',
+      enum: Object.keys(ERRORS),
+      description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
+    }),
+    details: Type.Optional(Type.Array(ErrorDetailSchema)),
+  },
+  { ...closed, description: 'An error.' },
+);
+export type ErrorBody = Static<typeof ErrorBodySchema>;
