@@ -12,7 +12,9 @@ const CRASH_MS_MAX = 180_000;
 let service: RunningService;
 
 beforeAll(async () => {
-  service = await startService({ env: { TOLLGATE_PAYMENT_WEBHOOK_SECRET: SECRET } });
+  service = await startService({
+    env: { TOLLGATE_PAYMENT_PROVIDER: 'sandbox', TOLLGATE_PAYMENT_WEBHOOK_SECRET: SECRET },
+  });
 });
 afterAll(() => service?.stop());
 
@@ -35,6 +37,11 @@ async function pageToPay(tenantId: string, planId: string): Promise<string> {
 async function planOf(tenantId: string): Promise<string | undefined> {
   return (await operate('GET', `/admin/v1/tenants/${tenantId}/entitlement`)).body.plan_id;
 }
+
+it('says loudly at its start that the sandbox takes no money', () => {
+  expect(service.output).toContain('PAYMENTS ARE NOT REAL');
+  expect(service.output).toContain('SANDBOX: plans cost nothing');
+});
 
 describe('a purchase from a service that is killed', { timeout: CRASH_MS_MAX }, () => {
   it('right after it was paid is granted once it is back', async () => {

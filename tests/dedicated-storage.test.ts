@@ -18,7 +18,9 @@ const occurredAt = Math.floor(Date.now() / 1000) - 3_600;
 let sequence = 0;
 
 beforeAll(async () => {
-  service = await startService({ env: { TOLLGATE_PAYMENT_WEBHOOK_SECRET: 'whsec_of_this_test' } });
+  service = await startService({
+    env: { TOLLGATE_PAYMENT_PROVIDER: 'sandbox', TOLLGATE_PAYMENT_WEBHOOK_SECRET: 'whsec_of_this_test' },
+  });
   shared = await createSampleProject(service);
   own = await createSampleProject(service, { kind: 'release', onTenant: buyPlan });
 });

@@ -24,7 +24,7 @@ describe.runIf(hasTools)('the guides', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-guide-'));
-    service = await startService();
+    service = await startService({ env: { TOLLGATE_PAYMENT_PROVIDER: 'sandbox' } });
   });
   afterAll(async () => {
     await service?.stop();

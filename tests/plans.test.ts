@@ -34,6 +34,17 @@ function writeCatalog(): string {
   return path;
 }
 
+describe('a service without a payment provider', () => {
+  it('says so instead of opening a checkout, and in the catalog', async () => {
+    const tenant = await operate('POST', '/admin/v1/tenants', { name: 'Buyer' });
+    const url = `/admin/v1/tenants/${tenant.body.id}/payments/provider/checkout-sessions`;
+    const { status, body } = await operate('POST', url, { plan_id: 'scale' }, 'purchase-1');
+    expect([status, body.code]).toEqual([503, 'payments_not_configured']);
+    expect((await operate('GET', '/v1/plans')).body).toMatchObject({ payment_provider: null });
+    expect(service.output).toContain('Tenants need a plan, and can buy none');
+  });
+});
+
 describe('a service that sells plans', () => {
   it('takes a catalog, no events without a grant, and with one as many as the plan allows', async () => {
     const path = writeCatalog();

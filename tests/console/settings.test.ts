@@ -14,6 +14,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     opened = await openConsole({
       events: 1,
       env: (url) => ({
+        TOLLGATE_PAYMENT_PROVIDER: 'sandbox',
         TOLLGATE_PAYMENT_WEBHOOK_SECRET: 'whsec_of_this_test',
         TOLLGATE_CHECKOUT_SUCCESS_URL: `${url}/?checkout=success`,
         TOLLGATE_CHECKOUT_CANCEL_URL: `${url}/?checkout=cancel`,

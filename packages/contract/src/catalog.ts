@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PAYMENT_PROVIDERS, type PaymentProviderName } from './checkout.js';
 import { closed, mapOf, Nullable, pageFields, ResourceName, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
 
@@ -85,7 +86,21 @@ export const CatalogPlan = Type.Object(
 );
 export type CatalogPlan = Static<typeof CatalogPlan>;
 
-export const CatalogPlanList = Type.Object({ plans: Type.Array(CatalogPlan) }, closed);
+export const CatalogPlanList = Type.Object(
+  {
+    plans: Type.Array(CatalogPlan),
+    payment_provider: Nullable(
+      Type.Unsafe<PaymentProviderName>({
+        type: 'string',
+        enum: [...PAYMENT_PROVIDERS],
+        description:
+          'Where plans are paid; `sandbox` takes no money. Null where this service takes no payments.',
+      }),
+    ),
+  },
+  closed,
+);
+export type CatalogPlanList = Static<typeof CatalogPlanList>;
 
 /** What `tollgate catalog apply` reads. */
 export const CatalogFile = Type.Object(

@@ -61,7 +61,11 @@ export const ERRORS = {
   },
   checkout_not_configured: {
     status: 400,
-    message: 'Checkout is not configured: the payment provider or a return URL is missing.',
+    message: 'Checkout is not configured: a key of the payment provider or a return URL is missing.',
+  },
+  payments_not_configured: {
+    status: 503,
+    message: 'This service takes no payments: its operator has configured no payment provider.',
   },
   payment_provider_failed: {
     status: 502,

@@ -19,7 +19,7 @@ describe('the configuration', () => {
       baselinePlan: 'unlimited',
       ingestBacklogEventsMax: 2_000_000,
       webhookAllowPrivate: false,
-      paymentProvider: 'sandbox',
+      paymentProvider: undefined,
       stripeApiKey: undefined,
       paymentWebhookSecrets: undefined,
       checkoutSuccessUrl: undefined,

@@ -96,10 +96,9 @@ const SETTINGS = {
     'With `1` webhooks may go to private, loopback and other internal addresses: for development, or where every tenant is trusted.',
     readFlag,
   ),
-  paymentProvider: setting(
+  paymentProvider: optional(
     'TOLLGATE_PAYMENT_PROVIDER',
-    'sandbox',
-    'Who takes the money for plans: `stripe`, or `sandbox`, which takes none and is for development and tests.',
+    'Where plans are paid: `stripe`, or `sandbox`, which takes no money and is for development and tests. Without it no plan can be bought; `tollgate demo` uses the sandbox.',
     readPaymentProvider,
   ),
   stripeApiKey: optional(

@@ -34,7 +34,7 @@ const untouchable = new Proxy({} as Stores['clickhouse'], {
 beforeAll(async () => {
   store = await createTestPostgres();
   const api = await createApi({
-    config: readConfig({}),
+    config: readConfig({ TOLLGATE_PAYMENT_PROVIDER: 'sandbox' }),
     stores: { postgres: store.postgres, clickhouse: untouchable } as Stores,
     serviceKey: SERVICE_KEY,
     log: createLog({ level: 'silent' }),

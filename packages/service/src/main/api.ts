@@ -33,7 +33,7 @@ import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import type { PostgresSegmentQueue } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
-import { startCheckout } from './checkout.js';
+import { startCheckout, usableProvider } from './checkout.js';
 import { openQueue } from './segment-queue.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
@@ -137,6 +137,7 @@ function registerModules(
     tenants: tenancy,
     countSubjectRoutes,
     countUsageControls,
+    paymentProvider: usableProvider(config),
   });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {

@@ -1,3 +1,4 @@
+import type { PaymentProviderName } from '@tollgate/contract';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import type { Entitlements } from '../modules/catalog/index.js';
@@ -54,22 +55,33 @@ export function startCheckout(
   };
 }
 
-/** What an operator would otherwise learn from the first buyer. */
+/** Where plans can be paid, as configured; undefined where no plan can be bought. */
+export function usableProvider(config: Config): PaymentProviderName | undefined {
+  return missingSettings(config).length === 0 ? config.paymentProvider : undefined;
+}
+
+/** One sentence about settings that do not fit each other, which an operator would otherwise learn from the first buyer. */
 function problemOf(config: Config): string | undefined {
-  if (config.paymentProvider === 'sandbox') {
-    if (config.stripeApiKey !== undefined) {
-      return 'TOLLGATE_STRIPE_API_KEY is set, but payments go to the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.';
-    }
-    return config.baselinePlan === 'none'
-      ? 'Tenants need a plan, and get it for nothing at the sandbox: set TOLLGATE_PAYMENT_PROVIDER to stripe.'
-      : undefined;
+  const missing = missingSettings(config);
+  if (missing.length > 0) return `No plan can be bought without ${missing.join(', ')}.`;
+  if (config.paymentProvider === 'stripe') return undefined;
+  if (config.stripeApiKey !== undefined) {
+    const use = config.paymentProvider === 'sandbox' ? 'payments go to the sandbox' : 'it is not used';
+    return `TOLLGATE_STRIPE_API_KEY is set, but ${use}: set TOLLGATE_PAYMENT_PROVIDER to stripe.`;
   }
+  return config.paymentProvider === undefined && config.baselinePlan === 'none'
+    ? 'Tenants need a plan, and can buy none: set TOLLGATE_PAYMENT_PROVIDER, or grant plans to them.'
+    : undefined;
+}
+
+/** Variables that the chosen provider needs and that are not set. */
+function missingSettings(config: Config): string[] {
+  if (config.paymentProvider !== 'stripe') return [];
   const needed = {
     TOLLGATE_STRIPE_API_KEY: config.stripeApiKey,
     TOLLGATE_PAYMENT_WEBHOOK_SECRET: config.paymentWebhookSecrets,
     TOLLGATE_CHECKOUT_SUCCESS_URL: config.checkoutSuccessUrl,
     TOLLGATE_CHECKOUT_CANCEL_URL: config.checkoutCancelUrl,
   };
-  const missing = Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  return missing.length === 0 ? undefined : `No plan can be bought without ${missing.join(', ')}.`;
+  return Object.entries(needed).flatMap(([name, value]) => (value === undefined ? [name] : []));
 }

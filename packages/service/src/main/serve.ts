@@ -10,6 +10,14 @@ import { aborted, stopSignal } from './signals.js';
  */
 const STOP_MS_MAX = 8_000;
 
+/** Whoever administers a tenant can then have the largest plan for nothing. */
+const SANDBOX_WARNING =
+  'PAYMENTS ARE NOT REAL: TOLLGATE_PAYMENT_PROVIDER is sandbox, so every key with tenant:admin gets any plan without paying. Use it for development and tests only.';
+
+function takesSandboxPayments({ roles, paymentProvider }: Config): boolean {
+  return roles.includes('api') && paymentProvider === 'sandbox';
+}
+
 /** `tollgate serve`: runs the service until it is told to stop. Answers the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel });
@@ -18,6 +26,7 @@ export async function serve(config: Config): Promise<number> {
   const onProgress = (step: string) => log.info(step);
   const service = await startService(config, { log, onProgress, signal: stopping });
   announce(service, config);
+  if (takesSandboxPayments(config)) log.warn(SANDBOX_WARNING);
   return runUntil(service, stopping, (text) => log.error(text));
 }
 
@@ -50,5 +59,6 @@ function announce({ url, serviceKey, places }: Service, config: Config): void {
     );
   }
   for (const [name, place] of places) lines.push(`  ${name.padEnd(18)} ${place}`);
+  if (takesSandboxPayments(config)) lines.push('  Payments           SANDBOX: plans cost nothing');
   console.log(lines.join('\n'));
 }

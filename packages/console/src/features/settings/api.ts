@@ -5,7 +5,7 @@ import type {
   AuditEntry,
   AuditLog,
   AuditLogQuery,
-  CatalogPlan,
+  CatalogPlanList,
   CreateApiKeyBody,
   CreatedApiKey,
   Entitlement,
@@ -103,7 +103,7 @@ export function useEntitlement(options: { readonly refetchInterval?: number | fa
 export function useCatalog() {
   return useQuery({
     queryKey: ['catalog'],
-    queryFn: async () => (await request<{ plans: CatalogPlan[] }>('GET', '/v1/plans')).plans,
+    queryFn: () => request<CatalogPlanList>('GET', '/v1/plans'),
   });
 }
 

@@ -1,4 +1,10 @@
-import { type CatalogPlan, type Entitlement, UNLIMITED, UNSOLD_PLAN_ID } from '@tollgate/contract';
+import {
+  type CatalogPlan,
+  type CatalogPlanList,
+  type Entitlement,
+  UNLIMITED,
+  UNSOLD_PLAN_ID,
+} from '@tollgate/contract';
 import { useSearchParams } from 'wouter';
 import { count, dateTime, price } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
@@ -31,7 +37,8 @@ export function PlanPage() {
 function Plans({ currentId, isAdmin }: { readonly currentId: string; readonly isAdmin: boolean }) {
   const catalog = useCatalog();
   const plans =
-    catalog.data?.filter(({ id, amount_minor }) => amount_minor > 0 && id !== UNSOLD_PLAN_ID) ?? [];
+    catalog.data?.plans.filter(({ id, amount_minor }) => amount_minor > 0 && id !== UNSOLD_PLAN_ID) ?? [];
+  const isSold = catalog.data?.payment_provider !== null;
   return (
     <section aria-label="Plans">
       <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
@@ -39,16 +46,29 @@ function Plans({ currentId, isAdmin }: { readonly currentId: string; readonly is
       {catalog.isPending && <Skeleton className="h-64" />}
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
         {plans.map((plan) => (
-          <Offer key={plan.id} plan={plan} isCurrent={plan.id === currentId} isAdmin={isAdmin} />
+          <Offer
+            key={plan.id}
+            plan={plan}
+            isCurrent={plan.id === currentId}
+            isSold={isSold}
+            isAdmin={isAdmin}
+          />
         ))}
       </ul>
-      {!isAdmin && (
-        <p className="mt-3 text-[13px] text-ink-soft">
-          A plan is bought by who signs in with a key that has the permission tenant:admin.
-        </p>
-      )}
+      <p className="mt-3 text-[13px] text-ink-soft">{buyingText(catalog.data?.payment_provider, isAdmin)}</p>
     </section>
   );
+}
+
+/** What a reader of the page has to know about buying a plan; nothing for an administrator who can pay for one. */
+function buyingText(
+  provider: CatalogPlanList['payment_provider'] | undefined,
+  isAdmin: boolean,
+): string | null {
+  if (provider === null)
+    return 'Plans cannot be bought here: this service takes no payments. Ask its operator for a plan.';
+  if (!isAdmin) return 'To buy a plan, sign in with a key that has the permission tenant:admin.';
+  return provider === 'sandbox' ? 'Payments go to a sandbox: no money is taken.' : null;
 }
 
 function Current({ entitlement }: { readonly entitlement: Entitlement }) {
@@ -121,10 +141,13 @@ function Meter({
 function Offer({
   plan,
   isCurrent,
+  isSold,
   isAdmin,
 }: {
   readonly plan: CatalogPlan;
   readonly isCurrent: boolean;
+  /** Whether the service takes payments. */
+  readonly isSold: boolean;
   readonly isAdmin: boolean;
 }) {
   const purchase = usePurchase();
@@ -152,15 +175,17 @@ function Offer({
         ))}
       </ul>
       {purchase.isError && <FailureNote error={purchase.error} />}
-      <Button
-        look={isCurrent ? 'plain' : 'primary'}
-        className="mt-auto"
-        isBusy={purchase.isPending}
-        disabled={!isAdmin}
-        onClick={() => purchase.mutate(plan.id)}
-      >
-        {isCurrent ? 'Buy another month' : `Buy ${plan.display_name}`}
-      </Button>
+      {isSold && (
+        <Button
+          look={isCurrent ? 'plain' : 'primary'}
+          className="mt-auto"
+          isBusy={purchase.isPending}
+          disabled={!isAdmin}
+          onClick={() => purchase.mutate(plan.id)}
+        >
+          {isCurrent ? 'Buy another month' : `Buy ${plan.display_name}`}
+        </Button>
+      )}
     </li>
   );
 }

@@ -13,8 +13,14 @@ import { resetEmbeddedStores } from '../stores.js';
 import { type DemoTenant, ensureDemoTenant } from './tenant.js';
 import { sendHistory, sendLiveTraffic } from './traffic.js';
 
+/** What the demo sets by itself: plans can be tried out, so they are paid at the sandbox unless a provider is configured. */
+export function demoConfig(config: Config): Config {
+  return { ...config, paymentProvider: config.paymentProvider ?? 'sandbox' };
+}
+
 /** `tollgate demo`: the service with a sample tenant and live sample traffic. Answers the exit code. */
-export async function demo(config: Config, { reset }: { reset: boolean }): Promise<number> {
+export async function demo(configured: Config, { reset }: { reset: boolean }): Promise<number> {
+  const config = demoConfig(configured);
   if (config.roles.length < 3) throw new StartError('The demo runs all roles; leave TOLLGATE_ROLES unset.');
   const startedAt = performance.now();
   const stopping = stopSignal();

@@ -73,7 +73,8 @@ export async function createCatalogApi(plan?: BaselinePlan): Promise<CatalogApi>
       registerLimitManagementRoutes(app, createLimitManagement(deps));
       registerRealtimeLimitRoutes(app, createRealtimeLimits({ ...deps, metrics: createMetrics() }));
       const counts = { countSubjectRoutes, countUsageControls };
-      registerCatalogRoutes(app, { postgres, clock, entitlements, tenants, ...counts });
+      const paymentProvider = 'sandbox' as const;
+      registerCatalogRoutes(app, { postgres, clock, entitlements, tenants, paymentProvider, ...counts });
     },
     (stores) => partsOf(stores).admission,
   );

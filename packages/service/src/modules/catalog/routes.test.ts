@@ -57,6 +57,7 @@ describe('GET /v1/plans', () => {
         plan('scale', 'Scale', [49_900, 200_000_000, 730, -1, 20, -1, -1], true, DEDICATED),
         plan('enterprise', 'Enterprise', [0, -1, -1, -1, -1, -1, -1], true, DEDICATED),
       ],
+      payment_provider: 'sandbox',
     });
   });
 });

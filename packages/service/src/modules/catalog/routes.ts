@@ -4,6 +4,7 @@ import {
   CatalogPlanList,
   Entitlement,
   ErrorBodySchema,
+  type PaymentProviderName,
   RebuiltQuotas,
   TenantParams,
 } from '@tollgate/contract';
@@ -20,6 +21,8 @@ import { rebuildQuotas } from './quota-recount-store.js';
 export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
   readonly postgres: Postgres;
   readonly entitlements: Pick<Entitlements, 'current' | 'initializeQuota'>;
+  /** Where plans are paid; undefined where none can be bought. */
+  readonly paymentProvider: PaymentProviderName | undefined;
 }
 
 const tags = ['Plans'];
@@ -45,7 +48,10 @@ function registerPlanRoutes(app: App, deps: CatalogRouteDeps): void {
       operationId: 'listPlans',
       response: { 200: CatalogPlanList },
     },
-    handler: async () => ({ plans: await newestPlans(deps.postgres.db) }),
+    handler: async () => ({
+      plans: await newestPlans(deps.postgres.db),
+      payment_provider: deps.paymentProvider ?? null,
+    }),
   });
 
   app.route({

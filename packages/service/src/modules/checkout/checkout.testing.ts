@@ -106,7 +106,12 @@ export async function createTestCheckout(): Promise<TestCheckout> {
   const metrics = createMetrics();
   const parts = { log, metrics: new PaymentMetrics(metrics) };
   const api = await createTestApi((app, stores) => {
-    const settings = { provider, successUrl: () => urls.success, cancelUrl: () => urls.cancel };
+    const settings = {
+      takesPayments: true,
+      provider,
+      successUrl: () => urls.success,
+      cancelUrl: () => urls.cancel,
+    };
     registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];
     const settlement = new Settlement({ ...stores, ...parts, provider: 'sandbox', secrets, initializeQuota });

@@ -16,9 +16,11 @@ import * as store from './order-store.js';
 import type { PaymentMetrics } from './payment-metrics.js';
 import { type PaymentProvider, PaymentProviderError, type ProviderSession } from './provider.js';
 
-/** Why there is no checkout, or what it needs. */
+/** What a checkout needs of the configuration. */
 export interface CheckoutSettings {
-  /** Undefined when none is configured. */
+  /** False where plans cannot be bought, because the operator has named no provider. */
+  readonly takesPayments: boolean;
+  /** Undefined without a provider, and when what the provider needs is missing. */
   readonly provider: PaymentProvider | undefined;
   /** Where buyers are led after paying, and without; undefined when not configured. */
   readonly successUrl: () => string | undefined;
@@ -59,13 +61,14 @@ export class Checkouts {
    * The page to pay on: a new one, or the one that there is. The order is committed before the provider is asked, and asked
    * outside any transaction; whatever breaks off in between, the same request goes on where it stopped.
    *
-   * @throws ApiError `not_found`, `invalid_request`, `idempotency_key_conflict`, `payment_checkout_expired`,
-   *   `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
+   * @throws ApiError `not_found`, `payments_not_configured`, `invalid_request`, `idempotency_key_conflict`,
+   *   `payment_checkout_expired`, `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
     const { postgres, tenants } = this.deps;
     const { tenantId } = request;
     await tenants.getTenant(tenantId);
+    if (!this.deps.takesPayments) throw new ApiError('payments_not_configured');
     // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
     const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),

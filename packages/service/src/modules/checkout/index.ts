@@ -1,3 +1,4 @@
+import type { PaymentProviderName } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
 import type { App } from '../../platform/http/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
@@ -20,7 +21,8 @@ const MEASURE_POLL_MS = 15_000;
 
 /** How plans are paid. */
 export interface PaymentSettings {
-  readonly provider: 'sandbox' | 'stripe';
+  /** Undefined: no plan can be bought. */
+  readonly provider: PaymentProviderName | undefined;
   readonly stripeApiKey: string | undefined;
   /** Any of them may have signed an event; the sandbox signs with the first. */
   readonly webhookSecrets: readonly string[];
@@ -49,10 +51,10 @@ export interface Checkout {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Purchases of plans with whatever provider is configured. Of the sandbox there is nothing when it is another one. */
+/** Purchases of plans at the configured provider, if any. The sandbox exists only where it is that provider. */
 export function createCheckout(options: CheckoutOptions): Checkout {
   const metrics = new PaymentMetrics(options.metrics);
-  const parts = options.payments.provider === 'sandbox' ? withSandbox(options) : withStripe(options);
+  const parts = partsOf(options);
   return {
     registerRoutes: (app) => parts.registerRoutes(app, metrics),
     run: async (signal) => {
@@ -65,6 +67,17 @@ export function createCheckout(options: CheckoutOptions): Checkout {
 interface ProviderParts {
   registerRoutes(app: App, metrics: PaymentMetrics): void;
   run(signal: AbortSignal): Promise<void>;
+}
+
+function partsOf(options: CheckoutOptions): ProviderParts {
+  switch (options.payments.provider) {
+    case 'sandbox':
+      return withSandbox(options);
+    case 'stripe':
+      return withStripe(options);
+    case undefined:
+      return withoutProvider(options);
+  }
 }
 
 function measureOrders(
@@ -84,6 +97,7 @@ function withSandbox(options: CheckoutOptions): ProviderParts {
   const secrets = payments.webhookSecrets.length === 0 ? [webhookSecret] : payments.webhookSecrets;
   const sandbox = createSandbox({ ...options, webhookPath: PAYMENT_WEBHOOK_URL, webhookSecret });
   const settings = {
+    takesPayments: true,
     provider: sandbox.provider,
     successUrl: () => payments.successUrl ?? sandbox.successUrl(),
     cancelUrl: () => payments.cancelUrl ?? sandbox.cancelUrl(),
@@ -102,10 +116,26 @@ function withStripe(options: CheckoutOptions): ProviderParts {
   // Without a secret no payment would ever be noticed: then none is begun.
   const isComplete = apiKey !== undefined && secrets.length > 0;
   const settings = {
+    takesPayments: true,
     provider: isComplete ? createStripeProvider({ name: 'stripe', apiKey }) : undefined,
     successUrl: () => successUrl,
     cancelUrl: () => cancelUrl,
   };
+  return {
+    registerRoutes: (app, metrics) => registerRoutes(app, { ...options, ...settings, metrics, secrets }),
+    run: async () => {},
+  };
+}
+
+/** Orders can still be read, and every purchase is refused. */
+function withoutProvider(options: CheckoutOptions): ProviderParts {
+  const settings = {
+    takesPayments: false,
+    provider: undefined,
+    successUrl: () => undefined,
+    cancelUrl: () => undefined,
+  };
+  const secrets = options.payments.webhookSecrets;
   return {
     registerRoutes: (app, metrics) => registerRoutes(app, { ...options, ...settings, metrics, secrets }),
     run: async () => {},

@@ -208,6 +208,20 @@ describe('with Stripe configured', () => {
     await other.close();
   });
 
+  it('as nobody, nothing can be bought, and there is no sandbox', async () => {
+    const other = await createTestShop({ provider: undefined, webhookSecrets: ['whsec_x'] });
+    const headers = { 'idempotency-key': 'k' };
+    const buy = (body: object) => other.call('POST', checkoutUrl(other.tenantId), body, undefined, headers);
+    for (const planId of ['launch', 'scale', 'no such plan']) {
+      const answer = await buy({ plan_id: planId });
+      expect([answer.status, answer.json().code]).toEqual([503, 'payments_not_configured']);
+    }
+    const orders = await other.call('GET', `/admin/v1/tenants/${other.tenantId}/payments/orders`);
+    expect(orders.json()).toMatchObject({ orders: [], total_count: 0 });
+    expect(other.app.routeTable.routes.filter(({ url }) => url.includes('sandbox'))).toEqual([]);
+    await other.close();
+  });
+
   it.each([
     { webhookSecrets: ['whsec_x'], successUrl: 'https://x.example', cancelUrl: 'https://x.example' },
     { stripeApiKey: 'sk_test_x', successUrl: 'https://x.example', cancelUrl: 'https://x.example' },

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { readConfig } from '../../config.js';
+import { demoConfig } from './demo.js';
+
+it('pays at the sandbox unless another provider is configured', () => {
+  expect(demoConfig(readConfig({})).paymentProvider).toBe('sandbox');
+  const configured = readConfig({ TOLLGATE_PAYMENT_PROVIDER: 'stripe' });
+  expect(demoConfig(configured)).toEqual(configured);
+});
