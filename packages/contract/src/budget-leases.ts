@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, DecimalText, decimalInput, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { CURRENCY_PATTERN, METRIC_PATTERN } from './limits.js';
 import { subjectFields } from './realtime-limits.js';
+import { Warnings } from './warnings.js';
 
 /** Longest life of a budget lease. */
 export const LEASE_TTL_SECONDS_MAX = 86_400;
@@ -70,6 +71,9 @@ export const BudgetLease = Type.Object(
   closed,
 );
 
+/** A lease that was just granted. */
+export const CreatedBudgetLease = Type.Object({ ...BudgetLease.properties, warnings: Warnings }, closed);
+
 export const BudgetLeaseListQuery = Type.Object(
   { ...subjectFields, status: Type.Optional(LeaseStatusSchema), ...PageQuery.properties },
   closed,
@@ -78,5 +82,6 @@ export const BudgetLeaseList = Type.Object({ budget_leases: Type.Array(BudgetLea
 
 export type CreateLeaseBody = Static<typeof CreateLeaseBody>;
 export type BudgetLease = Static<typeof BudgetLease>;
+export type CreatedBudgetLease = Static<typeof CreatedBudgetLease>;
 export type BudgetLeaseListQuery = Static<typeof BudgetLeaseListQuery>;
 export type BudgetLeaseList = Static<typeof BudgetLeaseList>;

@@ -17,6 +17,7 @@ import {
   RULE_SET_DIMENSIONS_MAX,
   SUBJECT_TYPE_PATTERN,
 } from './limits.js';
+import { Warnings } from './warnings.js';
 
 const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
 const SubjectId = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
@@ -31,7 +32,17 @@ export const subjectFields = {
 export const RealtimeLimit = Type.Object(
   {
     id: Type.String({ description: 'Limit rule: `racl_…` for a direct limit, `ulpr_…` for one of a plan.' }),
+    limit_key: limitRuleFields.limit_key,
+    plan_id: Nullable(
+      Type.String({
+        description: 'The usage limit plan that the rule belongs to, `ulp_…`; null for a direct limit.',
+      }),
+    ),
     rule_account_id: Type.String({ description: 'The subject route that the rule comes from, `ra_…`.' }),
+    account_id: Type.String({ description: 'Billing account of the subject route, `acct_…`.' }),
+    account_external_id: Nullable(
+      Type.String({ description: 'The `external_id` of that account; null when it has none.' }),
+    ),
     subject_type: SubjectType,
     subject_id: SubjectId,
     dimension_key: Type.Optional(
@@ -83,11 +94,27 @@ export const RealtimeLimits = Type.Object(
       Type.String({ description: 'The subject route, `ra_…`; null when the subject has none.' }),
     ),
     limits: Type.Array(RealtimeLimit),
+    warnings: Warnings,
   },
   closed,
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
+
+const { limit_key, plan_id, account_id, account_external_id, ...firstFields } = RealtimeLimit.properties;
+/** Messages are kept as they were sent, and those of earlier releases did not have all fields. */
+const CrossedLimit = Type.Object(
+  {
+    ...firstFields,
+    ...Type.Partial(Type.Object({ limit_key, plan_id, account_id, account_external_id })).properties,
+  },
+  {
+    ...closed,
+    description:
+      'Where the limit stood then. A crossing that an earlier release recorded lacks `limit_key`, `plan_id`, `account_id` and ' +
+      '`account_external_id`.',
+  },
+);
 
 /** A limit, or a share of it, that a subject has reached. */
 export const LimitCrossing = Type.Object(
@@ -96,7 +123,7 @@ export const LimitCrossing = Type.Object(
     type: Type.String({ description: 'Name of the event, e.g. `usage_limit.exceeded`.' }),
     threshold_percent: Type.Integer({ description: 'The share that was reached; 100 is the limit itself.' }),
     crossed_at: { ...UnixSeconds, description: 'When the usage that reached it was counted. Unix seconds.' },
-    limit: { ...RealtimeLimit, description: 'Where the limit stood then.' },
+    limit: CrossedLimit,
   },
   closed,
 );
@@ -153,6 +180,7 @@ export const RealtimeCheck = Type.Object(
         { ...closed, description: 'The prepaid wallet that cannot pay. Absent when none is in the way.' },
       ),
     ),
+    warnings: Warnings,
   },
   closed,
 );

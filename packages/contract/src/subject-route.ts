@@ -23,7 +23,12 @@ const SubjectId = Type.String({
 });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 const AccountId = { ...Id, description: 'Billing account of the subject.' };
-const PlanId = Nullable({ ...Id, description: 'Usage limit plan that applies to the subject.' });
+const PlanId = Nullable({
+  ...Id,
+  description:
+    'Usage limit plan that applies to the subject, `ulp_…`. The id of its version in force, `ulpv_…`, is taken for it; later ' +
+    'revisions apply all the same.',
+});
 const Anchor = {
   ...UnixSeconds,
   maximum: USAGE_LIMIT_ANCHOR_S_MAX,

@@ -45,6 +45,9 @@ describe('an adjustment', () => {
     await adjust(account, '10');
     const refused = await adjust(account, '-10.000000000000000001');
     expect([refused.status, refused.json().code]).toEqual([409, 'insufficient_funds']);
+    expect(refused.json().details).toMatchObject([
+      { account_id: account.split('/').at(-1), currency: 'USD', available_amount: '10' },
+    ]);
     expect(await walletOf(account)).toMatchObject({ balance: '10' });
     expect((await adjust(account, '-10')).status).toBe(201);
     expect(await walletOf(account)).toMatchObject({ balance: '0' });

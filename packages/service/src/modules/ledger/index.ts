@@ -6,6 +6,7 @@ export { AccountService, openAccount } from './accounts.js';
 export { type Amount, amountField, amountFromText, amountText, exactAmount } from './amount.js';
 export { type CreditExpiryJob, createCreditExpiryJob } from './expiry-job.js';
 export { type KeyedRequest, once, RequestKeys } from './idempotency.js';
+export { insufficientFunds } from './insufficient-funds.js';
 export { postUsage, type UsageDebit } from './posting.js';
 export { recountLedger } from './recount-store.js';
 export { prepaidAvailable, type Release, WalletHolds } from './reservations.js';

@@ -57,6 +57,13 @@ export class WalletHolds {
     return 'held';
   }
 
+  /** Returns what could be held of an open wallet. */
+  availableIn(key: WalletKey): Amount {
+    const wallet = this.wallets.get(walletKeyText(key));
+    if (wallet === undefined) throw new Error('the wallet was not locked');
+    return availableIn(wallet);
+  }
+
   /** Gives back what was held: never more than is reserved. */
   release({ amount, ...key }: Release): void {
     const wallet = this.wallets.get(walletKeyText(key));

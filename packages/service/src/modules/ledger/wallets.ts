@@ -1,13 +1,14 @@
 import type { Adjustment, Credit, LedgerKind, WalletMode } from '@tollgate/contract';
 import { unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
+import { type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import { AccountService, type LedgerDeps } from './accounts.js';
 import { type Amount, amountText, min } from './amount.js';
 import { type Grant, insertGrant, listGrants } from './grant-store.js';
 import { once } from './idempotency.js';
+import { insufficientFunds } from './insufficient-funds.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { availableIn, type Entry, keyOf, moved, type Wallet, type WalletKey, withMode } from './wallet.js';
@@ -195,7 +196,8 @@ export class WalletService {
   }
 
   async #takeOut(tx: Tx, before: Wallet, amount: Amount, reason: string): Promise<string> {
-    if (before.mode === 'prepaid' && availableIn(before) < amount) throw new ApiError('insufficient_funds');
+    const available = availableIn(before);
+    if (before.mode === 'prepaid' && available < amount) throw insufficientFunds(before, available, amount);
     const { wallet, entries } = moved(before, -amount, 'adjustments');
     const transactionId = await this.#post(tx, wallet, 'adjustment', reason, entries);
     await updateWallets(tx, [{ ...wallet, unappliedDebit: before.unappliedDebit + amount }]);

@@ -58,6 +58,13 @@ describe('the crossings of a subject', () => {
     ]);
   });
 
+  it('of an earlier release lack what it did not record', async () => {
+    const { limit_key, plan_id, account_id, account_external_id, ...recorded } = await snapshotOf('before');
+    expect([limit_key, plan_id, account_id, account_external_id]).toEqual(['month', null, 'acct_ra_1', null]);
+    await tell('before', 100, TEST_NOW_S, { data: { ...recorded, threshold_percent: 100 } });
+    expect((await list('before')).json().crossings[0].limit).toEqual(recorded);
+  });
+
   it('come a page at a time', async () => {
     for (const percent of [10, 20, 30]) await tell('paged', percent, TEST_NOW_S + percent);
     const { json } = await list('paged', '&limit=1&offset=1');

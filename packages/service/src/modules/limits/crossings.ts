@@ -1,4 +1,4 @@
-import type { LimitCrossing, RealtimeLimit } from '@tollgate/contract';
+import type { LimitCrossing } from '@tollgate/contract';
 import type { Page, ProjectRef } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { listMessagesAbout } from '../webhooks/index.js';
@@ -20,7 +20,9 @@ export class Crossings {
   ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
     const { rows, totalCount } = await listMessagesAbout(this.postgres.db, project, toldAbout(subject), page);
     const crossings = rows.map(({ id, type, payload, created_at_ms }) => {
-      const { data } = JSON.parse(payload) as { data: RealtimeLimit & { threshold_percent: number } };
+      const { data } = JSON.parse(payload) as {
+        data: LimitCrossing['limit'] & { threshold_percent: number };
+      };
       const { threshold_percent, ...limit } = data;
       return { id, type, threshold_percent, crossed_at: Math.floor(created_at_ms / 1_000), limit };
     });

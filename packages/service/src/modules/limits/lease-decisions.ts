@@ -1,10 +1,10 @@
-import type { BudgetLease, ErrorDetail } from '@tollgate/contract';
+import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, type ProjectRef } from '../../platform/http/index.js';
 import {
   type Amount,
-  amountText,
+  insufficientFunds,
   type KeyedRequest,
   type RequestKeys,
   type WalletHolds,
@@ -12,7 +12,8 @@ import {
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
-import { hasRoomFor, type Standing } from './standing.js';
+import { refuseFull } from './limit-exceeded.js';
+import type { Standing } from './standing.js';
 
 /** A lease that is asked for. */
 export interface GrantRequest extends KeyedRequest {
@@ -69,10 +70,9 @@ export class LeaseDecisions {
   /** Reserves of all rules and the wallet, or of none. */
   #grant({ input, rules }: GrantRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
-    refuseFull(
-      ruleNos.map((ruleNo) => this.#standingOf(ruleNo)),
-      input.amount,
-    );
+    const standings = ruleNos.map((ruleNo) => this.#standingOf(ruleNo));
+    if (this.ground.route !== undefined)
+      refuseFull(this.ground.route, input.subject, standings, input.amount);
     const holdsWallet = this.#reserveOfWallet(input);
     const lease = this.#newLease(input, ruleNos, holdsWallet);
     this.#add(lease, lease.held);
@@ -108,8 +108,10 @@ export class LeaseDecisions {
     const { project, route, wallets } = this.ground;
     if (route === undefined) return false;
     const { tenantId, projectId } = project;
-    const outcome = wallets.reserve({ tenantId, projectId, accountId: route.accountId, currency }, amount);
-    if (outcome === 'insufficient_funds') throw new ApiError('insufficient_funds');
+    const wallet = { tenantId, projectId, accountId: route.account.id, currency };
+    const outcome = wallets.reserve(wallet, amount);
+    if (outcome === 'insufficient_funds')
+      throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
     return outcome === 'held';
   }
 
@@ -124,7 +126,7 @@ export class LeaseDecisions {
       tenantId: project.tenantId,
       projectId: project.projectId,
       subject,
-      accountId: route?.accountId ?? null,
+      accountId: route?.account.id ?? null,
       currency,
       metric,
       amount,
@@ -144,22 +146,4 @@ export class LeaseDecisions {
 export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
   const wallet = walletOf(lease);
   if (wallet !== undefined) wallets.release({ ...wallet, amount: lease.held });
-}
-
-/**
- * Refunds make no room for leases: what is reserved stays within the limit by itself, because a lease outlives the window.
- *
- * @throws ApiError `limit_exceeded`, naming the limits without room
- */
-export function refuseFull(standings: readonly Standing[], asked: Amount): void {
-  const full = standings.filter(
-    (standing) => !hasRoomFor({ ...standing, used: standing.used > 0n ? standing.used : 0n }, asked),
-  );
-  if (full.length === 0) return;
-  throw new ApiError('limit_exceeded', { details: full.map(detailOf) });
-}
-
-function detailOf({ rule, used, reserved, limit }: Standing): ErrorDetail {
-  const message = `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${rule.currency}`;
-  return { path: rule.id, message };
 }

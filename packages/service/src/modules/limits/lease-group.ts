@@ -7,14 +7,9 @@ import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import type { Outcome } from './groups.js';
 import { ended, heldOf, type Lease, rulesOfLease, walletOf } from './lease.js';
-import {
-  type CloseRequest,
-  type GrantRequest,
-  LeaseDecisions,
-  type LeaseGround,
-  refuseFull,
-} from './lease-decisions.js';
+import { type CloseRequest, type GrantRequest, LeaseDecisions, type LeaseGround } from './lease-decisions.js';
 import * as store from './lease-store.js';
+import { refuseFull } from './limit-exceeded.js';
 import { changeReserved, lockReserved, returned } from './reserved-store.js';
 import { openRules, type Standing, type Subject, standingsOf } from './standing.js';
 import { readCountedIn } from './standing-store.js';
@@ -77,12 +72,13 @@ class LeaseGroup {
     const rules = rulesOf(requests);
     if (this.route === undefined || rules.length === 0 || requests.some(({ do: kind }) => kind === 'close'))
       return refused;
+    const { route, subject } = this;
     const { limits } = this.deps;
-    const standings = byRuleNo(await limits.standings(this.project, this.subject, this.route, rules));
+    const standings = byRuleNo(await limits.standings(this.project, subject, route, rules));
     for (const request of requests) {
       if (request.do === 'close' || request.key !== undefined) continue;
       const ofRequest = request.rules.flatMap(({ ruleNo }) => standings.get(ruleNo) ?? []);
-      const outcome = outcomeOf(() => refuseFull(ofRequest, request.input.amount));
+      const outcome = outcomeOf(() => refuseFull(route, subject, ofRequest, request.input.amount));
       if ('error' in outcome) refused.set(request, outcome);
     }
     return refused;
@@ -126,7 +122,7 @@ class LeaseGroup {
 
   #walletsOf(grants: readonly GrantRequest[], leases: readonly Lease[]): WalletKey[] {
     const { tenantId, projectId } = this.project;
-    const accountId = this.route?.accountId;
+    const accountId = this.route?.account.id;
     return [
       ...leases.flatMap((lease) => walletOf(lease) ?? []),
       ...(accountId === undefined

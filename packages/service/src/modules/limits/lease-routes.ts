@@ -2,6 +2,7 @@ import {
   BudgetLease,
   BudgetLeaseList,
   BudgetLeaseListQuery,
+  CreatedBudgetLease,
   CreateLeaseBody,
   closed,
   ErrorBodySchema,
@@ -12,6 +13,7 @@ import { type App, pageOf } from '../../platform/http/index.js';
 import { amountField } from '../ledger/index.js';
 import type { LimitAdmission } from './admission.js';
 import type { Leases } from './leases.js';
+import { noRoute } from './standing.js';
 
 export interface LeaseRouteDeps {
   readonly leases: Leases;
@@ -42,15 +44,16 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       summary: 'Create a budget lease',
       description:
         'Reserves the amount of every `block` limit on amounts of the currency that selects all usage, or the metric of the ' +
-        'lease, without a dimension, and of a prepaid wallet; all or none. 409 `limit_exceeded` names the limits without room: ' +
-        '`path` of each of its `details` is the id of one. 409 `insufficient_funds` when a prepaid wallet has not that much ' +
-        'available. Where nothing limits the subject, the lease is granted and nothing holds it. A lease carries over into the ' +
+        'lease, without a dimension, and of a prepaid wallet; all or none. 409 `limit_exceeded` names each limit without room in ' +
+        '`details`, with what is used, reserved and asked. 409 `insufficient_funds` names the wallet and what it has available. ' +
+        'Where nothing limits the subject, the lease is granted and nothing holds it; `warnings` names a subject without a ' +
+        'route. A lease carries over into the ' +
         'next window. Events that name it in `x-usage-control.budget_lease_id` move what they cost from reserved to used.',
       operationId: 'createBudgetLease',
       params: Params,
       headers: OptionalIdempotencyKeyHeaders,
       body: CreateLeaseBody,
-      response: { 201: BudgetLease, 409: ErrorBodySchema },
+      response: { 201: CreatedBudgetLease, 409: ErrorBodySchema },
     },
     handler: async ({ project, body, rawBody, headers }, reply) => {
       await admission.admitBudgetLease(project.tenantId);
@@ -61,7 +64,9 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
         metric: body.metric ?? null,
         ttlSeconds: body.ttl_seconds,
       };
-      return reply.code(201).send(await leases.create(project, input, headers['idempotency-key']));
+      const lease = await leases.create(project, input, headers['idempotency-key']);
+      const warnings = lease.account_id === null ? [noRoute(input.subject)] : [];
+      return reply.code(201).send({ ...lease, warnings });
     },
   });
   app.route({

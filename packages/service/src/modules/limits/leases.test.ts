@@ -34,13 +34,15 @@ describe('a lease', () => {
       expires_at: nowS + 86_400,
       created_at: nowS,
       closed_at: null,
+      warnings: [],
     });
-    expect((await calls.get(lease.id)).json()).toEqual(lease);
+    const { warnings: _, ...shown } = lease;
+    expect((await calls.get(lease.id)).json()).toEqual(shown);
     expect(await calls.reservedOf(subjectId)).toEqual([['racl_a1', '2.5']]);
     const closed = await calls.close(lease.id);
     expect([closed.status, closed.json()]).toEqual([
       200,
-      { ...lease, status: 'closed', remaining_amount: '0', closed_at: nowS },
+      { ...shown, status: 'closed', remaining_amount: '0', closed_at: nowS },
     ]);
     expect(await calls.reservedOf(subjectId)).toEqual([['racl_a1', '0']]);
     expect((await calls.close(lease.id)).json()).toEqual(closed.json());
@@ -57,9 +59,24 @@ describe('a lease', () => {
     expect([refused.status, refused.json()]).toEqual([
       409,
       {
-        error: 'The limits in `details` have no room for that much.',
+        error: 'Would exceed 1 limit: b1 (7 of 10 USD used or reserved).',
         code: 'limit_exceeded',
-        details: [{ path: 'racl_b1', message: '4 used and 3 reserved of 10 USD' }],
+        details: [
+          {
+            path: 'racl_b1',
+            message: '4 used and 3 reserved of 10 USD',
+            limit_key: 'b1',
+            plan_id: null,
+            subject_type: 'user',
+            subject_id: subjectId,
+            account_id: route.accountId,
+            currency: 'USD',
+            limit_amount: '10',
+            used_amount: '4',
+            reserved_amount: '3',
+            asked_amount: '3.000000000000000001',
+          },
+        ],
       },
     ]);
     expect(await calls.reservedOf(subjectId)).toEqual([
@@ -75,8 +92,19 @@ describe('a lease', () => {
     await makeLimit(api, route, { key: 'c1', amount: '1' });
     await makeLimit(api, route, { key: 'c2', amount: '0', period: 'day' });
     await makeLimit(api, route, { key: 'c3', amount: '5' });
-    const { details } = (await calls.ask(subjectId, { amount: '2' })).json();
-    expect(details.map(({ path }: { path: string }) => path)).toEqual(['racl_c1', 'racl_c2']);
+    await makeLimit(api, route, { key: 'c4', amount: '1' });
+    await makeLimit(api, route, { key: 'c5', amount: '1' });
+    const { error, details } = (await calls.ask(subjectId, { amount: '2' })).json();
+    expect(error).toBe(
+      'Would exceed 4 limits: c1 (0 of 1 USD used or reserved), c2 (0 of 0 USD used or reserved), ' +
+        'c4 (0 of 1 USD used or reserved) and 1 more.',
+    );
+    expect(details.map(({ path }: { path: string }) => path)).toEqual([
+      'racl_c1',
+      'racl_c2',
+      'racl_c4',
+      'racl_c5',
+    ]);
   });
 
   it('is reserved of block limits on amounts of its currency, for all usage or its metric, whatever the dimension', async () => {
@@ -124,7 +152,12 @@ describe('a lease', () => {
 
   it('is granted, and held by nothing, where nothing limits the subject', async () => {
     const lease = await calls.grant('nobody', { amount: '1000000' });
-    expect(lease).toMatchObject({ account_id: null, status: 'active', remaining_amount: '1000000' });
+    expect(lease).toMatchObject({
+      account_id: null,
+      status: 'active',
+      remaining_amount: '1000000',
+      warnings: [{ code: 'no_route', name: 'user nobody' }],
+    });
     const { subjectId, route } = await calls.makeSubject();
     expect(await calls.grant(subjectId, { amount: '1000000' })).toMatchObject({
       account_id: route.accountId,
@@ -141,7 +174,8 @@ describe('a lease', () => {
     await api.expiry.sweep();
     expect(await api.expiry.sweep()).toBe(0);
     api.clock.advanceMs(1_000);
-    const expired = { ...lease, status: 'expired', remaining_amount: '0', closed_at: lease.expires_at };
+    const { warnings: _, ...shown } = lease;
+    const expired = { ...shown, status: 'expired', remaining_amount: '0', closed_at: lease.expires_at };
     expect((await calls.get(lease.id)).json()).toEqual(expired);
     api.clock.advanceMs(5_000);
     expect(await api.expiry.sweep()).toBeGreaterThan(0);
@@ -184,7 +218,23 @@ describe('a prepaid wallet', () => {
     await setWallet(api, route, { balance: '3' });
     const lease = await calls.grant(subjectId, { amount: '2' });
     const refused = await calls.ask(subjectId, { amount: '1.5' });
-    expect([refused.status, refused.json().code]).toEqual([409, 'insufficient_funds']);
+    expect([refused.status, refused.json()]).toEqual([
+      409,
+      {
+        error: `The prepaid wallet of ${route.accountId} has 1 USD available, less than the 1.5 asked for.`,
+        code: 'insufficient_funds',
+        details: [
+          {
+            path: 'amount',
+            message: '1 USD available',
+            account_id: route.accountId,
+            currency: 'USD',
+            available_amount: '1',
+            asked_amount: '1.5',
+          },
+        ],
+      },
+    ]);
     expect(await calls.reservedOf(subjectId)).toEqual([['racl_w1', '2']]);
     await calls.grant(subjectId, { amount: '1' });
     expect((await calls.ask(subjectId, { amount: '0.1' })).status).toBe(409);

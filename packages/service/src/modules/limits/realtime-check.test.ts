@@ -133,11 +133,16 @@ describe('the check', () => {
           ...asked,
         })
       ).json();
-    expect(await ask({ amount: '3', currency: 'USD' })).toEqual({ allowed: true, blocked_by: [] });
+    expect(await ask({ amount: '3', currency: 'USD' })).toEqual({
+      allowed: true,
+      blocked_by: [],
+      warnings: [],
+    });
     expect(await ask({ amount: '3.1', currency: 'USD' })).toEqual({
       allowed: false,
       blocked_by: [],
       blocked_by_wallet: { account_id: route.accountId, currency: 'USD', available: '3' },
+      warnings: [],
     });
     expect(await ask({ amount: '100', currency: 'EUR' })).toMatchObject({ allowed: true });
     await setWallet(api, route, { balance: '0' });

@@ -12,7 +12,7 @@ const TODAY_S = TEST_NOW_S - (TEST_NOW_S % DAY_S);
 
 beforeAll(async () => {
   api = await createTestLimits();
-  const route = await makeRoute(api, { id: 'ra_all' });
+  const route = await makeRoute(api, { id: 'ra_all', externalId: 'crm-7' });
   accountId = route.accountId;
   const month = await makeLimit(api, route, { key: '1month', amount: '10', webhookEvent: 'budget.spent' });
   await setUsed(api, month, { startS: MONTH.startS, limit: '12.5' }, '2.5');
@@ -47,6 +47,14 @@ const snapshot = (subjectId: string, key?: string) =>
   );
 
 const own = { rule_account_id: 'ra_all', subject_type: 'user', subject_id: 'u1' };
+const direct = (key: string) => ({
+  id: `racl_${key}`,
+  limit_key: key,
+  plan_id: null,
+  ...own,
+  account_id: accountId,
+  account_external_id: 'crm-7',
+});
 
 describe('the snapshot', () => {
   it('is of its own subject, however many are asked for at once', async () => {
@@ -73,8 +81,7 @@ describe('the snapshot', () => {
       ...own,
       limits: [
         {
-          id: 'racl_1month',
-          ...own,
+          ...direct('1month'),
           currency: 'USD',
           metric_scope: '*',
           selector_type: 'all',
@@ -92,8 +99,7 @@ describe('the snapshot', () => {
           webhook_event: 'budget.spent',
         },
         {
-          id: 'racl_2tokens',
-          ...own,
+          ...direct('2tokens'),
           dimension_key: 'model',
           dimension_value: 'large',
           currency: '',
@@ -112,8 +118,7 @@ describe('the snapshot', () => {
           action: 'block',
         },
         {
-          id: 'racl_3life',
-          ...own,
+          ...direct('3life'),
           currency: 'EUR',
           metric_scope: 'llm.calls',
           selector_type: 'metric',
@@ -129,6 +134,7 @@ describe('the snapshot', () => {
           action: 'notify',
         },
       ],
+      warnings: [],
     });
   });
 
@@ -154,7 +160,13 @@ describe('the snapshot', () => {
     });
   });
 
-  it('is empty for a subject without a route, and so is the check allowed', async () => {
+  it('is empty for a subject without a route, the check is allowed, and both say so', async () => {
+    const noRoute = {
+      code: 'no_route',
+      name: 'team u1',
+      message:
+        'The subject `team u1` has no route: no limits apply to it, and its usage is charged to no account.',
+    };
     const other = `${api.url}/subject/realtime/limits?subject_type=team&subject_id=u1`;
     const { status, json } = await api.call('GET', other);
     expect([status, json()]).toEqual([
@@ -167,13 +179,14 @@ describe('the snapshot', () => {
         subject_id: 'u1',
         rule_account_id: null,
         limits: [],
+        warnings: [noRoute],
       },
     ]);
     const check = await api.call('POST', `${api.url}/subject/realtime/check`, {
       subject_type: 'team',
       subject_id: 'u1',
     });
-    expect(check.json()).toEqual({ allowed: true, blocked_by: [] });
+    expect(check.json()).toEqual({ allowed: true, blocked_by: [], warnings: [noRoute] });
   });
 
   it('asks for both parts of the subject, and knows no others', async () => {

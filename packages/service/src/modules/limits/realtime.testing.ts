@@ -36,17 +36,19 @@ export async function makeRoute(
     subjectId = '*',
     timezone = 'UTC',
     anchorS = 0,
+    externalId = null,
   }: {
     readonly id: string;
     readonly subjectId?: string;
     readonly timezone?: string;
     readonly anchorS?: number;
+    readonly externalId?: string | null;
   },
 ): Promise<{ readonly id: string; readonly accountId: string }> {
   const accountId = `acct_${id}`;
   await postgres.pool.query(
-    'insert into accounts (tenant_id, project_id, id, name, created_at) values ($1, $2, $3, $3, 0)',
-    [tenantId, projectId, accountId],
+    'insert into accounts (tenant_id, project_id, id, name, external_id, created_at) values ($1, $2, $3, $3, $4, 0)',
+    [tenantId, projectId, accountId, externalId],
   );
   await postgres.pool.query(
     `insert into subject_routes (tenant_id, project_id, id, subject_type, subject_id, account_id, usage_limit_anchor,

@@ -1,4 +1,4 @@
-import type { RealtimeLimit } from '@tollgate/contract';
+import { type RealtimeLimit, type Warning, warningOf } from '@tollgate/contract';
 import { type TimeWindow, windowAt } from '../../kernel/period.js';
 import { type Amount, amountText } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
@@ -8,6 +8,11 @@ import type { CompiledRule } from './book/rule.js';
 export interface Subject {
   readonly type: string;
   readonly id: string;
+}
+
+/** The warning that nothing limits a subject and nobody pays for it. */
+export function noRoute({ type, id }: Subject): Warning {
+  return warningOf('no_route', `${type} ${id}`);
 }
 
 /** A rule and the window of it that an instant lies in. */
@@ -61,7 +66,11 @@ export function toRealtimeLimit(route: CompiledRoute, subject: Subject, standing
   const { rule, window, used, reserved, limit } = standing;
   return {
     id: rule.id,
+    limit_key: rule.limitKey,
+    plan_id: rule.planId,
     rule_account_id: route.routeId,
+    account_id: route.account.id,
+    account_external_id: route.account.externalId,
     subject_type: subject.type,
     subject_id: subject.id,
     ...(rule.dimension === undefined

@@ -10,6 +10,7 @@ import type { MeasuredQueue } from './group-metrics.js';
 import { Groups, type Outcome } from './groups.js';
 import {
   hasRoomFor,
+  noRoute,
   openRules,
   type Standing,
   type Subject,
@@ -72,19 +73,20 @@ export class SubjectLimits {
     return {
       tenant_id: project.tenantId,
       project_id: project.projectId,
-      account_id: route?.accountId ?? null,
+      account_id: route?.account.id ?? null,
       subject_type: subject.type,
       subject_id: subject.id,
       rule_account_id: route?.routeId ?? null,
       limits:
         route === undefined ? [] : standings.map((standing) => toRealtimeLimit(route, subject, standing)),
+      warnings: route === undefined ? [noRoute(subject)] : [],
     };
   }
 
   /** Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may use anything. */
   async check(project: ProjectRef, subject: Subject, asked: AskedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
-    if (route === undefined) return { allowed: true, blocked_by: [] };
+    if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
     const [standings, wallet] = await Promise.all([
       this.standings(project, subject, route, rulesThatBlock(route, asked)),
       this.#shortWallet(project, route, asked),
@@ -94,6 +96,7 @@ export class SubjectLimits {
       allowed: full.length === 0 && wallet === undefined,
       blocked_by: full.map((standing) => toRealtimeLimit(route, subject, standing)),
       ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
+      warnings: [],
     };
   }
 
@@ -113,7 +116,7 @@ export class SubjectLimits {
   /** The prepaid wallet of the asked currency, unless it has something left and can pay. */
   async #shortWallet(
     { tenantId, projectId }: ProjectRef,
-    { accountId }: CompiledRoute,
+    { account: { id: accountId } }: CompiledRoute,
     { amount, currency }: AskedUsage,
   ): Promise<RealtimeCheck['blocked_by_wallet']> {
     if (currency === undefined) return undefined;

@@ -77,7 +77,9 @@ function glance(value: string): string {
 }
 
 /** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */
-export function limitName(limit: RealtimeLimit): string {
+export function limitName(
+  limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id'>,
+): string {
   const { selector_type, selector_value, dimension_key, dimension_value, period } = limit;
   const selected = { all: 'All usage', metric: selector_value, metric_prefix: `${selector_value}*` }[
     selector_type

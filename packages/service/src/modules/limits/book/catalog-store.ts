@@ -25,6 +25,7 @@ interface RouteRow {
   readonly subject_id: string;
   readonly id: string;
   readonly account_id: string;
+  readonly account_external_id: string | null;
   readonly usage_limit_anchor: number;
   readonly timezone: string;
   readonly week_start: Weekday;
@@ -36,8 +37,8 @@ interface RouteRow {
 
 async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRead[]> {
   const { rows } = await sql<RouteRow>`
-    select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, r.usage_limit_anchor, r.timezone, r.week_start,
-      p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
+    select r.project_id, r.subject_type, r.subject_id, r.id, r.account_id, a.external_id as account_external_id,
+      r.usage_limit_anchor, r.timezone, r.week_start, p.id as plan_id, p.current_revision as plan_revision, r.plan_bound_at_ms,
       exists (select from direct_limits d where d.project_id = r.project_id and d.route_id = r.id) as has_direct_limits
     from unnest(
       ${refs.map((ref) => ref.projectId)}::text[],
@@ -46,6 +47,7 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
     ) as asked (project_id, subject_type, subject_id)
     join subject_routes r on r.project_id = asked.project_id
       and r.subject_type = asked.subject_type and r.subject_id = asked.subject_id
+    join accounts a on a.project_id = r.project_id and a.id = r.account_id
     left join usage_limit_plans p on p.project_id = r.project_id and p.id = r.usage_limit_plan_id
   `.execute(db);
   return rows.map((row) => ({
@@ -54,6 +56,7 @@ async function readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<RouteRea
     subjectId: row.subject_id,
     routeId: row.id,
     accountId: row.account_id,
+    accountExternalId: row.account_external_id,
     settings: { timezone: row.timezone, weekStart: row.week_start, anchorS: row.usage_limit_anchor },
     plan:
       row.plan_id === null
@@ -119,7 +122,7 @@ async function readPlans(db: Db, refs: readonly PlanRef[]): Promise<PlanRead[]> 
     };
     plans.set(row.plan_id, plan);
     // A plan without rules has one row, in which there is no rule.
-    if (row.changes !== null) plan.rules.push(compileRule(row, planAmounts(row.changes), false));
+    if (row.changes !== null) plan.rules.push(compileRule(row, planAmounts(row.changes), row.plan_id));
   }
   return [...plans.values()].map(({ ref, rules }) => ({ ...ref, rules }));
 }
@@ -147,7 +150,7 @@ async function readDirectLimits(db: Db, routes: readonly RouteRead[]): Promise<M
   for (const row of rows) {
     const rules = byRoute.get(row.route_id) ?? [];
     byRoute.set(row.route_id, rules);
-    rules.push(compileRule(row, directAmounts(row.rule_no, row.changes), true));
+    rules.push(compileRule(row, directAmounts(row.rule_no, row.changes), null));
   }
   return byRoute;
 }

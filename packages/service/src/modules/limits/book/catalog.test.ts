@@ -77,7 +77,7 @@ describe('resolution', () => {
   it('tells the account and where windows lie', async () => {
     const route = await routeOf('a', { timezone: 'Asia/Tokyo', week_start: 'sunday', usage_limit_anchor: 5 });
     expect(await find(createWorkerCatalog(), 'a')).toMatchObject({
-      accountId: route.account_id,
+      account: { id: route.account_id, externalId: null },
       settings: { timezone: 'Asia/Tokyo', weekStart: 'sunday', anchorS: 5 },
     });
   });
@@ -107,8 +107,14 @@ describe('rules', () => {
     });
     const route = await find(createWorkerCatalog(), 'a');
     expect(route?.rules.rules).toMatchObject([
-      { id: direct.id, isDirect: true, limitKey: 'direct' },
-      { id: published.rules[0].id, isDirect: false, limitKey: 'z', notifyAt: [50], webhookEvent: undefined },
+      { id: direct.id, planId: null, limitKey: 'direct' },
+      {
+        id: published.rules[0].id,
+        planId: usage_limit_plan_id,
+        limitKey: 'z',
+        notifyAt: [50],
+        webhookEvent: undefined,
+      },
       {
         id: published.rules[1].id,
         period: { kind: 'anchored', unit: 'week', count: 2 },

@@ -14,6 +14,7 @@ export interface PlanRef {
 export interface RouteRead extends SubjectRef {
   readonly routeId: string;
   readonly accountId: string;
+  readonly accountExternalId: string | null;
   readonly settings: WindowSettings;
   readonly plan: (PlanRef & { readonly boundAtMs: number }) | undefined;
   readonly hasDirectLimits: boolean;
@@ -219,13 +220,14 @@ const NO_LIMITS: ReadonlyMap<string, readonly CompiledRule[]> = new Map();
 const NO_RULES = new RuleIndex([]);
 
 function compileRoute(
-  { routeId, accountId, settings, plan }: RouteRead,
+  { routeId, accountId, accountExternalId, settings, plan }: RouteRead,
   plans: ReadonlyMap<string, RuleIndex>,
   direct: readonly CompiledRule[] | undefined,
 ): CompiledRoute {
   const ofPlan = (plan === undefined ? undefined : plans.get(planKey(plan))) ?? NO_RULES;
   const rules = direct === undefined ? ofPlan : new RuleIndex([...direct, ...ofPlan.rules]);
-  return new CompiledRoute(routeId, accountId, settings, rules, plan?.boundAtMs ?? 0);
+  const account = { id: accountId, externalId: accountExternalId };
+  return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0);
 }
 
 /** No id holds a line break. */

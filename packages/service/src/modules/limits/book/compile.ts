@@ -12,14 +12,21 @@ export interface StoredAmount {
   readonly opensNow: boolean;
 }
 
-/** @param amounts in rising time */
-export function compileRule(row: RuleRow, amounts: readonly StoredAmount[], isDirect: boolean): CompiledRule {
+/**
+ * @param amounts in rising time
+ * @param planId null for a direct limit
+ */
+export function compileRule(
+  row: RuleRow,
+  amounts: readonly StoredAmount[],
+  planId: string | null,
+): CompiledRule {
   const period = parsePeriod(row.period);
   if (period === undefined) throw new Error(`limit ${row.id} was stored with the period ${row.period}`);
   return {
     ruleNo: row.rule_no,
     id: row.id,
-    isDirect,
+    planId,
     limitKey: row.limit_key,
     measure: row.measure,
     selectorType: row.selector_type,

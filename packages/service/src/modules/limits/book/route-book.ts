@@ -12,11 +12,17 @@ export interface SubjectRef {
 /** The id of a route for every subject of its type that has none of its own. */
 export const EVERY_SUBJECT = '*';
 
+/** The account that pays for the subjects of a route. Accounts never change. */
+export interface RouteAccount {
+  readonly id: string;
+  readonly externalId: string | null;
+}
+
 /** What applies to the subjects of one route. Those of a plan share its rules. */
 export class CompiledRoute {
   constructor(
     readonly routeId: string,
-    readonly accountId: string,
+    readonly account: RouteAccount,
     readonly settings: WindowSettings,
     readonly rules: RuleIndex,
     private readonly planBoundAtMs: number,
@@ -24,7 +30,7 @@ export class CompiledRoute {
 
   /** The limit × 10^18 of a window of a rule of this route. */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
-    return rule.amounts.amountOf(window, rule.isDirect ? 0 : this.planBoundAtMs);
+    return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.planBoundAtMs);
   }
 }
 

@@ -6,7 +6,7 @@ export function compiledRule(change: Partial<CompiledRule> = {}): CompiledRule {
   return {
     ruleNo: 1,
     id: 'ulpr_1',
-    isDirect: false,
+    planId: 'ulp_1',
     limitKey: 'spend',
     measure: 'amount',
     selectorType: 'all',

@@ -8,7 +8,8 @@ export interface CompiledRule {
   readonly ruleNo: number;
   /** `ulpr_…` of the newest published revision, or `racl_…`. */
   readonly id: string;
-  readonly isDirect: boolean;
+  /** The plan that it is a rule of; null for a direct limit. */
+  readonly planId: string | null;
   readonly limitKey: string;
   readonly measure: LimitMeasure;
   readonly selectorType: LimitSelectorType;

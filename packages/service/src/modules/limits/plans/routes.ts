@@ -59,7 +59,9 @@ function registerLists(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'Read a usage limit plan',
-      description: 'The plan with its newest published version and its draft; null where there is none.',
+      description:
+        'The plan with its newest published version and its draft; null where there is none. The id of a version, as lists and ' +
+        '`publish` show it, names its plan, too.',
       operationId: 'getUsageLimitPlan',
       params: PlanParams,
       response: { 200: UsageLimitPlanDetail },

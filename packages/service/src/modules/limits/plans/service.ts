@@ -108,10 +108,11 @@ export class PlanService {
     return this.#setArchived(context, planId, 'restore');
   }
 
-  /** @throws ApiError `not_found`. */
-  async read(owner: LimitOwner, planId: string): Promise<PlanState> {
+  /** @param id of the plan, or of one of its versions: that is the `id` in lists. @throws ApiError `not_found`. */
+  async read(owner: LimitOwner, id: string): Promise<PlanState> {
     const { db } = this.deps.postgres;
-    const plan = found(await store.findPlan(db, owner, planId));
+    const version = await store.findPlanOfVersion(db, owner, id);
+    const plan = found(await store.findPlan(db, owner, version?.planId ?? id));
     const [published, draft] = await versionsOf(db, owner, plan);
     return { plan, published, draft };
   }

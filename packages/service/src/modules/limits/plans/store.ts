@@ -65,6 +65,22 @@ export async function findPlan(db: Db, owner: LimitOwner, planId: string): Promi
     .executeTakeFirst();
 }
 
+/** The plan of a version, and which version that is; undefined for an id that is no version's. */
+export async function findPlanOfVersion(
+  db: Db,
+  { tenantId, projectId }: LimitOwner,
+  versionId: string,
+): Promise<{ readonly planId: string; readonly revision: number } | undefined> {
+  const row = await db
+    .selectFrom('usage_limit_plan_versions')
+    .select(['plan_id', 'revision'])
+    .where('tenant_id', '=', tenantId)
+    .where('project_id', '=', projectId)
+    .where('id', '=', versionId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { planId: row.plan_id, revision: row.revision };
+}
+
 export async function isNameTaken(db: Db, owner: LimitOwner, name: string): Promise<boolean> {
   const row = await db
     .selectFrom('usage_limit_plans')

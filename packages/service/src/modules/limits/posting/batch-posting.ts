@@ -138,7 +138,7 @@ export class BatchPosting {
       const route = book.resolve(scope.projectId, subject.type, subject.id);
       const ofProject = this.#projects.get(scope.projectId);
       if (route === undefined || ofProject === undefined) continue;
-      const account = this.#account(scope, route.accountId);
+      const account = this.#account(scope, route.account.id);
       const usage = { scope, subject, route, account, latest: [], all: undefined };
       subjectsOfType(ofProject, subject.type).set(subject.id, usage);
     }

@@ -53,7 +53,11 @@ describe('crossing a limit', () => {
       timestamp: new Date(NOW_S * 1_000).toISOString(),
       data: {
         id: `ulpr_${ruleNo}_1`,
+        limit_key: 'daily',
+        plan_id: 'ulp_1',
         rule_account_id: 'ra_*',
+        account_id: expect.stringMatching(/^acct_/),
+        account_external_id: null,
         subject_type: 'user',
         subject_id: 'u1',
         currency: 'USD',

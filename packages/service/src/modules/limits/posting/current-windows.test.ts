@@ -14,7 +14,7 @@ const SETTINGS = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 } as const;
 const usage: SubjectUsage = {
   scope: SCOPE,
   subject: { type: 'user', id: 'u1' },
-  route: new CompiledRoute('ra_1', 'acct_1', SETTINGS, new RuleIndex([rule]), 0),
+  route: new CompiledRoute('ra_1', { id: 'acct_1', externalId: null }, SETTINGS, new RuleIndex([rule]), 0),
   account: new AccountDebits('acct_1', SCOPE, 0),
   latest: [],
   all: undefined,

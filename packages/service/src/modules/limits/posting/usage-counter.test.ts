@@ -13,7 +13,7 @@ it('stops the batch rather than count usage under another rule', () => {
   const usage = {
     scope,
     subject: { type: 'user', id: 'u1' },
-    route: new CompiledRoute('ra_1', 'acct_1', settings, rules, 0),
+    route: new CompiledRoute('ra_1', { id: 'acct_1', externalId: null }, settings, rules, 0),
     account: new AccountDebits('acct_1', scope, 0),
     latest: [],
     all: undefined,

@@ -67,9 +67,13 @@ describe('create', () => {
 
   it('refuses a second route for the same subject, and opens no account for it', async () => {
     const body = { subject_type: 'user', subject_id: 'twin' };
-    await post(body);
+    const { id } = await post(body);
     const before = await accounts();
-    expect((await post(body, 409)).code).toBe('subject_route_exists');
+    expect(await post(body, 409)).toEqual({
+      error: `The subject has a route already: ${id}.`,
+      code: 'subject_route_exists',
+      details: [{ path: 'subject_id', message: `${id} is its route`, subject_route_id: id }],
+    });
     expect(await accounts()).toEqual(before);
     await post({ ...body, subject_type: 'key' });
     await post({ ...body, subject_id: '*' });

@@ -7,7 +7,7 @@ import { findAccount, openAccount } from '../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
-import { findPlan } from '../plans/store.js';
+import { findPlan, findPlanOfVersion } from '../plans/store.js';
 import * as store from './store.js';
 
 /** Which account and which plan are a subject's. See README.md. */
@@ -25,7 +25,7 @@ export class SubjectRouteService {
     return changeLimits(this.deps, context, async (tx, atMs) => {
       const { project } = context;
       const now = Math.floor(atMs / 1_000);
-      const planId = body.usage_limit_plan_id ?? null;
+      const planId = await planToBind(tx, project, body.usage_limit_plan_id ?? null);
       if (planId !== null) await refuseUnbindable(tx, project, planId);
       await refuseTaken(tx, project, body, undefined);
       const { tenantId } = project;
@@ -61,7 +61,9 @@ export class SubjectRouteService {
       const { project } = context;
       const before = found(await store.findRoute(tx, project, routeId));
       const planId =
-        body.usage_limit_plan_id === undefined ? before.usage_limit_plan_id : body.usage_limit_plan_id;
+        body.usage_limit_plan_id === undefined
+          ? before.usage_limit_plan_id
+          : await planToBind(tx, project, body.usage_limit_plan_id);
       const isRebound = planId !== before.usage_limit_plan_id;
       if (body.account_id !== undefined) await refuseUnknownAccount(tx, project, body.account_id);
       if (isRebound && planId !== null) await refuseUnbindable(tx, project, planId);
@@ -139,6 +141,20 @@ async function refuseUnknownAccount(tx: Tx, owner: LimitOwner, accountId: string
   throw invalidRequest('account_id', 'expected an account of this project');
 }
 
+/**
+ * Returns the plan that an id names. Lists and publish show plans by a version, so the id of the version in force is taken, too;
+ * that of another one might be meant to bind that revision for good, which no route can.
+ */
+async function planToBind(tx: Tx, owner: LimitOwner, id: string | null): Promise<string | null> {
+  const version = id === null ? undefined : await findPlanOfVersion(tx, owner, id);
+  if (version === undefined) return id;
+  const plan = await findPlan(tx, owner, version.planId);
+  if (plan?.current_revision === version.revision) return version.planId;
+  const named = version.revision === 0 ? 'the draft' : `revision ${version.revision}`;
+  const message = `expected the id of a plan: ${id} is ${named} of ${version.planId}, which is at revision ${plan?.current_revision}`;
+  throw invalidRequest('usage_limit_plan_id', message);
+}
+
 async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Promise<void> {
   const path = 'usage_limit_plan_id';
   const plan = await findPlan(tx, owner, planId);
@@ -157,5 +173,9 @@ async function refuseTaken(
   routeId: string | undefined,
 ): Promise<void> {
   const taken = await store.findRouteOfSubject(tx, owner, subject);
-  if (taken !== undefined && taken !== routeId) throw new ApiError('subject_route_exists');
+  if (taken === undefined || taken === routeId) return;
+  throw new ApiError('subject_route_exists', {
+    message: `The subject has a route already: ${taken}.`,
+    details: [{ path: 'subject_id', message: `${taken} is its route`, subject_route_id: taken }],
+  });
 }

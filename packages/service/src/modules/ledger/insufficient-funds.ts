@@ -1,0 +1,25 @@
+import { ApiError } from '../../platform/http/index.js';
+import { type Amount, amountText } from './amount.js';
+import type { WalletKey } from './wallet.js';
+
+/** The 409 of a prepaid wallet that has less available than is asked for. */
+export function insufficientFunds(
+  { accountId, currency }: WalletKey,
+  available: Amount,
+  asked: Amount,
+): ApiError {
+  const [availableText, askedText] = [amountText(available), amountText(asked)];
+  return new ApiError('insufficient_funds', {
+    message: `The prepaid wallet of ${accountId} has ${availableText} ${currency} available, less than the ${askedText} asked for.`,
+    details: [
+      {
+        path: 'amount',
+        message: `${availableText} ${currency} available`,
+        account_id: accountId,
+        currency,
+        available_amount: availableText,
+        asked_amount: askedText,
+      },
+    ],
+  });
+}
