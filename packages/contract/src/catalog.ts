@@ -147,7 +147,7 @@ export const EntitlementGrant = Type.Object(
     ended_at: Nullable({
       ...UnixSeconds,
       description:
-        'When another plan took its place; before its start if it never began. Null when none did.',
+        'When it ended early, because another plan took its place or its payment was given back; not after its start if it never began. Null otherwise.',
     }),
     source: Type.String({ description: 'What it was granted for; nothing is granted twice.' }),
     created_at: UnixSeconds,

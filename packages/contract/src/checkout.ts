@@ -55,6 +55,24 @@ const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
     '`pending` until it is paid, or until a later checkout finds that its time is over. Money that arrives after that still makes it `paid`.',
 });
 
+export const PAYMENT_REVERSAL_KINDS = ['refund', 'dispute'] as const;
+export type PaymentReversalKind = (typeof PAYMENT_REVERSAL_KINDS)[number];
+
+const PaymentReversal = Type.Object(
+  {
+    kind: Type.Unsafe<PaymentReversalKind>({ type: 'string', enum: [...PAYMENT_REVERSAL_KINDS] }),
+    reference: Type.String({ description: "The provider's id of the refunded charge, or of the dispute." }),
+    amount_minor: Type.Integer({
+      minimum: 1,
+      description: 'In minor units: what was refunded of the charge so far, or what is disputed.',
+    }),
+    currency: Type.String({ description: 'ISO 4217 code.' }),
+    reason: Nullable(Type.String({ description: "The provider's word for why a payment is disputed." })),
+    recorded_at: { ...UnixSeconds, description: 'When it was reported. Unix seconds.' },
+  },
+  closed,
+);
+
 export const PaymentOrder = Type.Object(
   {
     order_id: OrderId,
@@ -76,6 +94,13 @@ export const PaymentOrder = Type.Object(
     payment_id: Nullable(Type.String({ description: "The provider's id of the payment." })),
     expires_at: { ...UnixSeconds, description: 'From when on it counts as expired. Unix seconds.' },
     paid_at: Nullable(UnixSeconds),
+    refunded_amount_minor: Type.Integer({
+      minimum: 0,
+      description: 'What was given back of the payment so far, in minor units.',
+    }),
+    reversals: Type.Array(PaymentReversal, {
+      description: 'Refunds and disputes of the payment, oldest first.',
+    }),
     created_at: UnixSeconds,
   },
   closed,

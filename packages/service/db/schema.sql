@@ -436,6 +436,22 @@ create table payment_orders (
 CREATE INDEX payment_orders_newest ON public.payment_orders USING btree (tenant_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX payment_orders_one_pending ON public.payment_orders USING btree (tenant_id) WHERE (status = 'pending'::text);
 
+create table payment_reversals (
+  provider text not null,
+  payment_id text not null,
+  kind text not null,
+  reference text not null,
+  amount_minor bigint not null,
+  currency text not null,
+  reason text,
+  recorded_at bigint not null,
+  constraint payment_reversals_amount_minor_check CHECK ((amount_minor > 0)),
+  constraint payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text]))),
+  constraint payment_reversals_pkey PRIMARY KEY (provider, payment_id, kind, reference),
+  constraint payment_reversals_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text])))
+);
+CREATE INDEX payment_reversals_oldest ON public.payment_reversals USING btree (recorded_at);
+
 create table projections (
   position bigint not null generated always as identity,
   project_id text not null,

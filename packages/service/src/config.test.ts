@@ -24,6 +24,7 @@ describe('the configuration', () => {
       paymentWebhookSecrets: undefined,
       checkoutSuccessUrl: undefined,
       checkoutCancelUrl: undefined,
+      refundEndsPlan: false,
       publicUrl: undefined,
       url: undefined,
       apiKey: undefined,

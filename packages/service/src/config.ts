@@ -121,6 +121,12 @@ const SETTINGS = {
     'Where a buyer is led who does not pay. The sandbox has a page of its own for it.',
     urlOf('http:', 'https:'),
   ),
+  refundEndsPlan: setting(
+    'TOLLGATE_REFUND_ENDS_PLAN',
+    '0',
+    'With `1` a plan ends when its payment was refunded in whole or is disputed; otherwise that is recorded and reported only.',
+    readFlag,
+  ),
   publicUrl: optional(
     'TOLLGATE_PUBLIC_URL',
     'Where browsers reach the service, as the pages of the sandbox need to know; without it where it listens.',

@@ -37,6 +37,7 @@ export function startCheckout(
       successUrl: config.checkoutSuccessUrl,
       cancelUrl: config.checkoutCancelUrl,
     },
+    refundEndsPlan: config.refundEndsPlan,
     selfUrl: () => ownUrl(app, 'itself'),
     publicUrl: () => config.publicUrl ?? ownUrl(app, 'people'),
     initializeQuota: (tenantId) => entitlements.initializeQuota(tenantId),

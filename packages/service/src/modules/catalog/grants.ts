@@ -1,7 +1,7 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { type Grant, placeGrant } from './grant.js';
+import { effectiveEnd, type Grant, placeGrant } from './grant.js';
 import { endGrants, findGrantOfSource, insertGrant, lockGrants, openGrants } from './grant-store.js';
 
 export interface GrantInput {
@@ -12,6 +12,8 @@ export interface GrantInput {
   readonly source: string;
   /** Unix seconds. */
   readonly atS: number;
+  /** Whether the grant has ended as it is made, so that it is recorded and changes nothing. */
+  readonly isVoid?: boolean;
 }
 
 /**
@@ -20,17 +22,41 @@ export interface GrantInput {
  *
  * @throws Error when the source was granted to another tenant
  */
-export async function grantPlan(tx: Tx, { tenantId, plan, source, atS }: GrantInput): Promise<Grant> {
+export async function grantPlan(
+  tx: Tx,
+  { tenantId, plan, source, atS, isVoid = false }: GrantInput,
+): Promise<Grant> {
   await lockGrants(tx, tenantId);
   const before = await findGrantOfSource(tx, source);
   if (before !== undefined) {
     if (before.tenantId !== tenantId) throw new Error(`${source} was granted to another tenant`);
     return before;
   }
-  const { startsAt, endsAt, replaces } = placeGrant(await openGrants(tx, tenantId, atS), plan.id, atS);
+  const others = isVoid ? [] : await openGrants(tx, tenantId, atS);
+  const { startsAt, endsAt, replaces } = placeGrant(others, plan.id, atS);
   await endGrants(tx, tenantId, replaces, atS);
   const id = newId('grt', { nowMs: () => atS * 1_000 });
-  const grant: Grant = { tenantId, id, plan, source, startsAt, endsAt, endedAt: null, createdAt: atS };
+  const grant: Grant = {
+    tenantId,
+    id,
+    plan,
+    source,
+    startsAt,
+    endsAt,
+    endedAt: isVoid ? atS : null,
+    createdAt: atS,
+  };
   await insertGrant(tx, grant);
   return grant;
+}
+
+/**
+ * Ends the grant that was made for a source, unless it has ended. Grants of the same plan that follow keep their time, and a plan
+ * that it replaced does not come back.
+ */
+export async function endGrantOfSource(tx: Tx, tenantId: string, source: string, atS: number): Promise<void> {
+  await lockGrants(tx, tenantId);
+  const grant = await findGrantOfSource(tx, source);
+  if (grant === undefined || grant.tenantId !== tenantId || effectiveEnd(grant) <= atS) return;
+  if (grant.endedAt === null) await endGrants(tx, tenantId, [grant.id], atS);
 }

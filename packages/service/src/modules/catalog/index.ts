@@ -10,7 +10,7 @@ export {
 export { createEntitlements, type Entitlements } from './entitlements.js';
 export { effectiveEnd, type Grant } from './grant.js';
 export { findGrantOfSource } from './grant-store.js';
-export { type GrantInput, grantPlan } from './grants.js';
+export { endGrantOfSource, type GrantInput, grantPlan } from './grants.js';
 export { newestPlan } from './plan-store.js';
 export { rebuildQuotas, recountQuotas } from './quota-recount-store.js';
 export { registerCatalogRoutes } from './routes.js';

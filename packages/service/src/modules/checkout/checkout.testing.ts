@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
+import { createWebhooks, registerWebhookRoutes } from '../webhooks/index.js';
 import { Checkouts } from './checkouts.js';
 import { PaymentMetrics } from './payment-metrics.js';
 import {
@@ -90,7 +92,7 @@ export function checkoutUrl(tenantId: string): string {
   return `/admin/v1/tenants/${tenantId}/payments/provider/checkout-sessions`;
 }
 
-export async function createTestCheckout(): Promise<TestCheckout> {
+export async function createTestCheckout({ refundEndsPlan = false } = {}): Promise<TestCheckout> {
   const provider = new FakeProvider();
   const urls: TestCheckout['urls'] = {
     success: 'https://shop.example/ok',
@@ -112,9 +114,11 @@ export async function createTestCheckout(): Promise<TestCheckout> {
       successUrl: () => urls.success,
       cancelUrl: () => urls.cancel,
     };
+    registerWebhookRoutes(app, createWebhooks({ ...stores, allowPrivate: true }));
     registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];
-    const settlement = new Settlement({ ...stores, ...parts, provider: 'sandbox', secrets, initializeQuota });
+    const reports = { provider: 'sandbox', secrets, initializeQuota, refundEndsPlan } as const;
+    const settlement = new Settlement({ ...stores, ...parts, ...reports });
     registerPaymentWebhookRoutes(app, settlement);
   });
   const { app, clock, postgres, call } = api;
@@ -133,14 +137,7 @@ export async function createTestCheckout(): Promise<TestCheckout> {
     },
     buy: ({ key, planId = 'launch', tenantId = checkout.tenantId, apiKey }) =>
       call('POST', checkoutUrl(tenantId), { plan_id: planId }, apiKey, { 'idempotency-key': key }),
-    paid: async (orderId, changes) => {
-      const { rows } = await postgres.pool.query('select * from payment_orders where id = $1', [orderId]);
-      const [order] = rows;
-      const metadata = { tenant_id: order.tenant_id, plan_id: order.plan_id, order_id: order.id };
-      const amount = order.amount_minor;
-      const currency = order.currency.toLowerCase();
-      return paymentEvent({ amount, amount_received: amount, currency, metadata, ...changes });
-    },
+    paid: (orderId, changes) => eventThatPays(postgres, orderId, changes),
     deliver: async (event, headers) => {
       const text = typeof event === 'string' ? event : JSON.stringify(event);
       const nowS = Math.floor(clock.nowMs() / 1000);
@@ -159,6 +156,20 @@ export async function createTestCheckout(): Promise<TestCheckout> {
     rows: async (sql) => (await postgres.pool.query(sql)).rows,
   };
   return checkout;
+}
+
+/** The documented event of the payment of an order, with something else in it. */
+async function eventThatPays(
+  { pool }: Postgres,
+  orderId: string,
+  changes?: Readonly<Record<string, unknown>>,
+): Promise<PaymentEvent> {
+  const { rows } = await pool.query('select * from payment_orders where id = $1', [orderId]);
+  const [order] = rows;
+  const metadata = { tenant_id: order.tenant_id, plan_id: order.plan_id, order_id: order.id };
+  const amount = order.amount_minor;
+  const currency = order.currency.toLowerCase();
+  return paymentEvent({ amount, amount_received: amount, currency, metadata, ...changes });
 }
 
 export type PaymentEvent = ReturnType<typeof paymentEvent>;

@@ -57,6 +57,8 @@ describe('a checkout', () => {
         payment_id: null,
         expires_at: startS + 36 * 60,
         paid_at: null,
+        refunded_amount_minor: 0,
+        reversals: [],
         created_at: startS,
       },
     ]);

@@ -152,6 +152,7 @@ export class Checkouts {
       paymentId: null,
       paidAt: null,
       createdAt: nowS,
+      reversals: [],
     };
     await store.insertOrder(tx, order);
     await audit(tx, {

@@ -37,6 +37,8 @@ export interface CheckoutOptions {
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: Metrics;
   readonly payments: PaymentSettings;
+  /** Whether a payment that was given back, or is contested, takes its plan with it. */
+  readonly refundEndsPlan: boolean;
   /** Where this process answers, for itself; asked when it is needed, as the port may not be known before. */
   readonly selfUrl: () => string;
   /** Where browsers reach the service. */

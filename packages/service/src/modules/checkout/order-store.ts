@@ -8,7 +8,11 @@ import type { ProviderSession } from './provider.js';
 const orderColumns = sql`
   id, tenant_id as "tenantId", status, plan, product_name as "productName", success_url as "successUrl", cancel_url as "cancelUrl", expires_at as "expiresAt", provider, session_id as "sessionId",
   session_url as "sessionUrl", session_expires_at as "sessionExpiresAt", payment_id as "paymentId",
-  paid_at as "paidAt", created_at as "createdAt"`;
+  paid_at as "paidAt", created_at as "createdAt",
+  (select coalesce(json_agg(json_build_object('kind', kind, 'reference', reference, 'amountMinor', r.amount_minor,
+      'currency', r.currency, 'reason', reason, 'recordedAt', recorded_at) order by recorded_at, kind, reference), '[]')
+    from payment_reversals r
+    where r.provider = payment_orders.provider and r.payment_id = payment_orders.payment_id) as reversals`;
 
 /**
  * Lets one transaction at a time look at a tenant's orders and change them: what it finds stays so until it commits.

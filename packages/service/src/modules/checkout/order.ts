@@ -4,11 +4,27 @@ import {
   CHECKOUT_MINUTES,
   type PaymentOrderStatus,
   type PaymentProviderName,
+  type PaymentReversalKind,
 } from '@tollgate/contract';
 
 const SECONDS_PER_MINUTE = 60;
 export const ORDER_LIFETIME_S = CHECKOUT_MINUTES * SECONDS_PER_MINUTE;
 export const ABANDONED_AFTER_S = CHECKOUT_ABANDONED_MINUTES * SECONDS_PER_MINUTE;
+
+/** A payment that was given back in part or in whole, or is contested. */
+export interface Reversal {
+  readonly kind: PaymentReversalKind;
+  /** The provider's id of the refunded charge, or of the dispute. */
+  readonly reference: string;
+  /** In minor units: everything that was refunded of the charge so far, or the contested amount. */
+  readonly amountMinor: number;
+  /** In lower case, as providers write it. */
+  readonly currency: string;
+  /** The provider's word for why; null where it gives none. */
+  readonly reason: string | null;
+  /** Unix seconds; of a refund, when its amount last grew. */
+  readonly recordedAt: number;
+}
 
 /** A tenant's purchase of a plan. All times are Unix seconds. */
 export interface Order {
@@ -31,6 +47,13 @@ export interface Order {
   readonly paymentId: string | null;
   readonly paidAt: number | null;
   readonly createdAt: number;
+  /** Refunds and disputes of the payment, oldest first. */
+  readonly reversals: readonly Reversal[];
+}
+
+/** What the grant of an order's payment is granted for. */
+export function grantSourceOf({ provider }: Order, paymentId: string): string {
+  return `${provider}:${paymentId}`;
 }
 
 /**

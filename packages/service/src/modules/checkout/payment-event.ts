@@ -1,7 +1,9 @@
 import { isUsableText } from '../../platform/http/index.js';
+import type { Reversal } from './order.js';
 
 /** What a verified event says of a payment that went through. */
 export interface Payment {
+  readonly kind: 'payment';
   /** The provider's id of it. */
   readonly id: string;
   /** In minor units of the currency. */
@@ -13,36 +15,104 @@ export interface Payment {
   readonly orderId: string;
 }
 
-/** A payment, `malformed` when it is not one that could have paid an order, or undefined for an event of another kind. */
-export type ReadPayment = Payment | 'malformed' | undefined;
+/** What a verified event says of a payment that was given back, or is contested by the buyer. */
+export interface ReversalEvent extends Omit<Reversal, 'recordedAt'> {
+  /** The provider's id of the payment. */
+  readonly paymentId: string;
+  /** The order and its tenant that the charge's metadata names, a copy of that of its payment; disputes carry none. */
+  readonly named: { readonly orderId: string; readonly tenantId: string } | undefined;
+}
 
-export const PAYMENT_SUCCEEDED = 'payment_intent.succeeded';
+/** An event about one of our payments, `malformed` when it cannot be true, or undefined for an event that is not for us. */
+export type ReadEvent = Payment | ReversalEvent | 'malformed' | undefined;
+
 /** More than any id has. */
 const TEXT_CHARS_MAX = 255;
+/** What every payment of ours carries. */
+const METADATA_KEYS = ['tenant_id', 'plan_id', 'order_id'] as const;
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a
- * https://docs.stripe.com/api/payment_intents/object inside. Nothing of it is kept but what is answered here.
+ * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a payment intent, a charge or a dispute
+ * inside. Only the returned fields are kept.
  *
  * @param event the JSON of a body whose signature was verified
  */
-export function readPayment(event: unknown): ReadPayment {
+export function readEvent(event: unknown): ReadEvent {
   const { type, data } = objectOf(event);
-  if (type !== PAYMENT_SUCCEEDED) return undefined;
-  const payment = objectOf(objectOf(data).object);
-  const { id, object = 'payment_intent', status, amount, currency, metadata } = payment;
+  const object = objectOf(objectOf(data).object);
+  switch (type) {
+    case 'payment_intent.succeeded':
+      return readPayment(object);
+    case 'charge.refunded':
+      return readRefund(object);
+    case 'charge.dispute.created':
+      return readDispute(object);
+    default:
+      return undefined;
+  }
+}
+
+/** https://docs.stripe.com/api/payment_intents/object */
+function readPayment(payment: Fields): Payment | 'malformed' | undefined {
+  const { id, object = 'payment_intent', status, amount, currency } = payment;
+  const metadata = objectOf(payment.metadata);
+  // The account may sell other things than plans: a payment without any of our metadata is for one of them.
+  if (METADATA_KEYS.every((key) => !Object.hasOwn(metadata, key))) return undefined;
   // What was received is what counts; Stripe always says it.
   const { amount_received: received = amount } = payment;
-  const { tenant_id: tenantId, plan_id: planId, order_id: orderId } = objectOf(metadata);
+  const { tenant_id: tenantId, plan_id: planId, order_id: orderId } = metadata;
   if (object !== 'payment_intent' || status !== 'succeeded') return 'malformed';
   if (!isAmount(amount) || received !== amount) return 'malformed';
   if (!isText(id) || !isText(currency) || !isText(tenantId) || !isText(planId) || !isText(orderId))
     return 'malformed';
-  return { id, amountMinor: amount, currency: currency.toLowerCase(), tenantId, planId, orderId };
+  return {
+    kind: 'payment',
+    id,
+    amountMinor: amount,
+    currency: currency.toLowerCase(),
+    tenantId,
+    planId,
+    orderId,
+  };
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+/** https://docs.stripe.com/api/charges/object */
+function readRefund(charge: Fields): ReversalEvent | undefined {
+  const { order_id: orderId, tenant_id: tenantId } = objectOf(charge.metadata);
+  const named = isText(orderId) && isText(tenantId) ? { orderId, tenantId } : undefined;
+  return readReversal('refund', charge, { amount: charge.amount_refunded, reason: null, named });
+}
+
+/** https://docs.stripe.com/api/disputes/object */
+function readDispute(dispute: Fields): ReversalEvent | undefined {
+  const reason = isText(dispute.reason) ? dispute.reason : null;
+  return readReversal('dispute', dispute, { amount: dispute.amount, reason, named: undefined });
+}
+
+/** Undefined for what cannot be about a payment of ours: ours have a payment intent, in either form that Stripe writes it. */
+function readReversal(
+  kind: ReversalEvent['kind'],
+  object: Fields,
+  { amount, reason, named }: Pick<ReversalEvent, 'reason' | 'named'> & { amount: unknown },
+): ReversalEvent | undefined {
+  const { id: reference, payment_intent: intent, currency } = object;
+  const paymentId = typeof intent === 'string' ? intent : objectOf(intent).id;
+  if (!isText(paymentId) || !isText(reference) || !isText(currency) || !isAmount(amount)) return undefined;
+  return {
+    kind,
+    paymentId,
+    reference,
+    amountMinor: amount,
+    currency: currency.toLowerCase(),
+    reason,
+    named,
+  };
+}
+
+function objectOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
 /** Text of a bounded length that PostgreSQL can be asked for. */

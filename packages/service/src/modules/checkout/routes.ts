@@ -153,6 +153,18 @@ function orderAnswer(order: Order): PaymentOrder {
     payment_id: order.paymentId,
     expires_at: endOf(order),
     paid_at: order.paidAt,
+    refunded_amount_minor: order.reversals.reduce(
+      (sum, { kind, amountMinor }) => (kind === 'refund' ? sum + amountMinor : sum),
+      0,
+    ),
+    reversals: order.reversals.map(({ kind, reference, amountMinor, currency, reason, recordedAt }) => ({
+      kind,
+      reference,
+      amount_minor: amountMinor,
+      currency: currency.toUpperCase(),
+      reason,
+      recorded_at: recordedAt,
+    })),
     created_at: order.createdAt,
   };
 }

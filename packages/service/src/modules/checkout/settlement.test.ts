@@ -184,7 +184,6 @@ describe('a payment that is not that of an order', () => {
     ['another object', { object: 'charge' }],
     ['no id', { id: undefined }],
     ['an endless id', { id: `pi_${'x'.repeat(300)}` }],
-    ['no metadata', { metadata: null }],
     ['no order', (metadata) => ({ ...metadata, order_id: undefined })],
     ['an unknown order', (metadata) => ({ ...metadata, order_id: 'ord_unknown' })],
     ['an order that is no text', (metadata) => ({ ...metadata, order_id: { $ne: null } })],

@@ -1,23 +1,23 @@
 import type { PaymentProviderName } from '@tollgate/contract';
-import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { unixSeconds } from '../../kernel/clock.js';
 import { timeOfId } from '../../kernel/id.js';
 import { parseJson } from '../../kernel/json.js';
 import { ApiError } from '../../platform/http/index.js';
 import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { grantPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
-import { ABANDONED_AFTER_S, type Order } from './order.js';
+import { ABANDONED_AFTER_S, grantSourceOf, type Order } from './order.js';
 import { findOrder, findTenantOfOrder, lockOrders, settleOrder } from './order-store.js';
-import { type Payment, readPayment } from './payment-event.js';
+import { type Payment, type ReversalEvent, readEvent } from './payment-event.js';
 import type { PaymentMetrics } from './payment-metrics.js';
+import { lockPayment } from './reversal-store.js';
+import { type ReversalDeps, Reversals } from './reversals.js';
 import { isSigned, type SignedBody } from './signature.js';
 
 const MS_PER_S = 1_000;
 
-export interface SettlementDeps {
+export interface SettlementDeps extends ReversalDeps {
   readonly postgres: Postgres;
-  readonly clock: Clock;
-  readonly log: { warn(details: object, message: string): void };
   readonly metrics: PaymentMetrics;
   /** Whose payments are taken; undefined when none is configured. */
   readonly provider: PaymentProviderName | undefined;
@@ -27,9 +27,13 @@ export interface SettlementDeps {
   readonly initializeQuota: (tenantId: string) => Promise<void>;
 }
 
-/** Turns payments into grants: each once, however often, late and in whatever order it is told of. */
+/** Turns payments into grants, each once, and records what became of them: however often, late and in whatever order. */
 export class Settlement {
-  constructor(private readonly deps: SettlementDeps) {}
+  readonly #reversals: Reversals;
+
+  constructor(private readonly deps: SettlementDeps) {
+    this.#reversals = new Reversals(deps);
+  }
 
   /**
    * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not before: any error
@@ -52,9 +56,10 @@ export class Settlement {
     if (!isSigned(delivery, this.deps.secrets, unixSeconds(this.deps.clock))) {
       throw new ApiError('invalid_signature');
     }
-    const payment = readPayment(eventOf(delivery.body));
+    const payment = readEvent(eventOf(delivery.body));
     if (payment === undefined) return 'ignored';
     if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
+    if (payment.kind !== 'payment') return this.#reverse(payment, requestId);
     if (await this.#settle(payment, requestId)) this.deps.metrics.settled.inc();
     try {
       await this.deps.initializeQuota(payment.tenantId);
@@ -64,7 +69,19 @@ export class Settlement {
     return 'received';
   }
 
-  /** Answers whether the payment was not settled before. */
+  /** Records a refund or a dispute; the sender is answered when that is committed. */
+  async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
+    const { postgres, provider } = this.deps;
+    if (provider === undefined) return 'ignored';
+    const outcome = await transaction(postgres, (tx) => this.#reversals.take(tx, provider, event, requestId));
+    if (typeof outcome !== 'string') {
+      const about = { id: event.paymentId, orderId: event.named?.orderId };
+      throw this.#mismatch(requestId, outcome.difference, about);
+    }
+    return outcome === 'recorded' ? 'received' : 'ignored';
+  }
+
+  /** Returns whether the payment was not settled before. */
   async #settle(payment: Payment, requestId: string): Promise<boolean> {
     try {
       return await transaction(this.deps.postgres, (tx) => this.#settleWithin(tx, payment, requestId));
@@ -81,13 +98,14 @@ export class Settlement {
     if (tenantId === undefined) throw this.#absent(payment, requestId);
     if (tenantId !== payment.tenantId)
       throw this.#mismatch(requestId, 'its order is of another tenant', payment);
+    if (this.deps.provider !== undefined) await lockPayment(tx, this.deps.provider, payment.id);
     await lockOrders(tx, tenantId);
     const order = await findOrder(tx, tenantId, payment.orderId);
     if (order === undefined) throw new Error('an order has disappeared');
     const difference = this.#difference(payment, order);
     if (difference !== undefined) throw this.#mismatch(requestId, difference, payment);
     const atS = unixSeconds(clock);
-    const source = `${order.provider}:${payment.id}`;
+    const source = grantSourceOf(order, payment.id);
     const isNew = order.status !== 'paid';
     if (isNew) {
       await settleOrder(tx, order, payment.id, atS);
@@ -102,8 +120,11 @@ export class Settlement {
         atMs: clock.nowMs(),
       });
     }
-    // Of a payment that was settled before, this answers the grant that there is.
-    await grantPlan(tx, { tenantId: order.tenantId, plan: order.plan, source, atS });
+    // A payment that was given back before it was reported buys nothing, and replaces no plan.
+    const isVoid = isNew && (await this.#reversals.endsPlan(tx, order, payment.id));
+    // For a payment that was settled before, this returns the grant that there is.
+    await grantPlan(tx, { tenantId: order.tenantId, plan: order.plan, source, atS, isVoid });
+    if (isNew) await this.#reversals.announceEarlier(tx, order, payment.id, requestId);
     return isNew;
   }
 
@@ -128,7 +149,11 @@ export class Settlement {
   }
 
   /** Money may have been taken for nothing: whoever runs the service should know, the sender need not know why. */
-  #mismatch(requestId: string, reason: string, payment?: Payment): ApiError {
+  #mismatch(
+    requestId: string,
+    reason: string,
+    payment?: { readonly id: string; readonly orderId: string | undefined },
+  ): ApiError {
     const about = { paymentId: payment?.id, orderId: payment?.orderId };
     this.deps.log.warn({ requestId, reason, ...about }, 'a verified payment was refused');
     return new ApiError('payment_mismatch');

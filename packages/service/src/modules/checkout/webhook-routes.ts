@@ -7,7 +7,7 @@ export const PAYMENT_WEBHOOK_URL = '/v1/payments/provider/webhook';
 /** Events of payments are a few KiB. */
 const EVENT_BYTES_MAX = 262_144;
 
-/** Where the payment provider tells what was paid. */
+/** Where the payment provider reports what was paid, refunded and disputed. */
 export function registerPaymentWebhookRoutes(app: App, settlement: Settlement): void {
   // A scope of its own: what is signed are the bytes, and nothing unsigned is worth being parsed.
   void app.register(async (scope) => {
@@ -29,7 +29,7 @@ function registerWebhook(app: App, settlement: Settlement): void {
       tags: ['Plans'],
       summary: 'Webhook of the payment provider',
       description:
-        'Takes `payment_intent.succeeded` and grants what was paid; other events are received and ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
+        'Takes `payment_intent.succeeded` and grants what was paid; records `charge.refunded` and `charge.dispute.created` of such a payment. Other events, and those of payments for other things, are received and ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
       operationId: 'receivePaymentEvent',
       body: Type.Unsafe<Buffer>({ description: 'An event, as Stripe sends it.' }),
       response: { 200: PaymentWebhookReceipt },

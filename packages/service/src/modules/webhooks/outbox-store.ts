@@ -42,6 +42,18 @@ export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<voi
   `.execute(tx);
 }
 
+/** Notes what happened to a tenant, once for each of its projects that has an enabled endpoint; otherwise as `emit`. */
+export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'>): Promise<void> {
+  const { rows } = await sql<{ projectId: string }>`
+    select distinct project_id as "projectId" from webhook_endpoints
+    where tenant_id = ${event.tenantId} and disabled_at is null
+  `.execute(tx);
+  await emit(
+    tx,
+    rows.map(({ projectId }) => ({ ...event, projectId })),
+  );
+}
+
 /** Notes an event for one endpoint alone, whatever that listens to. Answers the message's id. */
 export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): Promise<string> {
   const { tenantId, projectId, type, atMs } = event;

@@ -30,6 +30,7 @@ export interface Database {
   past_windows: PastWindowsTable;
   payment_order_keys: PaymentOrderKeysTable;
   payment_orders: PaymentOrdersTable;
+  payment_reversals: PaymentReversalsTable;
   projections: ProjectionsTable;
   projects: ProjectsTable;
   raw_only_dimensions: RawOnlyDimensionsTable;
@@ -390,6 +391,17 @@ export interface PaymentOrdersTable {
   payment_id: string | null;
   paid_at: number | null;
   created_at: number;
+}
+
+export interface PaymentReversalsTable {
+  provider: string;
+  payment_id: string;
+  kind: string;
+  reference: string;
+  amount_minor: number;
+  currency: string;
+  reason: string | null;
+  recorded_at: number;
 }
 
 export interface ProjectionsTable {

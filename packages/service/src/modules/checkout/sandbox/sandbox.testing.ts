@@ -37,6 +37,7 @@ export async function createTestShop(payments: Partial<PaymentSettings> = {}): P
         cancelUrl: undefined,
         ...payments,
       },
+      refundEndsPlan: false,
       selfUrl: () => url,
       publicUrl: () => url,
       initializeQuota: async (tenantId) => {
