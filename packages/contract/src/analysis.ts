@@ -180,6 +180,10 @@ export const MetricsResponse = Type.Object(
             ),
           ),
           subject_types: Type.Array(Type.String()),
+          unpriced_item_count: {
+            ...Count,
+            description: 'Charge items of the metric that have no price (`pricing_source` `unpriced`).',
+          },
           first_seen_at: UnixSeconds,
           last_seen_at: UnixSeconds,
         },

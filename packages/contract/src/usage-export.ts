@@ -5,7 +5,14 @@ import { UsageEventsQuery } from './usage.js';
 /** Exports of events that one key can have under way at once. */
 export const EXPORTS_PER_KEY_MAX = 2;
 
-const { limit: _limit, cursor: _cursor, from: _from, to: _to, ...filters } = UsageEventsQuery.properties;
+const {
+  limit: _limit,
+  cursor: _cursor,
+  count: _count,
+  from: _from,
+  to: _to,
+  ...filters
+} = UsageEventsQuery.properties;
 
 export const ExportFormatSchema = Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], {
   description:

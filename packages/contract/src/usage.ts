@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
-import { PostedChargeItem, UsageExplanation } from './usage-item.js';
+import { PostedChargeItem, PricingSourceSchema, UsageExplanation } from './usage-item.js';
 
+/** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */
+export const UNPRICED_METRICS_LISTED_MAX = 20;
 /** Longest failure code that a bulk reprocess can name. */
 const FAILURE_CODE_CHARS_MAX = 64;
 
@@ -22,6 +24,12 @@ export const UsageEventsQuery = Type.Object(
     subject_type: Type.Optional(FilterText),
     subject_id: Type.Optional(FilterText),
     metric: Type.Optional({ ...FilterText, description: 'Events with a charge item of this metric.' }),
+    pricing_source: Type.Optional({
+      ...PricingSourceSchema,
+      description:
+        'Events with a charge item that was priced this way; `unpriced`: that nothing has priced. Together with `metric`, ' +
+        'events with a charge item that is both.',
+    }),
     source: Type.Optional(FilterText),
     extractor_rule_set_id: Type.Optional({
       ...FilterText,
@@ -36,6 +44,12 @@ export const UsageEventsQuery = Type.Object(
       ...FilterText,
       description: 'Events with a charge item that this ledger transaction posted.',
     }),
+    count: Type.Optional(
+      Type.Literal('unpriced', {
+        description:
+          'Adds `unpriced` to the answer, counted over all pages. It reads the whole range: give `from` and `to`.',
+      }),
+    ),
     ...cursorFields('Page size. A page can be shorter although more follow: go by `next_cursor`.'),
   },
   closed,
@@ -101,10 +115,23 @@ const usageEventFields = {
 /** One processed or failed event as the list shows it. */
 export const UsageEvent = Type.Object(usageEventFields, closed);
 
+/** How much of what a list's filters select has no price. */
+export const UnpricedUsage = Type.Object(
+  {
+    event_count: { ...Count, description: 'Events with a charge item that has no price.' },
+    item_count: { ...Count, description: 'Charge items without a price.' },
+    metrics: Type.Array(Type.Object({ metric: Text, item_count: Count }, closed), {
+      description: `Metrics of these charge items, those with the most first; up to ${UNPRICED_METRICS_LISTED_MAX}.`,
+    }),
+  },
+  closed,
+);
+
 export const UsageEventList = Type.Object(
   {
     events: Type.Array(UsageEvent, { description: 'Newest first.' }),
     next_cursor: Nullable(Type.String({ description: 'Cursor of the next page; null at the end.' })),
+    unpriced: Type.Optional({ ...UnpricedUsage, description: 'Only with `count=unpriced`.' }),
   },
   closed,
 );
@@ -149,6 +176,10 @@ export const IngestStatus = Type.Object(
     failed: { ...Count, description: 'Failed and not reprocessed since.' },
     duplicates: { ...Count, description: 'Dropped, because the event was there already.' },
     pending: { ...Count, description: 'Accepted and not looked at yet.' },
+    unpriced_count: {
+      ...Count,
+      description: 'Processed events with a charge item that has no price (`pricing_source` `unpriced`).',
+    },
     lag_seconds: Type.Integer({
       minimum: 0,
       description: 'Age of the oldest event that is accepted but not queryable; 0 when there is none.',
@@ -162,6 +193,7 @@ export const IngestStatus = Type.Object(
 
 export type UsageEventsQuery = Static<typeof UsageEventsQuery>;
 export type UsageEvent = Static<typeof UsageEvent>;
+export type UnpricedUsage = Static<typeof UnpricedUsage>;
 export type UsageEventList = Static<typeof UsageEventList>;
 export type UsageEventDetail = Static<typeof UsageEventDetail>;
 export type ReprocessRequest = Static<typeof ReprocessRequest>;

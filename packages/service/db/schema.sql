@@ -661,6 +661,7 @@ create table usage_event_totals (
   day integer not null,
   processed_count bigint not null,
   failed_count bigint not null,
+  unpriced_count bigint,
   constraint usage_event_totals_pkey PRIMARY KEY (project_id, day)
 );
 

@@ -8,6 +8,7 @@ function used(metric: string, change: Partial<UsedMetric> = {}): UsedMetric {
     currencies: [],
     dimensions: [],
     subject_types: [],
+    unpriced_item_count: 0,
     first_seen_at: 0,
     last_seen_at: 0,
     ...change,

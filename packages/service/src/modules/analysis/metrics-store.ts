@@ -11,6 +11,7 @@ interface MetricSummary {
   readonly unit: string;
   readonly currencies: string[];
   readonly subject_types: string[];
+  readonly unpriced_item_count: string;
   /** Dimensions that some of the usage is not summed by. */
   readonly raw_only: string[];
   readonly first_seen_s: number;
@@ -47,14 +48,15 @@ export async function usedMetrics(
     dimensions.push({ name, cardinality: Number(cardinality), sample_values });
     dimensionsOf.set(key, dimensions);
   }
-  return metrics.map(({ metric, unit, currencies, subject_types, first_seen_s, last_seen_s }) => ({
+  return metrics.map(({ metric, unit, currencies, subject_types, ...summary }) => ({
     metric,
     unit: unit === '' ? null : unit,
     currencies,
     dimensions: dimensionsOf.get(JSON.stringify([metric, unit])) ?? [],
     subject_types,
-    first_seen_at: first_seen_s,
-    last_seen_at: last_seen_s,
+    unpriced_item_count: Number(summary.unpriced_item_count),
+    first_seen_at: summary.first_seen_s,
+    last_seen_at: summary.last_seen_s,
   }));
 }
 
@@ -65,6 +67,7 @@ function metricSummaries(
   return clickhouse.query<MetricSummary>(
     `SELECT metric, unit, arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
        arraySort(groupUniqArrayIf(subject_type, subject_type != '')) AS subject_types,
+       sumIf(item_count, currency = '') AS unpriced_item_count,
        arraySort(groupUniqArrayArray(raw_only)) AS raw_only,
        toUnixTimestamp(min(first_seen_at)) AS first_seen_s, toUnixTimestamp(max(last_seen_at)) AS last_seen_s
      FROM ${storageTables(scope).rollup}

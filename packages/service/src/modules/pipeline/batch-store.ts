@@ -126,14 +126,15 @@ async function addEventTotals(tx: Tx, totals: readonly EventTotal[]): Promise<vo
   if (totals.length === 0) return;
   const column = columnsOf(totals);
   await sql`
-    insert into usage_event_totals as t (tenant_id, project_id, day, processed_count, failed_count)
+    insert into usage_event_totals as t (tenant_id, project_id, day, processed_count, failed_count, unpriced_count)
     select * from unnest(
       ${column((t) => t.tenantId)}::text[], ${column((t) => t.projectId)}::text[],
       ${column((t) => t.day)}::integer[], ${column((t) => t.processed)}::bigint[],
-      ${column((t) => t.failed)}::bigint[])
+      ${column((t) => t.failed)}::bigint[], ${column((t) => t.unpriced)}::bigint[])
     on conflict (project_id, day) do update set
       processed_count = t.processed_count + excluded.processed_count,
-      failed_count = t.failed_count + excluded.failed_count
+      failed_count = t.failed_count + excluded.failed_count,
+      unpriced_count = t.unpriced_count + excluded.unpriced_count
   `.execute(tx);
 }
 

@@ -79,13 +79,16 @@ describe('BatchTotals', () => {
     const totals = totalsOf([
       usageRow({ occurredAt: 0 }),
       usageRow({ occurredAt: DAY_S, status: 'failed', items: [] }),
-      usageRow({ occurredAt: DAY_S }),
+      usageRow({
+        occurredAt: DAY_S,
+        items: [usageItem({ pricingSource: 'unpriced' }), usageItem({ pricingSource: 'unpriced' })],
+      }),
     ]);
     totals.addDuplicate('ten_1', 'prj_1');
     totals.addDuplicate('ten_2', 'prj_other');
     expect(totals.eventTotals()).toEqual([
-      { tenantId: 'ten_1', projectId: 'prj_1', day: 0, processed: 1, failed: 0 },
-      { tenantId: 'ten_1', projectId: 'prj_1', day: 1, processed: 1, failed: 1 },
+      { tenantId: 'ten_1', projectId: 'prj_1', day: 0, processed: 1, failed: 0, unpriced: 0 },
+      { tenantId: 'ten_1', projectId: 'prj_1', day: 1, processed: 1, failed: 1, unpriced: 1 },
     ]);
     expect(totals.ingestTotals()).toEqual([
       { tenantId: 'ten_1', projectId: 'prj_1', processed: 2, failed: 1, duplicate: 1 },

@@ -24,6 +24,8 @@ export interface EventTotal {
   readonly day: number;
   processed: number;
   failed: number;
+  /** Processed ones with a charge item that has no price. */
+  unpriced: number;
 }
 
 /** What one batch adds to a row of `ingest_totals`. */
@@ -72,6 +74,7 @@ export class BatchTotals {
       project.ingest.failed--;
     }
     for (const item of row.items) addItem(day, item);
+    if (row.items.some(isUnpriced)) day.events.unpriced++;
     if (row.items.length > 0) project.touched.add(row.occurredAt);
   }
 
@@ -129,10 +132,17 @@ export class BatchTotals {
 function dayOf({ ingest: { tenantId, projectId }, days }: ProjectTotals, day: number): DayTotals {
   let totals = days.get(day);
   if (totals === undefined) {
-    totals = { events: { tenantId, projectId, day, processed: 0, failed: 0 }, byMetric: new Map() };
+    totals = {
+      events: { tenantId, projectId, day, processed: 0, failed: 0, unpriced: 0 },
+      byMetric: new Map(),
+    };
     days.set(day, totals);
   }
   return totals;
+}
+
+function isUnpriced({ pricingSource }: UsageItemRow): boolean {
+  return pricingSource === 'unpriced';
 }
 
 function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {

@@ -10,6 +10,7 @@ import {
   type UsageScope,
 } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
+import { unpricedUsage } from './unpriced-store.js';
 
 /** A page that superseded rows keep from filling is given up after so many reads, and answered short. */
 const ROUNDS_MAX = 5;
@@ -23,7 +24,7 @@ const CHUNK_ROWS_MAX = 2_000;
 export async function listEvents(
   clickhouse: Pick<ClickHouse, 'query'>,
   scope: UsageScope,
-  { limit = LIST_LIMIT_DEFAULT, cursor, ...filter }: UsageEventsQuery,
+  { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: UsageEventsQuery,
 ): Promise<UsageEventList> {
   const question = questionOf(scope, filter);
   let after = cursor === undefined ? undefined : decodeCursor(cursor, question);
@@ -45,11 +46,13 @@ export async function listEvents(
     }
     chunkRows = Math.min(chunkRows * CHUNK_GROWTH, CHUNK_ROWS_MAX);
   }
+  const counted = count === undefined ? {} : { unpriced: await unpricedUsage(clickhouse, scope, filter) };
   const events = found.slice(0, limit);
   const last = found.length > limit ? events.at(-1)?.id : after;
   return {
     events: events.map(toUsageEvent),
     next_cursor: last === undefined ? null : encodeCursor(last, question),
+    ...counted,
   };
 }
 
@@ -66,6 +69,19 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
     (filter.failure_code === undefined || event.failure_code === filter.failure_code) &&
     (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&
     (filter.subject_id === undefined || event.subject_id === filter.subject_id) &&
-    (filter.metric === undefined || event.item_metric.includes(filter.metric))
+    hasItem(event, filter)
+  );
+}
+
+/** Whether one charge item has both the metric and the pricing source that are asked for. */
+function hasItem(
+  { item_metric, item_pricing_source }: StoredEvent,
+  { metric, pricing_source: source }: EventFilter,
+): boolean {
+  if (metric === undefined && source === undefined) return true;
+  return item_metric.some(
+    (name, index) =>
+      (metric === undefined || name === metric) &&
+      (source === undefined || item_pricing_source[index] === source),
   );
 }

@@ -8,7 +8,7 @@ import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SO
 export type UsageScope = HistoryScope;
 
 /** What the list can be narrowed by. */
-export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
+export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
 /** A row of `usage_events` as ClickHouse answers it; absent texts are empty, decimals are texts. */
 export interface StoredEvent {
@@ -81,6 +81,7 @@ const CONDITIONS = {
   subject_type: 'subject_type = {subject_type:String}',
   subject_id: 'subject_id = {subject_id:String}',
   metric: 'has(item.metric, {metric:String})',
+  pricing_source: 'arrayExists(source -> source = {pricing_source:String}, item.pricing_source)',
   source: 'source = {source:String}',
   extractor_rule_set_id: 'extractor_rule_set_id = {extractor_rule_set_id:String}',
   failure_code: 'failure_code = {failure_code:String}',
@@ -89,6 +90,10 @@ const CONDITIONS = {
   ledger_transaction_id:
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
 } as const satisfies Record<keyof EventFilter, string>;
+
+/** Metric and pricing source must be those of one charge item. */
+const SAME_ITEM = `arrayExists((metric, source) -> metric = {metric:String} AND source = {pricing_source:String},
+  item.metric, item.pricing_source)`;
 
 /** Which event comes first, and how a position is compared with those that follow it. */
 const ORDERS = {
@@ -106,6 +111,32 @@ export interface Candidates {
   readonly isEnd: boolean;
 }
 
+interface Selection {
+  /** All must hold. */
+  readonly conditions: string[];
+  readonly params: Record<string, unknown>;
+}
+
+/** The rows that a filter selects; undefined where no row can match. */
+export function selectionOf(scope: UsageScope, filter: EventFilter): Selection | undefined {
+  const conditions = [IN_SCOPE];
+  const params: Record<string, unknown> = scopeParams(scope);
+  if (filter.ledger_transaction_id !== undefined) {
+    // The ids of a batch's transactions carry the time at which its events were processed.
+    const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
+    if (postedAtMs === undefined) return undefined;
+    params.posted_at = postedAtMs;
+  }
+  for (const [name, condition] of Object.entries(CONDITIONS)) {
+    const value = filter[name as keyof EventFilter];
+    if (value === undefined) continue;
+    conditions.push(condition);
+    params[name] = typeof value === 'number' ? Math.min(value, DATE_TIME_MAX) : value;
+  }
+  if (filter.metric !== undefined && filter.pricing_source !== undefined) conditions.push(SAME_ITEM);
+  return { conditions, params };
+}
+
 /**
  * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most `limit` rows.
  * Neither FINAL nor LIMIT BY, which would read the project's whole history: so ClickHouse stops at the limit, and
@@ -120,20 +151,10 @@ export async function matchingIds(
   order: keyof typeof ORDERS = 'newest',
 ): Promise<Candidates> {
   const { direction, follows, reaches } = ORDERS[order];
-  const conditions = [IN_SCOPE];
-  const params: Record<string, unknown> = { ...scopeParams(scope), limit };
-  if (filter.ledger_transaction_id !== undefined) {
-    // The ids of a batch's transactions carry the time at which its events were processed.
-    const postedAtMs = timeOfId('led', filter.ledger_transaction_id);
-    if (postedAtMs === undefined) return { ids: [], bytes: new Map(), isEnd: true };
-    params.posted_at = postedAtMs;
-  }
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const value = filter[name as keyof EventFilter];
-    if (value === undefined) continue;
-    conditions.push(condition);
-    params[name] = typeof value === 'number' ? Math.min(value, DATE_TIME_MAX) : value;
-  }
+  const selection = selectionOf(scope, filter);
+  if (selection === undefined) return { ids: [], bytes: new Map(), isEnd: true };
+  const { conditions, params } = selection;
+  params.limit = limit;
   if (after !== undefined) {
     const afterTime = `toDateTime({after_s:UInt32}, 'UTC')`;
     conditions.push(

@@ -124,6 +124,12 @@ describe('GET …/usage/events', () => {
     ['subject_type=team', []],
     ['metric=llm.calls', ['rich']],
     ['metric=llm.tokens', ['plain', 'rich', 'mended', 'tied']],
+    ['pricing_source=unpriced', ['rich']],
+    ['pricing_source=extractor', ['plain', 'rich', 'mended', 'tied']],
+    ['pricing_source=hint', []],
+    ['pricing_source=unpriced&metric=llm.calls', ['rich']],
+    ['pricing_source=unpriced&metric=llm.tokens', []],
+    ['pricing_source=unpriced&status=failed', []],
     ['source=batch', ['rich']],
     ["source=';DROP TABLE usage_events;--", []],
     ['failure_code=dimension_missing', ['failed']],
@@ -137,6 +143,17 @@ describe('GET …/usage/events', () => {
   ])('filters by %s', async (query, names) => {
     const expected = newestFirst().filter((id) => names.some((name) => textOf(rows[name]) === id));
     expect(await list(`?${query.replaceAll("'", '%27').replaceAll(' ', '%20')}`)).toEqual(expected);
+  });
+
+  it.each<[string, object]>([
+    ['', { event_count: 1, item_count: 1, metrics: [{ metric: 'llm.calls', item_count: 1 }] }],
+    ['&limit=1&source=batch', { event_count: 1 }],
+    ['&metric=llm.tokens', { event_count: 0, item_count: 0, metrics: [] }],
+    ['&status=failed', { event_count: 0 }],
+    ['&ledger_transaction_id=led_1', { event_count: 0 }],
+    [`&to=${FROM_S + 10}`, { event_count: 0 }],
+  ])('counts what has no price with count=unpriced%s', async (query, unpriced) => {
+    expect((await api.call('GET', `${url}?count=unpriced${query}`)).json()).toMatchObject({ unpriced });
   });
 
   it.each([1, 2, 3, 100])('pages by %i without a gap or a repetition', async (limit) => {
@@ -157,6 +174,8 @@ describe('GET …/usage/events', () => {
     'limit=101',
     'limit=x',
     'status=received',
+    'pricing_source=free',
+    'count=all',
     'from=-1',
     'cursor=',
     'cursor=nonsense',

@@ -35,12 +35,16 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
       response: { 200: IngestStatus },
     },
     handler: async (request) => {
-      const { oldestReceivedAtMs, ...counts } = await ingestCounts(deps.postgres.db, request.project);
+      const { oldestReceivedAtMs, unpriced, ...counts } = await ingestCounts(
+        deps.postgres.db,
+        request.project,
+      );
       const { processed, failed, duplicates, pending } = counts;
       const lagMs = oldestReceivedAtMs === null ? 0 : deps.clock.nowMs() - oldestReceivedAtMs;
       return {
         accepted: processed + failed + duplicates + pending,
         ...counts,
+        unpriced_count: unpriced,
         lag_seconds: Math.max(0, Math.ceil(lagMs / 1000)),
         oldest_received_at: oldestReceivedAtMs === null ? null : Math.floor(oldestReceivedAtMs / 1000),
       };

@@ -33,7 +33,7 @@ afterAll(() => api.close());
 
 beforeEach(async () => {
   await api.postgres.pool.query(
-    'truncate segments, failed_events, usage_event_ids, usage_batches, ingest_totals',
+    'truncate segments, failed_events, usage_event_ids, usage_batches, ingest_totals, usage_event_totals',
   );
   projectId = await api.makeProject(api.tenantId);
   const { rows } = await api.postgres.pool.query('select no from projects where id = $1', [projectId]);
@@ -198,6 +198,7 @@ describe('GET …/usage/ingest-status', () => {
       failed: 0,
       duplicates: 0,
       pending: 0,
+      unpriced_count: 0,
       lag_seconds: 0,
       oldest_received_at: null,
     });
@@ -210,6 +211,11 @@ describe('GET …/usage/ingest-status', () => {
       values ($1, $2, 100, 20, 3), ($1, $3, 7, 7, 7)`,
       [api.tenantId, projectId, other],
     );
+    await api.postgres.pool.query(
+      `insert into usage_event_totals (tenant_id, project_id, day, processed_count, failed_count, unpriced_count)
+      values ($1, $2, 1, 60, 20, 5), ($1, $2, 2, 40, 0, 3), ($1, $3, 1, 7, 7, 6)`,
+      [api.tenantId, projectId, other],
+    );
     const nowMs = TEST_NOW_S * 1000;
     await queue.append([record('batch', 4, nowMs - 5_000), record('batch', 9, nowMs - 90_000, other)]);
     await queue.append([record('batch', 2, nowMs - 1_500), record('reprocess', 8, nowMs - 1_500)]);
@@ -220,6 +226,7 @@ describe('GET …/usage/ingest-status', () => {
       failed: 20,
       duplicates: 3,
       pending: 6,
+      unpriced_count: 8,
     });
   });
 

@@ -8,6 +8,8 @@ export interface IngestCounts {
   readonly failed: number;
   readonly duplicates: number;
   readonly pending: number;
+  /** Processed events with a charge item that has no price. */
+  readonly unpriced: number;
   /** When the oldest event was received that is accepted but not in ClickHouse yet; null when there is none. */
   readonly oldestReceivedAtMs: number | null;
 }
@@ -23,7 +25,7 @@ export async function ingestCounts(
   const { rows } = await sql<IngestCounts>`
     select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,
       coalesce(total.duplicate_count, 0) as duplicates, coalesce(queued.pending, 0)::bigint as pending,
-      least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"
+      counted.unpriced, least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"
     from (
       select sum(part.event_count) as pending,
         min(segment.received_at_ms) filter (where part.event_count > 0) as oldest_ms
@@ -34,6 +36,10 @@ export async function ingestCounts(
     cross join (
       select min(oldest_received_at_ms) as oldest_ms from usage_batches where project_ids @> array[${projectId}]
     ) batched
+    cross join (
+      select coalesce(sum(unpriced_count), 0)::bigint as unpriced from usage_event_totals
+      where tenant_id = ${tenantId} and project_id = ${projectId}
+    ) counted
     left join ingest_totals total on total.tenant_id = ${tenantId} and total.project_id = ${projectId}
   `.execute(db);
   const counts = rows[0];

@@ -8,6 +8,7 @@ export type Measure =
   | 'amount'
   | 'processed_count'
   | 'failed_count'
+  | 'unpriced_count'
   | 'event_count';
 
 /** One number of one project's day, as one store has it. */

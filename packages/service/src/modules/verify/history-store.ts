@@ -92,18 +92,21 @@ async function readEvents(
     day: number;
     processed: string;
     failed: string;
+    unpriced: string;
   }>(
     `SELECT tenant_id AS tenantId, project_id AS projectId, ${DAY_OF('occurred_at')} AS day,
-       countIf(status = 'processed') AS processed, countIf(status = 'failed') AS failed
+       countIf(status = 'processed') AS processed, countIf(status = 'failed') AS failed,
+       countIf(arrayExists(source -> source = 'unpriced', item.pricing_source)) AS unpriced
      FROM ${events.from} FINAL WHERE ${events.inPlace} AND ${WITHIN('occurred_at')}
      GROUP BY tenantId, projectId, day`,
     params,
   );
-  return rows.flatMap(({ processed, failed, ...day }): Measurement[] => {
+  return rows.flatMap(({ processed, failed, unpriced, ...day }): Measurement[] => {
     const key = { ...day, metric: null, unit: null, currency: null };
     return [
       { ...key, measure: 'processed_count', value: processed },
       { ...key, measure: 'failed_count', value: failed },
+      { ...key, measure: 'unpriced_count', value: unpriced },
     ];
   });
 }

@@ -196,17 +196,25 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   const kept = (measurements: readonly Measurement[]) =>
     only(measurements).filter(({ projectId, day }) => day >= (retained.get(projectId) ?? 0));
   for (const store of ITEM_STORES) tally.add(store, kept(expected.items), kept(found.items[store]));
-  tally.add('usage_events', kept(expected.events), kept(found.events));
+  tally.add('usage_events', kept(expected.events), kept(countedAlike(expected.events, found.events)));
   tally.add('usage_event_ids', only(eventCounts(expected.events)), only(ids));
   tally.addTotals([...only(expected.events), ...only(expected.items)]);
   tally.days += settled.size;
   return open;
 }
 
-/** Events of a day, whatever became of them. */
+/** What was found, without the counts of unpriced events of days that the totals have no such count of. */
+function countedAlike(expected: readonly Measurement[], found: readonly Measurement[]): Measurement[] {
+  const counted = new Set<string>();
+  for (const day of expected) if (day.measure === 'unpriced_count') counted.add(dayKey(day));
+  return found.filter((day) => day.measure !== 'unpriced_count' || counted.has(dayKey(day)));
+}
+
+/** Processed and failed events of a day together. */
 function eventCounts(events: readonly Measurement[]): Measurement[] {
   const counts = new Map<string, Measurement>();
   for (const event of events) {
+    if (event.measure === 'unpriced_count') continue;
     const key = dayKey(event);
     const count = Number(counts.get(key)?.value ?? 0) + Number(event.value);
     counts.set(key, { ...event, measure: 'event_count', value: String(count) });

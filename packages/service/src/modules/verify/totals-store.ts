@@ -31,6 +31,8 @@ interface EventTotals {
   readonly day: number;
   readonly processed: number;
   readonly failed: number;
+  /** Null where it is not known: charge items without a price were rated before their events were counted. */
+  readonly unpriced: number | null;
 }
 
 const LAST_DAY = Math.floor(0xffff_ffff / DAY_S);
@@ -66,7 +68,7 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
   `.execute(tx);
   const events = await sql<EventTotals>`
     select tenant_id as "tenantId", project_id as "projectId", day,
-      processed_count as processed, failed_count as failed
+      processed_count as processed, failed_count as failed, unpriced_count as unpriced
     from usage_event_totals where ${within(span)}
   `.execute(tx);
   const waiting = await readWaiting(tx);
@@ -130,11 +132,13 @@ export async function daysWithTotals(db: Db): Promise<number[]> {
 
 const NO_METRIC = { metric: null, unit: null, currency: null } as const;
 
-function eventMeasurements({ processed, failed, ...day }: EventTotals): Measurement[] {
-  return [
+function eventMeasurements({ processed, failed, unpriced, ...day }: EventTotals): Measurement[] {
+  const counted: Measurement[] = [
     { ...day, ...NO_METRIC, measure: 'processed_count', value: String(processed) },
     { ...day, ...NO_METRIC, measure: 'failed_count', value: String(failed) },
   ];
+  if (unpriced === null) return counted;
+  return [...counted, { ...day, ...NO_METRIC, measure: 'unpriced_count', value: String(unpriced) }];
 }
 
 function within({ from, to }: DaySpan): RawBuilder<unknown> {

@@ -55,9 +55,11 @@ async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
       await sql`insert into usage_event_ids values (${project.projectNo}, ${idOf(row)}::uuid)`.execute(tx);
       await sql`
         insert into usage_event_totals as t values (${row.tenantId}, ${row.projectId}, ${day},
-          ${row.status === 'processed' ? 1 : 0}, ${row.status === 'failed' ? 1 : 0})
+          ${row.status === 'processed' ? 1 : 0}, ${row.status === 'failed' ? 1 : 0},
+          ${row.items.some(({ pricingSource }) => pricingSource === 'unpriced') ? 1 : 0})
         on conflict (project_id, day) do update set processed_count = t.processed_count + excluded.processed_count,
-          failed_count = t.failed_count + excluded.failed_count
+          failed_count = t.failed_count + excluded.failed_count,
+          unpriced_count = t.unpriced_count + excluded.unpriced_count
       `.execute(tx);
       for (const { metric, unit, currency, quantity, amount } of row.items) {
         await sql`
@@ -90,7 +92,7 @@ async function addHistory(): Promise<void> {
   const rows = [0, 1, 2, 40].flatMap((day) => [
     usageRow({
       occurredAt: FROM_S + day * DAY_S,
-      items: [usageItem(), usageItem({ currency: '', metric: 'llm.calls' })],
+      items: [usageItem(), usageItem({ currency: '', pricingSource: 'unpriced', metric: 'llm.calls' })],
     }),
     usageRow({
       occurredAt: FROM_S + day * DAY_S + 86_399,
@@ -116,7 +118,7 @@ describe('verifyUsage', () => {
     await addHistory();
     const report = await verify();
     expect(report).toMatchObject({ status: 'equal', days_compared: 4, difference_count: 0, differences: [] });
-    expect(report.values_compared).toBe(4 * (3 * 2 * 4 + 2 + 1));
+    expect(report.values_compared).toBe(4 * (3 * 2 * 4 + 3 + 1));
   });
 
   it('counts a reprocessed event by its last attempt', async () => {
@@ -130,6 +132,19 @@ describe('verifyUsage', () => {
       `insert into usage_totals values ('ten_1', 'prj_1', 20254, 'llm.tokens', 'token', 'USD', 1, 10, 0.01)`,
     );
     expect(await verify()).toMatchObject({ status: 'equal', days_compared: 1 });
+  });
+
+  it('recounts events without a price, but not those of days whose count is unknown', async () => {
+    await addHistory();
+    await postgres.postgres.pool.query(
+      'update usage_event_totals set unpriced_count = null where day = (select min(day) from usage_event_totals)',
+    );
+    expect(await verify()).toMatchObject({ status: 'equal', difference_count: 0 });
+    await postgres.postgres.pool.query('update usage_event_totals set unpriced_count = unpriced_count + 1');
+    const { status, differences } = await verify();
+    expect(status).toBe('different');
+    expect(differences).toHaveLength(3);
+    expect(differences[0]).toMatchObject({ measure: 'unpriced_count', expected: '2', found: '1' });
   });
 
   it('reports a row that was tampered with, in the table where it was', async () => {

@@ -555,6 +555,7 @@ export interface UsageEventTotalsTable {
   day: number;
   processed_count: number;
   failed_count: number;
+  unpriced_count: number | null;
 }
 
 export interface UsageLimitPlanRulesTable {
