@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { closed, mapOf, Nullable } from './common.js';
-import { ChargeItemExtractor, DimensionConfig, SubjectConfig } from './rule-set.js';
+import { ChargeItemExtractor, DimensionConfig, OnUnpriced, SubjectConfig } from './rule-set.js';
 
 export const ExtractorTemplateSample = Type.Object(
   {
@@ -37,6 +37,7 @@ export const ExtractorTemplate = Type.Object(
     subject: SubjectConfig,
     dimensions: Type.Array(DimensionConfig),
     charge_item_extractors: Type.Array(ChargeItemExtractor),
+    on_unpriced: Type.Optional(OnUnpriced),
     samples: Type.Array(ExtractorTemplateSample),
   },
   { ...closed, description: 'Extraction that is ready for a well-known payload.' },

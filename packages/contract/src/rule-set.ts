@@ -98,6 +98,13 @@ export const ChargeItemExtractor = Type.Object(
   },
 );
 
+export const OnUnpriced = Type.Union([Type.Literal('accept'), Type.Literal('fail')], {
+  default: 'accept',
+  description:
+    'Whether an event with a charge item that has no price is processed, the item with amount 0, or fails with the code ' +
+    '`unpriced`, to be reprocessed once there is a price. Items of `x-billing` count too.',
+});
+
 /** The part of an extractor rule set that decides how an event is read and rated. */
 export const ExtractorConfig = Type.Object(
   {
@@ -114,6 +121,7 @@ export const ExtractorConfig = Type.Object(
         description: 'What is charged. Several may report one metric.',
       }),
     ),
+    on_unpriced: Type.Optional(OnUnpriced),
   },
   closed,
 );
@@ -157,6 +165,7 @@ export const ExtractorRuleSet = Type.Object({
   subject: SubjectConfig,
   dimensions: Type.Array(DimensionConfig),
   charge_item_extractors: Type.Array(ChargeItemExtractor),
+  on_unpriced: OnUnpriced,
   created_at: UnixSeconds,
   published_at: Nullable(UnixSeconds),
 });

@@ -16,6 +16,7 @@ export interface ExtractorBody {
   readonly subject: SubjectConfig;
   readonly dimensions: readonly DimensionConfig[];
   readonly charge_item_extractors: readonly ChargeItemExtractor[];
+  readonly on_unpriced: ExtractorRuleSet['on_unpriced'];
 }
 
 /** The same of a pricing rule set. */
@@ -37,7 +38,7 @@ function isPricing(ruleSet: RuleSet): ruleSet is PricingRuleSet {
 }
 
 function extractorBody({ name, template_id, effective_from, ...ruleSet }: ExtractorRuleSet): ExtractorBody {
-  const { subject, dimensions, charge_item_extractors } = ruleSet;
+  const { subject, dimensions, charge_item_extractors, on_unpriced } = ruleSet;
   return {
     name,
     ...(template_id === undefined ? {} : { template_id }),
@@ -45,6 +46,7 @@ function extractorBody({ name, template_id, effective_from, ...ruleSet }: Extrac
     subject,
     dimensions,
     charge_item_extractors,
+    on_unpriced,
   };
 }
 
@@ -91,6 +93,7 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
         ...{ unit: 'string', currency: 'string', ...PRICES },
       },
     ],
+    on_unpriced: 'string',
   },
   pricing: {
     ...{ extractor_rule_set_id: 'string', name: 'string', effective_from: 'integer', currency: 'string' },

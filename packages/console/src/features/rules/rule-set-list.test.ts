@@ -5,7 +5,7 @@ import { grouped, type ListFilters, titleOf } from './rule-set-list.js';
 const common = { tenant_id: 't', project_id: 'p', effective_from: 0, created_at: 0, published_at: null };
 const extractor = (name: string, status: RuleSetStatus, version = 1): ExtractorRuleSet => ({
   ...{ ...common, id: `ers_${name}`, name, status, version },
-  ...{ subject: {}, dimensions: [], charge_item_extractors: [] },
+  ...{ subject: {}, dimensions: [], on_unpriced: 'accept', charge_item_extractors: [] },
 });
 const pricing = (name: string, of: string, status: RuleSetStatus, version = 1): PricingRuleSet => ({
   ...{ ...common, id: `prs_${name}`, name, status, version },

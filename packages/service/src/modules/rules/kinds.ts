@@ -46,7 +46,13 @@ export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig>
     if (!compiled.ok) refuse(compiled.issues);
     return config;
   },
-  shownConfig: (config) => ({ subject: {}, dimensions: [], charge_item_extractors: [], ...config }),
+  shownConfig: (config) => ({
+    subject: {},
+    dimensions: [],
+    charge_item_extractors: [],
+    on_unpriced: 'accept',
+    ...config,
+  }),
 };
 
 export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {

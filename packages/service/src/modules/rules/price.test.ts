@@ -104,6 +104,30 @@ describe('order of precedence', () => {
     expect(priced({}, '', [])).toMatchObject({ ...item, pricingSource: 'unpriced', amount: '0' });
   });
 
+  it('fails an event with an item that has no price where its extractor says so', () => {
+    const failing = (billing: string, pricings: typeof rules = []) => {
+      const { billing: parsed } = ratingInputOf({
+        raw_json: undefined,
+        occurred_at: OCCURRED_AT,
+        'x-billing': parseLossless(billing),
+      });
+      return rate({ ...items({}), on_unpriced: 'fail' }, '{"n": 3}', { billing: parsed ?? {} }, pricings);
+    };
+    expect(failing('{}')).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'unpriced',
+        message: 'No price rule matched the metric tokens.',
+        path: 'charge_item_extractors[0]',
+      },
+    });
+    expect(failing('{}', rules)).toMatchObject({ ok: true });
+    expect(failing(hint)).toMatchObject({ ok: true });
+    const own = '{"items": [{"metric": "tokens", "quantity": 1}, {"metric": "images", "quantity": 2}]}';
+    expect(failureOf(failing(own, rules))).toEqual(['unpriced', 'x-billing.items[1]']);
+    expect(rate({ ...items({}), on_unpriced: 'accept' }, '{"n": 3}')).toMatchObject({ ok: true });
+  });
+
   it('does not reach a broken expression behind what applies', () => {
     const broken = { unit_price_expr: 'dec(dimensions.absent)' };
     expect(itemsOf(rateWith(broken, hint))).toMatchObject([{ amount: '15' }]);

@@ -134,6 +134,9 @@ function rateItem(
   const hint = hintFor(billing?.pricing_hints, metric);
   const price = priceOf(item, hint, rules.extractor.origin, rules.prices, env);
   if (price instanceof RatingFailure) return price;
+  if (rules.extractor.failsUnpriced && price.pricingSource === 'unpriced') {
+    return new RatingFailure('unpriced', `No price rule matched the metric ${metric}.`, item.path);
+  }
   const discount = discounts === undefined ? 0n : discounts.take(metric, price);
   if (discount instanceof RatingFailure) return discount;
   return {

@@ -45,6 +45,7 @@ describe('create', () => {
     expect(created.json()).toEqual({
       id: expect.stringMatching(/^ers_[0-9a-f]{32}$/),
       tenant_id: api.tenantId,
+      on_unpriced: 'accept',
       project_id: api.projectId,
       version: 1,
       status: 'draft',

@@ -22,6 +22,11 @@ const QUANTITY_TYPES = [
   { value: 'decimal_string', label: 'A decimal in a string' },
 ];
 
+const ON_UNPRICED = [
+  { value: 'accept', label: 'Accept the event, amount 0' },
+  { value: 'fail', label: 'Fail the event' },
+];
+
 /** Every field of an extractor rule set. */
 export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'path'>) {
   const { subject = {}, dimensions = [], charge_item_extractors: extractors = [] } = value;
@@ -76,6 +81,17 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
         >
           {(part) => <ChargeItemFields {...part} />}
         </EntryList>
+        <FieldGrid>
+          <ChoiceField
+            value={value}
+            path=""
+            onChange={onChange}
+            name="on_unpriced"
+            label="When a charge item has no price"
+            hint="A failed event has the code unpriced and can be reprocessed once there is a price."
+            options={ON_UNPRICED}
+          />
+        </FieldGrid>
       </FormSection>
     </>
   );

@@ -26,6 +26,8 @@ export interface CompiledExtractor {
   /** By name: equal dimensions of two events are then in equal order, whatever version read them. */
   readonly dimensions: readonly CompiledDimension[];
   readonly chargeItems: readonly CompiledChargeItem[];
+  /** Whether an event with a charge item that has no price fails. */
+  readonly failsUnpriced: boolean;
 }
 
 export type ExtractorResult =
@@ -61,5 +63,6 @@ export function* extractorPieces(
     chargeItems: yield* compileChargeItems(config.charge_item_extractors ?? [], issues),
   };
   if (issues.found.length > 0) return { ok: false, issues: issues.found };
-  return { ok: true, extractor: { origin, reads: selectionOf(issues.paths), ...readers } };
+  const failsUnpriced = config.on_unpriced === 'fail';
+  return { ok: true, extractor: { origin, reads: selectionOf(issues.paths), ...readers, failsUnpriced } };
 }

@@ -10,7 +10,8 @@ export type RatingFailureCode =
   | 'quantity_type_mismatch'
   | 'quantity_negative'
   | 'decimal_out_of_range'
-  | 'pricing_failed';
+  | 'pricing_failed'
+  | 'unpriced';
 
 /**
  * A reason why an event fails. A value and no exception: one bad producer can make every event of a batch fail, and

@@ -32,10 +32,12 @@ export function expandTemplate(input: ExtractorRuleSetInput): ExtractorConfig {
   const subject = input.subject ?? template?.subject;
   const dimensions = input.dimensions ?? template?.dimensions;
   const chargeItems = input.charge_item_extractors ?? template?.charge_item_extractors;
+  const onUnpriced = input.on_unpriced ?? template?.on_unpriced;
   return {
     ...(subject === undefined ? {} : { subject }),
     ...(dimensions === undefined ? {} : { dimensions }),
     ...(chargeItems === undefined ? {} : { charge_item_extractors: chargeItems }),
+    ...(onUnpriced === undefined ? {} : { on_unpriced: onUnpriced }),
   };
 }
 
