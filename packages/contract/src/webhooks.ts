@@ -15,6 +15,19 @@ export const WEBHOOK_KEPT_DAYS = 30;
 
 /** Name of an event; anchored. */
 export const WEBHOOK_EVENT_TYPE_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,127}$';
+/** A charge item that nothing has priced was recorded. */
+export const USAGE_UNPRICED_EVENT = 'usage.unpriced';
+/** An event could not be rated. */
+export const USAGE_FAILED_EVENT = 'usage.failed';
+/** Metrics, and failure codes, of one project that the two events above name in one hour; further ones are not sent. */
+export const USAGE_ALERTS_PER_HOUR_MAX = 50;
+/** The events that the service names itself; rules of limits can name others. */
+export const WEBHOOK_OWN_EVENTS = [
+  'usage_limit.exceeded',
+  'usage_limit.threshold_reached',
+  USAGE_UNPRICED_EVENT,
+  USAGE_FAILED_EVENT,
+] as const;
 /** What an endpoint lists to get every event. */
 export const WEBHOOK_EVERY_EVENT = '*';
 /** The event that a test sends, whatever the endpoint lists. */
@@ -144,6 +157,34 @@ export const WebhookDeliveryPage = Type.Object(
   closed,
 );
 export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage>;
+
+/** What both events about usage say. */
+export interface UsageAlertData {
+  readonly project_id: string;
+  /** Unix seconds: start of the clock hour (UTC) in which the usage was rated. */
+  readonly hour: number;
+  /** One of the events, and when it happened (Unix seconds). */
+  readonly raw_event_id: string;
+  readonly occurred_at: number;
+  readonly extractor_rule_set_id: string;
+}
+
+/** `data` of `usage.unpriced`: sent for the first charge items of a project, metric and hour. */
+export interface UsageUnpricedData extends UsageAlertData {
+  readonly metric: string;
+  /** Charge items of the metric without a price when this was sent; more can have followed. */
+  readonly item_count: number;
+}
+
+/** `data` of `usage.failed`: sent for the first events of a project, failure code and hour. */
+export interface UsageFailedData extends UsageAlertData {
+  readonly code: string;
+  /** Failure of the event that is named. */
+  readonly message: string;
+  readonly path: string | null;
+  /** Events that had failed with the code when this was sent; more can have followed. */
+  readonly event_count: number;
+}
 
 /** What is posted to an endpoint. */
 export interface WebhookPayload {

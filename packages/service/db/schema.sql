@@ -629,6 +629,16 @@ create table unreadable_segments (
   constraint unreadable_segments_pkey PRIMARY KEY (id)
 );
 
+create table usage_alerts (
+  tenant_id text not null,
+  project_id text not null,
+  hour bigint not null,
+  type text not null,
+  name text not null,
+  constraint usage_alerts_pkey PRIMARY KEY (project_id, hour, type, name),
+  constraint usage_alerts_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
+);
+
 create table usage_batches (
   id bigint not null generated always as identity,
   created_at_ms bigint not null,

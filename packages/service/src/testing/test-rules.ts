@@ -12,8 +12,10 @@ import type { TestEvent } from './accepted.js';
 export const TEST_DAY = 20_254;
 const OCCURRED_AT = TEST_DAY * 86_400 + 5;
 const ONE = 10n ** 18n;
+const NO_PRICE = { currency: '', unitPrice: null, amount: 0n, pricingSource: 'unpriced' } as const;
 
-/** Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD; fails without it until `isMended`; throws for `raw_json.bomb`. */
+/** Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD, or as the metric `raw_json.unpriced` for nothing; fails
+ * without it until `isMended`; throws for `raw_json.bomb`. */
 export function testRules(isMended = () => false): Rules {
   const version: RuleVersion = { version: 3, reads: ALL, rate: (input) => rate(input, isMended()) };
   const at = (ruleSetId: string) => (ruleSetId === 'ers_unpublished' ? undefined : version);
@@ -23,7 +25,7 @@ export function testRules(isMended = () => false): Rules {
 }
 
 function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent {
-  const { tokens, bomb } = rawJson as { tokens?: number; bomb?: boolean };
+  const { tokens, bomb, unpriced } = rawJson as { tokens?: number; bomb?: boolean; unpriced?: string };
   if (bomb) throw new Error('bomb');
   const dimensions = new Map([['model', 'm1']]);
   if (tokens === undefined && !isMended) {
@@ -49,7 +51,8 @@ function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent 
     ruleSetVersion: 3,
     ruleName: '',
   } as const;
-  return { ok: true, subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items: [item] };
+  const items = unpriced === undefined ? [item] : [{ ...item, ...NO_PRICE, metric: unpriced }];
+  return { ok: true, subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items };
 }
 
 /** An event of {@link TEST_DAY} that `testRules` charges for one token. */

@@ -1,6 +1,7 @@
 import {
   WEBHOOK_DESCRIPTION_CHARS_MAX,
   WEBHOOK_EVERY_EVENT,
+  WEBHOOK_OWN_EVENTS,
   WEBHOOK_URL_CHARS_MAX,
   type WebhookEndpoint,
   type WebhookEndpointInput,
@@ -17,7 +18,7 @@ import { FailureNote } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
 
 /** The events that the service names itself; rules of limits can name others. */
-const OWN_EVENTS: readonly string[] = ['usage_limit.exceeded', 'usage_limit.threshold_reached'];
+const OWN_EVENTS: readonly string[] = WEBHOOK_OWN_EVENTS;
 const WANTED = [
   { value: 'every', label: 'Every event' },
   { value: 'some', label: 'Only some' },

@@ -90,6 +90,7 @@ export async function processBatch(
   stages.end('failures');
   await storeRows(tx, deps, intake, plan, stages);
   await posting.write();
+  await plan.alerts.write(tx, processedAtMs);
   stages.end('post');
   await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
   await addArrivals(tx, arrivalsOf(intake.groups));

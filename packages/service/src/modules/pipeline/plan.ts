@@ -1,6 +1,7 @@
 import { Turns } from '../../platform/turns.js';
 import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
+import { UsageAlerts } from './alerts.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
@@ -28,6 +29,7 @@ export interface BatchPlan {
   /** The rows of `usage_events`, encoded; none when there are no rows. */
   readonly sections: readonly BatchSection[];
   readonly totals: BatchTotals;
+  readonly alerts: UsageAlerts;
   readonly failures: readonly FailedEvent[];
   readonly counts: BatchCounts;
 }
@@ -69,6 +71,7 @@ interface RatedGroup {
 
 class Planner {
   readonly #totals = new BatchTotals();
+  readonly #alerts = new UsageAlerts();
   readonly #posted = new PostedTotals();
   readonly #sections: BatchSections;
   readonly #failures: FailedEvent[] = [];
@@ -144,6 +147,7 @@ class Planner {
     if (planned !== undefined && row.status === 'processed') posting.add(group, rated, planned);
     const isAgain = group.attempt > 0;
     this.#totals.addRow(row, isAgain);
+    this.#alerts.addRow(row);
     this.#posted.addRow(row);
     if (isAgain) this.#reprocessed++;
     else if (row.status === 'failed') this.#failed++;
@@ -168,6 +172,7 @@ class Planner {
     return {
       sections: this.#sections.all(this.#totals.projects()),
       totals: this.#totals,
+      alerts: this.#alerts,
       failures: this.#failures,
       counts,
     };

@@ -43,6 +43,7 @@ export interface Database {
   subject_routes: SubjectRoutesTable;
   tenants: TenantsTable;
   unreadable_segments: UnreadableSegmentsTable;
+  usage_alerts: UsageAlertsTable;
   usage_batches: UsageBatchesTable;
   usage_event_ids: UsageEventIdsTable;
   usage_event_totals: UsageEventTotalsTable;
@@ -526,6 +527,14 @@ export interface UnreadableSegmentsTable {
   project_event_counts: number[];
   problem: string;
   bytes: Buffer;
+}
+
+export interface UsageAlertsTable {
+  tenant_id: string;
+  project_id: string;
+  hour: number;
+  type: string;
+  name: string;
 }
 
 export interface UsageBatchesTable {
