@@ -1,4 +1,5 @@
-import { Decimal, decimalFromBigInt, decimalFromNumber } from '../../../kernel/decimal.js';
+import { Decimal, decimalFromBigInt } from '../../../kernel/decimal.js';
+import { decimalOfDouble } from './double-literal.js';
 import { STEP_CHARS, STRING_CHARS_MAX } from './limits.js';
 import type { Site } from './site.js';
 import { type Node, refuse, type StaticType } from './syntax.js';
@@ -49,11 +50,11 @@ export function asDecimal(code: Code): Code<Decimal> {
   return narrowed(code, 'Decimal', toDecimal, 'expected a decimal');
 }
 
-/** The exact decimal of a number; undefined for anything else, text included. */
+/** The exact decimal of a number; undefined for anything else, text and doubles of two readings included. */
 export function toDecimal(value: Value): Decimal | undefined {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return decimalFromBigInt(value);
-  return typeof value === 'number' ? decimalFromNumber(value) : undefined;
+  return typeof value === 'number' ? decimalOfDouble(value) : undefined;
 }
 
 export const TEXT_TOO_LONG = `expected a string of at most ${STRING_CHARS_MAX} characters`;

@@ -1,13 +1,16 @@
 import { EXPRESSION_BYTES_MAX } from '@tollgate/contract';
 import { Decimal } from '../../../kernel/decimal.js';
 import type { Code } from './code.js';
+import { completeTypes } from './complete-types.js';
+import { readDecimalLiterals } from './decimal-literals.js';
 import { ENVIRONMENTS } from './environment.js';
 import { generate } from './generate/index.js';
 import { stepsOf } from './generate/weight.js';
 import { type ExpressionIssue, issueAt, issueOf } from './issue.js';
+import { parseExpression } from './parse.js';
 import { assertPermitted } from './permit.js';
 import { Steps } from './steps.js';
-import { type Node, nodeOf, refuse } from './syntax.js';
+import { type Node, refuse } from './syntax.js';
 import type { ExpressionEnv, Run } from './value.js';
 
 /** What an expression is for, and so what it must yield. */
@@ -61,10 +64,10 @@ export function compileExpression<Kind extends ExpressionKind>(
   }
   const hasUnitPrice = options.hasUnitPrice ?? options.kind === 'amount';
   try {
-    const root = checkedTree(source, hasUnitPrice);
+    const expected = RESULT_TYPES[options.kind];
+    const root = checkedTree(source, hasUnitPrice, expected);
     const steps = new Steps();
     const code = generate(root, { source, hasUnitPrice, steps });
-    const expected = RESULT_TYPES[options.kind];
     if (code.type !== expected) {
       const hint = code.type === 'dyn' ? `; ${UNKNOWN_TYPE_HINTS[expected]}` : '';
       refuse(root, `expected an expression of type ${expected}, found ${code.type}${hint}`);
@@ -96,15 +99,16 @@ function proved({ node, run, site }: Code, expected: 'Decimal' | 'bool', steps: 
       };
 }
 
-/** @throws ParseError, TypeError (of cel-js), Refusal */
-function checkedTree(source: string, hasUnitPrice: boolean): Node {
+/** @throws TypeError (of cel-js), Refusal */
+function checkedTree(source: string, hasUnitPrice: boolean, expected: 'Decimal' | 'bool'): Node {
   const environment = hasUnitPrice ? ENVIRONMENTS.withUnitPrice : ENVIRONMENTS.withoutUnitPrice;
-  const parsed = environment.parse(source);
-  const root = nodeOf(parsed.ast);
+  const { root, nodes, check } = parseExpression(environment, source);
+  readDecimalLiterals(nodes, expected === 'Decimal' ? root : undefined, source);
   assertPermitted(root, source);
-  const { error } = parsed.check();
+  completeTypes(nodes);
+  const { error } = check();
   if (error === undefined) return root;
-  // cel-js has no issue of its own for an element of an empty list: `[].all(x, x > 1)`.
+  // cel-js has no issue of its own for a value of an empty map: `{}.a > 1`.
   if (error.message.includes(' overlaps with ')) refuse(root, 'the type of an operand is not known');
   throw error;
 }

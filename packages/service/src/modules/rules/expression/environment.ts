@@ -2,6 +2,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import { Decimal } from '../../../kernel/decimal.js';
 import { FUNCTION_SIGNATURES } from './functions/index.js';
 import { PARSER_DEPTH_MAX } from './limits.js';
+import { type Node, nodeOf, type OpenNode } from './syntax.js';
 
 /** Fields of `item`, by name; `unit_price` only where a unit price is known. */
 export const ITEM_FIELDS = { quantity: 'Decimal', metric: 'string', unit: 'string' } as const;
@@ -15,6 +16,22 @@ export const ENVIRONMENTS = {
   withUnitPrice: createEnvironment({ ...ITEM_FIELDS, unit_price: 'Decimal' }),
   withoutUnitPrice: createEnvironment(ITEM_FIELDS),
 } as const;
+
+/** The part of cel-js's type checker that this module calls. */
+export interface TypeChecker {
+  check(node: Node, context: unknown): unknown;
+  getType(name: string): unknown;
+}
+
+/** Makes of a node, before the type check, a call of a function of one argument, which stands where the node stood. */
+export function becomeCall(node: OpenNode, name: 'dec' | 'dyn', argument: string | readonly Node[]): void {
+  const { pos, start, end } = node;
+  const sample = nodeOf(ENVIRONMENTS.withUnitPrice.parse(`${name}(${name === 'dec' ? '"0"' : '[]'})`).ast);
+  const [, [inner]] = sample.args as [string, [OpenNode]];
+  Object.assign(inner, { args: argument, pos, start, end });
+  Object.assign(node, { op: sample.op, args: sample.args });
+  Object.assign(node.meta, sample.meta);
+}
 
 function createEnvironment(itemFields: Readonly<Record<string, string>>): Environment {
   const environment = new Environment({

@@ -1,5 +1,6 @@
-import { compare, Decimal, equals } from '../../../kernel/decimal.js';
-import { boundedText, toDecimal } from './code.js';
+import { compare, Decimal, decimalFromBigInt, equals } from '../../../kernel/decimal.js';
+import { boundedText } from './code.js';
+import { decimalsOf } from './double-literal.js';
 import { ELEMENT_STEPS } from './limits.js';
 import type { Site } from './site.js';
 import type { Value } from './value.js';
@@ -14,7 +15,7 @@ export function equalValues(a: Value, b: Value, site: Site): boolean {
     return boundedText(a, site) === b;
   }
   if (a === b) return true;
-  if (isNumeric(a) && isNumeric(b)) return equalNumbers(a, b);
+  if (isNumeric(a) && isNumeric(b)) return orderNumbers(a, b) === 0;
   if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b, site);
   if (a instanceof Map) return b instanceof Map && equalMaps(a, b, site);
   return false;
@@ -30,15 +31,28 @@ export function orderValues(a: Value, b: Value, site: Site): number | undefined 
   }
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (!isNumeric(a) || !isNumeric(b)) return site.fail('expected two numbers or two strings to compare');
-  if (a instanceof Decimal || b instanceof Decimal) {
-    const left = toDecimal(a);
-    const right = toDecimal(b);
-    if (left !== undefined && right !== undefined) return compare(left, right);
-    return orderWithNonFinite(a, b);
+  return orderNumbers(a, b);
+}
+
+function orderNumbers(a: Numeric, b: Numeric): number | undefined {
+  if (a instanceof Decimal) return orderDecimal(a, b);
+  if (b instanceof Decimal) {
+    const order = orderDecimal(b, a);
+    return order && -order;
   }
-  // JavaScript compares bigint with number exactly.
-  if (a < b) return -1;
-  return a > b ? 1 : equalNumbers(a, b) ? 0 : undefined;
+  // As CEL does, an int is compared with a double as the nearest double.
+  const [left, right] = typeof a === typeof b ? [a, b] : [Number(a), Number(b)];
+  if (left < right) return -1;
+  return left > right ? 1 : left === right ? 0 : undefined;
+}
+
+/** A double equals a decimal by either of its readings, the shortest digits that tell it apart or its very value. */
+function orderDecimal(a: Decimal, b: Numeric): number | undefined {
+  if (typeof b !== 'number') return compare(a, b instanceof Decimal ? b : decimalFromBigInt(b));
+  const readings = decimalsOf(b);
+  const [first] = readings;
+  if (first === undefined) return orderWithNonFinite(b);
+  return readings.some((reading) => equals(a, reading)) ? 0 : compare(a, first);
 }
 
 type Numeric = Decimal | bigint | number;
@@ -47,19 +61,9 @@ function isNumeric(value: Value): value is Numeric {
   return typeof value === 'bigint' || typeof value === 'number' || value instanceof Decimal;
 }
 
-function equalNumbers(a: Numeric, b: Numeric): boolean {
-  // biome-ignore lint/suspicious/noDoubleEquals: only the loose operator compares bigint with number.
-  if (!(a instanceof Decimal) && !(b instanceof Decimal)) return a == b;
-  const left = toDecimal(a);
-  const right = toDecimal(b);
-  return left !== undefined && right !== undefined && equals(left, right);
-}
-
-/** One side is a decimal, and finite; the other is an infinity or NaN. */
-function orderWithNonFinite(a: Numeric, b: Numeric): number | undefined {
-  const left = typeof a === 'number' ? a : 0;
-  const right = typeof b === 'number' ? b : 0;
-  return left < right ? -1 : left > right ? 1 : undefined;
+/** Of something finite with an infinity or NaN. */
+function orderWithNonFinite(other: number): number | undefined {
+  return other > 0 ? -1 : other < 0 ? 1 : undefined;
 }
 
 function equalLists(a: readonly Value[], b: readonly Value[], site: Site): boolean {

@@ -17,10 +17,10 @@ describe('refused when it is saved', () => {
     ['two thousand digits of text', `dec("${'9'.repeat(2_000)}")`, 'dec() expects a number'],
     [
       'a double that loses digits',
-      'dec(0.1234567890123456789)',
+      'dec(double("1")) + dec(dyn(0.1234567890123456789))',
       'a double cannot hold these digits; write dec("…")',
     ],
-    ['a double that vanishes', 'dec(1e-400)', 'a double cannot hold these digits'],
+    ['a double that vanishes', 'dec(dyn(1e-400))', 'a double cannot hold these digits'],
     ['a double that overflows', 'dec(1e400)', 'invalid number'],
     ['a huge exponent as text', 'dec("1e999999999")', 'dec() expects a number'],
     ['an int of 65 bits', 'dec(9223372036854775808)', 'expected an int of 64 bits'],
@@ -53,7 +53,7 @@ describe('refused when it is saved', () => {
       'expected one of the documented functions',
     ],
     ['a constructor', '"".constructor("return 1") == 1', 'expected one of the documented functions'],
-    ['a type that cannot be told', '[].all(x, x > 1)', 'the type of an operand is not known'],
+    ['a type that cannot be told', '{}.a > 1', 'the type of an operand is not known'],
     ['a constructor of a decimal', 'item.quantity.constructor == 1', 'a Decimal has no fields'],
     ['a part of a decimal', 'item.quantity.coefficient == 1', 'a Decimal has no fields'],
   ])('%s', (_, source, reason) => {

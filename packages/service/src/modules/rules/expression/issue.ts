@@ -39,7 +39,7 @@ export function issueAt(source: string, offset: number, reason: string): Express
 }
 
 /** Says in the user's words what cel-js found, and adds what was expected where it does not. */
-function explain(code: string, summary: string): string {
+export function explain(code: string, summary: string): string {
   switch (code) {
     case 'expected_token':
       return summary.replace(/^Expected (\w+), got (\w+)/, (_, expected: string, found: string) => {

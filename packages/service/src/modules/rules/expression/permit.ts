@@ -1,4 +1,5 @@
-import { decimalFromNumber, equals, parseDecimal } from '../../../kernel/decimal.js';
+import { equals } from '../../../kernel/decimal.js';
+import { decimalsOf, writtenDecimal } from './double-literal.js';
 import { INT_MAX, INT_MIN, LITERAL_DEPTH_MAX, TREE_DEPTH_MAX } from './limits.js';
 import { isComprehension, type Node, operands, refuse } from './syntax.js';
 
@@ -47,9 +48,8 @@ function assertNumber(node: Node, source: string, negated: boolean): void {
   if (typeof value === 'bigint') {
     if (value > (negated ? -INT_MIN : INT_MAX)) refuse(node, 'expected an int of 64 bits; write dec("…")');
   } else if (typeof value === 'number') {
-    const written = parseDecimal(source.slice(node.start, node.end));
-    const held = decimalFromNumber(value);
-    if (written === undefined || held === undefined || !equals(written, held)) {
+    const written = writtenDecimal(node, source);
+    if (written === undefined || !decimalsOf(value).some((held) => equals(written, held))) {
       refuse(node, 'a double cannot hold these digits; write dec("…")');
     }
   } else if (typeof value === 'object' && value !== null) {

@@ -29,7 +29,7 @@ describe('types', () => {
   it.each([
     ['1', 'line 1, column 1: expected an expression of type Decimal, found int'],
     ['"1"', 'expected an expression of type Decimal, found string'],
-    ['0.5', 'expected an expression of type Decimal, found double'],
+    ['double("0.5")', 'expected an expression of type Decimal, found double'],
     ['true', 'expected an expression of type Decimal, found bool'],
     ['null', 'expected an expression of type Decimal, found null'],
     ['[dec("1")]', 'expected an expression of type Decimal, found list'],
@@ -51,7 +51,9 @@ describe('types', () => {
     ['[1, 2].map(x + 1, x)', 'invalid predicate iteration variable'],
     ['{"a": dec("1"), "a": dec("2")}["a"]', 'line 1, column 17: this key is already in the map'],
     ['([dec("1")] + dyn([1]))[1]', 'expected two lists of one type, found list<Decimal> and dyn'],
-    ['true ? ([] + [1])[0] : dec("1")', 'expected two lists of one type, found list<T> and list<int>'],
+    ['true ? ([] + [1])[0] : dec("1")', 'ternary branches must have the same type'],
+    ['([] + [1].filter(x, true))[0]', 'expected two lists of one type, found list<T> and list<int>'],
+    ['{}.a > 1 ? dec("1") : dec("2")', 'the type of an operand is not known'],
     ['([dec("1")] + [dyn(1)])[1]', 'expected two lists of one type, found list<Decimal> and list<dyn>'],
     ['{1: dec("1")}[1]', 'line 1, column 2: expected a string literal as key'],
   ])('%s', (source, reason) => {

@@ -13,6 +13,9 @@ export interface Node {
   readonly meta: { readonly alternate?: Node; readonly macro?: object };
 }
 
+/** A node while the tree may still be changed: before the type check. */
+export type OpenNode = { -readonly [Field in keyof Node]: Node[Field] };
+
 export function nodeOf(ast: ASTNode): Node {
   return ast as unknown as Node;
 }
@@ -77,4 +80,11 @@ export function operands(node: Node): readonly Node[] {
     default:
       return args as Node[];
   }
+}
+
+/** The node and all below it, each before its operands. Walks with a list, because the tree may be deeper than the stack. */
+export function everyNode(root: Node): Node[] {
+  const nodes = [root];
+  for (let at = 0; at < nodes.length; at += 1) nodes.push(...operands(nodes[at] as Node));
+  return nodes;
 }

@@ -25,7 +25,7 @@ it.each([
     "refused: line 1, column 1: found no matching overload for 'dec_add(Decimal, int)'; expected dec_add(Decimal, Decimal)",
   ],
   [
-    'dec_add(dec("1"), 0.5)',
+    'dec_add(dec("1"), double("0.5"))',
     "refused: line 1, column 1: found no matching overload for 'dec_add(Decimal, double)'; expected dec_add(Decimal, Decimal)",
   ],
   [

@@ -1,4 +1,5 @@
-import { Decimal, decimalFromBigInt, decimalFromNumber, parseDecimal } from '../../../../kernel/decimal.js';
+import { type Decimal, parseDecimal } from '../../../../kernel/decimal.js';
+import { toDecimal } from '../code.js';
 import { refuse } from '../syntax.js';
 import type { Value } from '../value.js';
 import { argument, type FunctionDefinition } from './definition.js';
@@ -7,17 +8,7 @@ const CONVERTIBLE: readonly string[] = ['string', 'int', 'double', 'Decimal', 'd
 
 /** The decimal that a text, number or decimal denotes; undefined when it denotes none. */
 function convert(value: Value): Decimal | undefined {
-  if (value instanceof Decimal) return value;
-  switch (typeof value) {
-    case 'string':
-      return parseDecimal(value);
-    case 'bigint':
-      return decimalFromBigInt(value);
-    case 'number':
-      return decimalFromNumber(value);
-    default:
-      return undefined;
-  }
+  return typeof value === 'string' ? parseDecimal(value) : toDecimal(value);
 }
 
 /** The one way into decimals. Text is read in the grammar of JSON's numbers. */

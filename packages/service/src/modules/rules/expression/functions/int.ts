@@ -12,9 +12,14 @@ function toInt(value: Value): bigint | undefined {
 
 function unboundedInt(value: Value): bigint | undefined {
   if (typeof value === 'bigint') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? BigInt(Math.trunc(value)) : undefined;
+  if (typeof value === 'number') return isBelowBounds(value) ? BigInt(Math.trunc(value)) : undefined;
   if (typeof value === 'string') return INT_TEXT.test(value) ? BigInt(value) : undefined;
   return value instanceof Decimal ? value.coefficient / 10n ** BigInt(value.scale) : undefined;
+}
+
+/** CEL converts no double that is as large as either bound, for a neighbour of it may be meant. */
+function isBelowBounds(double: number): boolean {
+  return Math.abs(double) < -Number(INT_MIN);
 }
 
 /** Cuts the fraction off, as CEL does for doubles. */

@@ -108,8 +108,9 @@ function lookUp(container: Value, key: Value, site: Site): Value {
 
 function listElement(container: Value, key: Value, site: Site): Value | undefined {
   if (!Array.isArray(container)) return site.fail('expected a map or list to take an element of');
-  if (typeof key !== 'bigint') return site.fail('expected an int as index of a list');
-  return container[Number(key)];
+  // CEL takes a double for the int of the same value, where a type is known only now.
+  if (typeof key === 'bigint' || Number.isInteger(key)) return container[Number(key)];
+  return site.fail('expected an int as index of a list');
 }
 
 /** `has(left.name)`: whether the field is there. */

@@ -1,5 +1,6 @@
 import { add, compare, Decimal, equals, mul, neg, sub } from '../../../../kernel/decimal.js';
-import { boundedText, type Code, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
+import { boundedText, type Code, constantCode, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
+import { decimalsOf, writtenDecimal } from '../double-literal.js';
 import { equalValues, orderValues } from '../equality.js';
 import { decimalOperation } from '../functions/index.js';
 import { ELEMENT_STEPS, INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
@@ -21,11 +22,13 @@ const EXACT = { '+': add, '-': sub, '*': mul } as const;
 
 /** A binary operator that is neither `&&` nor `||`. */
 export function generateBinary(node: Node, scope: Scope, generate: Generate): Code {
-  const [left, right] = (node.args as readonly [Node, Node]).map((part) => generate(part, scope)) as [
+  const [first, second] = (node.args as readonly [Node, Node]).map((part) => generate(part, scope)) as [
     Code,
     Code,
   ];
   const code = codeOf(node, scope);
+  const left = besideDecimal(node.op, first, second, scope);
+  const right = besideDecimal(node.op, second, first, scope);
   assertSameKind(node, left, right);
   return fold({ ...code, run: binaryRun(node.op, left, right, code.site) }, [left, right], 'keep');
 }
@@ -43,6 +46,18 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
     default:
       return arithmetic(operator, left, right, site);
   }
+}
+
+/**
+ * A double that is written out beside a decimal is one itself, by the digits of its text; and in arithmetic with
+ * what is known only for each event (a dimension), where it would have two readings.
+ */
+function besideDecimal(operator: string, code: Code, other: Code, { source }: Scope): Code {
+  if (typeof code.node.args !== 'number') return code;
+  const isAmbiguous = operator in EXACT && other.type === 'dyn' && decimalsOf(code.node.args).length > 1;
+  if (other.type !== 'Decimal' && !isAmbiguous) return code;
+  const written = writtenDecimal(code.node, source);
+  return written === undefined ? code : constantCode({ ...code, type: 'Decimal' }, written);
 }
 
 /** Only where a type is not known before the event comes are decimals mixed with other numbers. */

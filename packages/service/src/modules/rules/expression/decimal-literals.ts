@@ -1,0 +1,72 @@
+import { parseDecimal } from '../../../kernel/decimal.js';
+import { literalText } from './double-literal.js';
+import { becomeCall } from './environment.js';
+import { findFunction } from './functions/index.js';
+import type { Node, OpenNode } from './syntax.js';
+
+/**
+ * Reads double literals as decimals, by the digits of their text, wherever only a decimal can be meant: as the result,
+ * and as an argument of type Decimal. Then `0.0000015` is `dec("0.0000015")`, and no double comes near the price.
+ *
+ * @param nodes of a tree that is not yet checked
+ * @param result the root, where the expression must yield a decimal
+ */
+export function readDecimalLiterals(nodes: readonly Node[], result: Node | undefined, source: string): void {
+  const pending: Node[] = result === undefined ? [] : [result];
+  for (const node of nodes) {
+    if (node.op !== 'call') continue;
+    const [name, args] = node.args as [string, readonly Node[]];
+    if (name === 'dec') quoteLiteral(args[0], source);
+    else pending.push(...args.filter((_, index) => takesDecimal(name, index)));
+  }
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const text = literalText(node, source);
+    if (text === undefined) pending.push(...sameExpectation(node));
+    else if (parseDecimal(text) !== undefined) becomeCall(node, 'dec', text);
+  }
+}
+
+/** The literal, or what a minus is before, as the text that dec() reads. */
+function quoteLiteral(argument: Node | undefined, source: string): void {
+  if (argument === undefined) return;
+  const text = literalText(argument, source);
+  if (text !== undefined && parseDecimal(text) !== undefined) (argument as OpenNode).args = text;
+  else if (argument.op === '-_' && literalText(argument.args as Node, source) !== undefined) {
+    readDecimalLiterals([], argument, source);
+  }
+}
+
+/** The functions on decimals. Others, such as int(), take doubles as well. */
+const ON_DECIMALS = /^(dec|tier)_/;
+
+function takesDecimal(name: string, index: number): boolean {
+  if (!ON_DECIMALS.test(name)) return false;
+  const signatures = findFunction(name, false)?.signatures ?? [];
+  const parameters = signatures.map((signature) => /\(([^)]*)\)/.exec(signature)?.[1]?.split(', ')[index]);
+  return parameters.includes('Decimal');
+}
+
+/** The parts of which a decimal is expected where one is of the whole. */
+function sameExpectation({ op, args }: Node): readonly Node[] {
+  switch (op) {
+    case '-_':
+      return [args as Node];
+    case '+':
+    case '-':
+    case '*':
+      return args as Node[];
+    case '?:':
+      return (args as Node[]).slice(1);
+    case '[]':
+    case '.':
+      return entriesOf((args as [Node, unknown])[0]);
+    default:
+      return [];
+  }
+}
+
+/** The values of a list or map that is written out. */
+function entriesOf({ op, args }: Node): readonly Node[] {
+  if (op === 'list') return args as Node[];
+  return op === 'map' ? (args as [Node, Node][]).map(([, value]) => value) : [];
+}

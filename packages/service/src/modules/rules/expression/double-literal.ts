@@ -1,0 +1,39 @@
+import {
+  type Decimal,
+  decimalFromBigInt,
+  decimalFromNumber,
+  equals,
+  parseDecimal,
+} from '../../../kernel/decimal.js';
+import type { Node } from './syntax.js';
+
+/**
+ * The decimals that a double can stand for: the shortest digits that tell it apart and, past 2^53, also its very value
+ * where that has other digits (9223372036854775808.0). Empty for NaN and infinities.
+ */
+export function decimalsOf(double: number): readonly Decimal[] {
+  const shortest = decimalFromNumber(double);
+  if (shortest === undefined) return [];
+  if (Number.isSafeInteger(double) || !Number.isInteger(double)) return [shortest];
+  const exact = decimalFromBigInt(BigInt(double));
+  return equals(shortest, exact) ? [shortest] : [shortest, exact];
+}
+
+/** The decimal of a double that is computed with; undefined where it may stand for either of two, or for none. */
+export function decimalOfDouble(double: number): Decimal | undefined {
+  const [first, ...others] = decimalsOf(double);
+  return others.length === 0 ? first : undefined;
+}
+
+/** The decimal that the digits of a number literal denote; undefined for any other node. */
+export function writtenDecimal(node: Node, source: string): Decimal | undefined {
+  const text = literalText(node, source);
+  return text === undefined ? undefined : parseDecimal(text);
+}
+
+/** The text of a double literal as JSON writes it; undefined for any other node. */
+export function literalText({ op, args, start, end }: Node, source: string): string | undefined {
+  if (op !== 'value' || typeof args !== 'number') return undefined;
+  const text = source.slice(start, end);
+  return text.startsWith('.') ? `0${text}` : text;
+}
