@@ -19,6 +19,10 @@ export const DIMENSION_VALUE_CHARS_MAX = 4_096;
 /** Paths whose quantities one charge item extractor subtracts. */
 export const LESS_PATHS_MAX = 8;
 export const PRICING_RULES_MAX = 500;
+/** Aliases of one pricing rule set; stars of one pattern; characters of a pattern and of the value that it stands for. */
+export const PRICING_ALIASES_MAX = 1_000;
+export const ALIAS_STARS_MAX = 8;
+export const ALIAS_CHARS_MAX = 255;
 export const LIST_LIMIT_DEFAULT = 20;
 export const LIST_LIMIT_MAX = 100;
 export const ANALYSIS_METRICS_MAX = 32;

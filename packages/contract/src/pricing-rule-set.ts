@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
-import { PRICING_RULES_MAX } from './limits.js';
+import {
+  ALIAS_CHARS_MAX,
+  ALIAS_STARS_MAX,
+  DIMENSION_NAME_PATTERN,
+  PRICING_ALIASES_MAX,
+  PRICING_RULES_MAX,
+} from './limits.js';
 import {
   AmountExpression,
   currencyOf,
@@ -8,6 +14,7 @@ import {
   entryName,
   expressionFor,
   MetricName,
+  PricingUnit,
   RuleSetName,
   UnitPriceExpression,
 } from './rule-parts.js';
@@ -15,7 +22,7 @@ import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
 
 /** Pricing rule sets that can price the charge items of one extractor rule set: published, and not archived. */
-export const PRICING_RULE_SETS_IN_FORCE_MAX = 20;
+export const PRICING_RULE_SETS_IN_FORCE_MAX = 50;
 
 export const PRICING_CURRENCY_DEFAULT = 'USD';
 export const PRICING_PRIORITY_DEFAULT = 0;
@@ -49,6 +56,7 @@ export const PricingRule = Type.Object(
       ),
     ),
     unit_price_expr: Type.Optional(UnitPriceExpression),
+    pricing_unit: Type.Optional(PricingUnit),
     amount_expr: Type.Optional(AmountExpression),
   },
   {
@@ -57,6 +65,30 @@ export const PricingRule = Type.Object(
       'Prices charge items of a metric. One or both of `unit_price_expr` and `amount_expr` are needed; where they cannot be ' +
       'computed, the event fails.',
   },
+);
+
+/** Another name for what rules ask for, such as a model with the date of its release. */
+export const PricingAlias = Type.Object(
+  {
+    dimension: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: `The text dimension that is read otherwise. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
+    }),
+    pattern: Type.String({
+      minLength: 1,
+      maxLength: ALIAS_CHARS_MAX,
+      description:
+        `The values that are read otherwise, as a whole: \`*\` stands for any text, also for none; at most ${ALIAS_STARS_MAX} of ` +
+        'them. Any other character stands for itself.',
+    }),
+    value: Type.String({
+      minLength: 1,
+      maxLength: ALIAS_CHARS_MAX,
+      description: 'What the rules see instead. It is not itself looked up among the aliases.',
+    }),
+  },
+  closed,
 );
 
 /** The part of a pricing rule set that decides what charge items cost. */
@@ -69,6 +101,15 @@ export const PricingConfig = Type.Object(
       Type.Array(PricingRule, {
         maxItems: PRICING_RULES_MAX,
         description: 'Tried in order of `priority`; the first that matches gives the price.',
+      }),
+    ),
+    aliases: Type.Optional(
+      Type.Array(PricingAlias, {
+        maxItems: PRICING_ALIASES_MAX,
+        description:
+          'Applied to the dimensions of an event before the rules of this rule set are matched; of several patterns that fit a ' +
+          'value, the first counts. A value that a rule asks for and matches as it is keeps that rule. Dimensions that are recorded, ' +
+          'charted and limited stay as they are.',
       }),
     ),
   },
@@ -98,6 +139,7 @@ export const PricingRuleSet = Type.Object({
   currency: Type.String(),
   effective_from: UnixSeconds,
   rules: Type.Array(PricingRule),
+  aliases: Type.Array(PricingAlias),
   created_at: UnixSeconds,
   published_at: Nullable(UnixSeconds),
 });
@@ -125,6 +167,7 @@ export const PricingRuleSetListQuery = Type.Object(
   closed,
 );
 
+export type PricingAlias = Static<typeof PricingAlias>;
 export type PricingRule = Static<typeof PricingRule>;
 export type PricingConfig = Static<typeof PricingConfig>;
 export type PricingRuleSetInput = Static<typeof PricingRuleSetInput>;

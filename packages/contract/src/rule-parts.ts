@@ -14,7 +14,21 @@ export const expressionFor = (meaning: string) =>
     maxLength: EXPRESSION_BYTES_MAX,
     description: `${meaning} A CEL expression of at most ${EXPRESSION_BYTES_MAX} bytes.`,
   });
-export const UnitPriceExpression = expressionFor('Yields the price of one unit, a Decimal.');
+export const UnitPriceExpression = expressionFor('Yields the price of `pricing_unit` units, a Decimal.');
+/** Largest `pricing_unit` that a JSON number can say; text says any other. */
+const PRICING_UNIT_NUMBER_MAX = 1_000_000_000_000;
+export const PricingUnit = Type.Union(
+  [
+    Type.String({ minLength: 1, maxLength: 64 }),
+    Type.Integer({ minimum: 1, maximum: PRICING_UNIT_NUMBER_MAX }),
+  ],
+  {
+    description:
+      'Units that `unit_price_expr` is the price of, such as `"1000"` or `"1000000"`; 1 by default. Exact decimal above 0 as text, ' +
+      'or a whole number. The amount is quantity × price ÷ `pricing_unit`, rounded once, and what is recorded as unit price, and ' +
+      'what `amount_expr` sees as `item.unit_price`, is the price of one unit.',
+  },
+);
 export const AmountExpression = expressionFor(
   'Yields the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',
 );

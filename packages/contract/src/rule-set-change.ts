@@ -12,7 +12,7 @@ export const RuleSetChange = Type.Object(
   {
     path: Type.String({
       description:
-        'What has changed: a field, an entry of a list by its name (else by its metric), or a field of that entry, ' +
+        'What has changed: a field, an entry of a list by its name (without one by its metric, an alias by its pattern), or a field of that entry, ' +
         'e.g. `rules[output tokens].unit_price_expr`.',
     }),
     change: Type.Enum([...CHANGE_KINDS], {

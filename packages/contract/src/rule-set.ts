@@ -13,6 +13,7 @@ import {
   entryName,
   MetricName,
   Path,
+  PricingUnit,
   RuleSetName,
   UnitPriceExpression,
 } from './rule-parts.js';
@@ -89,6 +90,7 @@ export const ChargeItemExtractor = Type.Object(
     unit: Type.Optional(Type.String({ maxLength: 64, description: 'Unit of the quantity.' })),
     currency: Type.Optional(currencyOf('Currency of the prices of this extractor; by default USD.')),
     unit_price_expr: Type.Optional(UnitPriceExpression),
+    pricing_unit: Type.Optional(PricingUnit),
     amount_expr: Type.Optional(AmountExpression),
   },
   {

@@ -47,6 +47,17 @@ export const PostedChargeItem = Type.Object(
   closed,
 );
 
+/** What a pricing rule set took the value of a dimension for. */
+const AppliedAlias = Type.Object(
+  {
+    dimension: Text,
+    from: Type.String({ description: 'The value of the event.' }),
+    pattern: Type.String({ description: 'Of the alias.' }),
+    value: Type.String({ description: 'What the rule saw instead.' }),
+  },
+  closed,
+);
+
 /** How the numbers of one charge item came about. */
 export const UsageItemExplanation = Type.Object(
   {
@@ -67,7 +78,15 @@ export const UsageItemExplanation = Type.Object(
     unit_price: Type.Object(
       {
         value: Nullable(DecimalText),
-        expression: Nullable(Type.String({ description: 'Yielded the value; null without one.' })),
+        expression: Nullable(
+          Type.String({
+            description: 'Yielded the value, or the price of `pricing_unit` units; null without one.',
+          }),
+        ),
+        pricing_unit: Nullable({
+          ...DecimalText,
+          description: 'Units that `expression` is the price of, where the rule says so; else null.',
+        }),
       },
       closed,
     ),
@@ -79,7 +98,8 @@ export const UsageItemExplanation = Type.Object(
           Type.String({
             description:
               'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
-              '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once.',
+              '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once; and without an `amount_expr` by a rule with a ' +
+              '`pricing_unit`, where it is the same of the rule.',
           }),
         ),
         before_discount: DecimalText,
@@ -111,6 +131,10 @@ export const UsageItemExplanation = Type.Object(
           }),
         ),
         priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
+        aliases: Type.Array(AppliedAlias, {
+          description:
+            'Aliases of the pricing rule set by which the rule was found; empty where it matched the event as it is.',
+        }),
         hint: Nullable(
           Type.Object(
             { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },

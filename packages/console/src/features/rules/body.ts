@@ -2,6 +2,7 @@ import type {
   ChargeItemExtractor,
   DimensionConfig,
   ExtractorRuleSet,
+  PricingAlias,
   PricingRule,
   PricingRuleSet,
   SubjectConfig,
@@ -26,6 +27,7 @@ export interface PricingBody {
   readonly effective_from?: number;
   readonly currency: string;
   readonly rules: readonly PricingRule[];
+  readonly aliases: readonly PricingAlias[];
 }
 
 /** What is sent to save a rule set as it is. */
@@ -51,8 +53,8 @@ function extractorBody({ name, template_id, effective_from, ...ruleSet }: Extrac
 }
 
 function pricingBody(ruleSet: PricingRuleSet): PricingBody {
-  const { extractor_rule_set_id, name, effective_from, currency, rules } = ruleSet;
-  return { extractor_rule_set_id, name, effective_from, currency, rules };
+  const { extractor_rule_set_id, name, effective_from, currency, rules, aliases } = ruleSet;
+  return { extractor_rule_set_id, name, effective_from, currency, rules, aliases };
 }
 
 export function jsonOf(body: unknown): string {
@@ -75,7 +77,7 @@ interface Fields {
   readonly [name: string]: Shape;
 }
 
-const PRICES = { unit_price_expr: 'string', amount_expr: 'string' } as const;
+const PRICES = { unit_price_expr: 'string', pricing_unit: 'string', amount_expr: 'string' } as const;
 
 /** What the form shows; a field that it does not know stays as it is, out of sight. */
 const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
@@ -98,6 +100,7 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
   pricing: {
     ...{ extractor_rule_set_id: 'string', name: 'string', effective_from: 'integer', currency: 'string' },
     rules: [{ name: 'string', priority: 'integer', metric: 'string', match_expr: 'string', ...PRICES }],
+    aliases: [{ dimension: 'string', pattern: 'string', value: 'string' }],
   },
 };
 

@@ -26,11 +26,12 @@ const FIELDS: Readonly<Record<'extractor' | 'pricing', readonly RegExp[]>> = {
     /^(name|effective_from|dimensions|charge_item_extractors)$/,
     /^subject\.(type_path|default_type|id_path|default_id|required)$/,
     /^dimensions\[\](\.(name|path|type|required))?$/,
-    /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|unit_price_expr|amount_expr|less_paths(\[\])?))?$/,
+    /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|unit_price_expr|pricing_unit|amount_expr|less_paths(\[\])?))?$/,
   ],
   pricing: [
-    /^(name|effective_from|currency|rules)$/,
-    /^rules\[\](\.(name|priority|metric|match_expr|unit_price_expr|amount_expr))?$/,
+    /^(name|effective_from|currency|rules|aliases)$/,
+    /^rules\[\](\.(name|priority|metric|match_expr|unit_price_expr|pricing_unit|amount_expr))?$/,
+    /^aliases\[\](\.(dimension|pattern|value))?$/,
   ],
 };
 

@@ -9,7 +9,7 @@ const extractor = (name: string, status: RuleSetStatus, version = 1): ExtractorR
 });
 const pricing = (name: string, of: string, status: RuleSetStatus, version = 1): PricingRuleSet => ({
   ...{ ...common, id: `prs_${name}`, name, status, version },
-  ...{ extractor_rule_set_id: `ers_${of}`, currency: 'USD', rules: [] },
+  ...{ extractor_rule_set_id: `ers_${of}`, currency: 'USD', rules: [], aliases: [] },
 });
 
 const EXTRACTORS = [

@@ -58,6 +58,7 @@ function Item({
         {unit_price.value !== null && (
           <Step name="Price" code={unit_price.expression}>
             × {unit_price.value}
+            {unit_price.pricing_unit !== null && ` (price of ${unit_price.pricing_unit})`}
           </Step>
         )}
         {discount !== null && (
@@ -122,6 +123,11 @@ function PricedBy({ item: { priced_by: by } }: { readonly item: UsageItemExplana
           {by.priority !== null && `, priority ${by.priority}`}
         </>
       )}
+      {by.aliases.map(({ dimension, from, value }) => (
+        <span key={dimension} className="block">
+          {dimension} <bdi>{from}</bdi> priced as <bdi>{value}</bdi>
+        </span>
+      ))}
       {by.hint !== null && `: ${by.hint.unit_price} for ${by.hint.pricing_unit}`}
     </Step>
   );

@@ -1,4 +1,4 @@
-/** An entry of a list that is told apart from the others by its name or, without one, by its metric. */
+/** An entry of a list that its name or, without one, its metric or its pattern tells from the others. */
 export type Entry = Readonly<Record<string, unknown>>;
 
 export interface PairedEntries {
@@ -114,9 +114,8 @@ const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_ .:/#-]*$/u;
 
 function nameOf(entry: unknown): string | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
-  const { name, metric } = entry as Entry;
-  if (typeof name === 'string') return name;
-  return typeof metric === 'string' ? metric : undefined;
+  const { name, metric, pattern } = entry as Entry;
+  return [name, metric, pattern].find((text) => typeof text === 'string') as string | undefined;
 }
 
 function contentOf(entry: Entry): string {

@@ -94,6 +94,13 @@ describe('the changes between two versions', () => {
     { requiredKeys: ['rules'] },
   );
 
+  it('names an alias by its pattern', () => {
+    const alias = (value: string) => ({ dimension: 'model', pattern: 'gpt-5-20*', value });
+    expect(diffConfigs({ aliases: [alias('gpt-5')] }, { aliases: [alias('gpt-5-pro')] })).toEqual([
+      { path: 'aliases["gpt-5-20*"].value', change: 'changed', before: 'gpt-5', after: 'gpt-5-pro' },
+    ]);
+  });
+
   it('applied to the version before give the version after', () => {
     fc.assert(
       fc.property(config, config, (before, after) => {

@@ -30,6 +30,7 @@ export {
   PriceTableError,
 } from './price-table/index.js';
 export {
+  appliedAliases,
   type CompiledPricing,
   compilePricing,
   priceBookOf,

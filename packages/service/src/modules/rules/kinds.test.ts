@@ -46,3 +46,19 @@ it.each<[string, () => Promise<unknown>]>([
 ])('lets other requests pass while it checks a long rule set: %s', async (_, check) => {
   expect(await turnsWhile(check)).toBeGreaterThan(3);
 });
+
+it('writes the units of a price as decimals are written, whichever way they were sent', async () => {
+  const price = { metric: 'a', unit_price_expr: 'dec(1)' };
+  const pricing = await PRICING_KIND.checkedConfig({
+    extractor_rule_set_id: 'ers_1',
+    rules: [
+      { ...price, pricing_unit: 1_000 },
+      { ...price, pricing_unit: '1000.50' },
+    ],
+  });
+  expect(pricing.rules?.map(({ pricing_unit }) => pricing_unit)).toEqual(['1000', '1000.5']);
+  const extractor = await EXTRACTOR_KIND.checkedConfig({
+    charge_item_extractors: [{ ...price, path: 'n', type: 'number', pricing_unit: 10 }],
+  });
+  expect(extractor.charge_item_extractors?.[0]?.pricing_unit).toBe('10');
+});

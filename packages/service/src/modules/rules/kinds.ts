@@ -6,6 +6,7 @@ import {
   type PricingConfig,
   type PricingRuleSetInput,
 } from '@tollgate/contract';
+import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { ApiError } from '../../platform/http/index.js';
 import { inTurns } from '../../platform/turns.js';
 import { extractorPieces, type Issue } from './extract/index.js';
@@ -44,7 +45,10 @@ export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig>
     const config = expandTemplate(input);
     const compiled = await inTurns(extractorPieces(config));
     if (!compiled.ok) refuse(compiled.issues);
-    return config;
+    const { charge_item_extractors: extractors } = config;
+    return extractors === undefined
+      ? config
+      : { ...config, charge_item_extractors: extractors.map(withPlainUnit) };
   },
   shownConfig: (config) => ({
     subject: {},
@@ -59,14 +63,22 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   name: 'pricing',
   idPrefix: 'prs',
   resourceType: 'pricing_rule_set',
-  checkedConfig: async ({ currency = PRICING_CURRENCY_DEFAULT, rules = [] }) => {
-    const compiled = await inTurns(pricingPieces({ currency, rules }));
+  checkedConfig: async ({ currency = PRICING_CURRENCY_DEFAULT, rules = [], aliases = [] }) => {
+    const compiled = await inTurns(pricingPieces({ currency, rules, aliases }));
     if (!compiled.ok) refuse(compiled.issues);
     // Sorted after the check: its findings name the places that were sent. The sort is stable.
-    return { currency, rules: rules.toSorted((a, b) => priorityOf(a) - priorityOf(b)) };
+    const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));
+    return { currency, rules: sorted, aliases };
   },
-  shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], ...config }),
+  shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], aliases: [], ...config }),
 };
+
+/** With the pricing unit, which was checked, as the API writes decimals. */
+function withPlainUnit<Entry extends { readonly pricing_unit?: string | number }>(entry: Entry): Entry {
+  if (entry.pricing_unit === undefined) return entry;
+  const unit = parseDecimal(String(entry.pricing_unit));
+  return unit === undefined ? entry : { ...entry, pricing_unit: toText(unit) };
+}
 
 const priorityOf = ({ priority = PRICING_PRIORITY_DEFAULT }: { readonly priority?: number }) => priority;
 

@@ -1,12 +1,4 @@
-import {
-  type Decimal,
-  DecimalRangeError,
-  divide,
-  FRACTION_DIGITS_MAX,
-  INTEGER_DIGITS_MAX,
-  mul,
-  toStored,
-} from '../../kernel/decimal.js';
+import { type Decimal, DecimalRangeError, INTEGER_DIGITS_MAX, mul } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
 import { EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
 import {
@@ -14,6 +6,7 @@ import {
   CURRENCY_DEFAULT,
   type ItemPricing,
   type PriceExpression,
+  perPricingUnit,
   RatingFailure,
   type RecordedDecimal,
   type RuleOrigin,
@@ -68,9 +61,11 @@ export function priceOf(
 ): Price | RatingFailure {
   if (hint !== undefined) return hintedPrice(hint, item, env);
   if (item.pricing !== undefined) return ruledPrice(item.pricing, 'extractor', origin, item.name, env);
-  const rule = prices.ruleFor(env);
-  if (rule === undefined) return UNPRICED;
-  if (rule instanceof RatingFailure) return rule;
+  const found = prices.ruleFor(env);
+  if (found === undefined) return UNPRICED;
+  if (found instanceof RatingFailure) return found;
+  const { rule } = found;
+  env.dimensions = found.dimensions;
   const price = ruledPrice(rule.pricing, 'pricing_rule_set', rule.origin, rule.name, env);
   return price instanceof RatingFailure ? placedIn(rule.origin, price) : price;
 }
@@ -82,8 +77,7 @@ function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv):
   if (price === undefined || (units === undefined && hint.pricing_unit !== undefined)) {
     throw new Error('the pricing hint was accepted, although it is no decimal');
   }
-  const perUnit = (value: Decimal) =>
-    toStored(units === undefined ? value : divide(value, units, FRACTION_DIGITS_MAX));
+  const perUnit = (value: Decimal) => perPricingUnit(value, units)?.stored;
   const computed = inRange(() => {
     const unitPrice = perUnit(price);
     const amount = perUnit(mul(quantity, price));
@@ -103,13 +97,18 @@ function ruledPrice(
   env: ItemEnv,
 ): Price | RatingFailure {
   let unitPrice: bigint | null = null;
+  let price: Decimal | undefined;
   if (pricing.unitPrice !== undefined) {
     const found = evaluate(pricing.unitPrice, env);
     if (found instanceof RatingFailure) return found;
-    unitPrice = found.stored;
-    env.unitPrice = found.value;
+    price = found.value;
+    const ofOne = inRange(() => perPricingUnit(found.value, pricing.pricingUnit));
+    if (ofOne === undefined) return outOfRange('The price', pricing.unitPrice.path);
+    unitPrice = ofOne.stored;
+    env.unitPrice = ofOne.value;
   }
-  const amount = pricing.amount === undefined ? defaultAmount(pricing, env) : evaluate(pricing.amount, env);
+  const amount =
+    pricing.amount === undefined ? defaultAmount(pricing, env, price) : evaluate(pricing.amount, env);
   if (amount instanceof RatingFailure) return amount;
   return {
     unitPrice,
@@ -122,10 +121,15 @@ function ruledPrice(
   };
 }
 
-/** What `dec_mul(item.quantity, item.unit_price)` would be, without the detour. */
-function defaultAmount({ path }: ItemPricing, { quantity, unitPrice }: ItemEnv): bigint | RatingFailure {
-  if (unitPrice === undefined) throw new Error('pricing without an amount has a unit price');
-  return inRange(() => toStored(mul(quantity, unitPrice))) ?? outOfRange('The amount', path);
+/** Quantity × price ÷ pricing unit, rounded once: with a pricing unit of 1 what `dec_mul(item.quantity, item.unit_price)` is. */
+function defaultAmount(
+  { path, pricingUnit }: ItemPricing,
+  { quantity }: ItemEnv,
+  price: Decimal | undefined,
+): bigint | RatingFailure {
+  if (price === undefined) throw new Error('pricing without an amount has a unit price');
+  const amount = inRange(() => perPricingUnit(mul(quantity, price), pricingUnit));
+  return amount?.stored ?? outOfRange('The amount', path);
 }
 
 function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDecimal | RatingFailure {

@@ -45,7 +45,8 @@ describe('create', () => {
       name: 'Prices',
       currency: 'EUR',
       effective_from: TEST_NOW_S - 100,
-      rules: [RULE],
+      rules: [{ ...RULE, pricing_unit: '1000' }],
+      aliases: [{ dimension: 'model', pattern: 'gpt-4o-20*', value: 'gpt-4o' }],
     };
     const created = await api.call('POST', url, config);
     expect(created.status).toBe(201);

@@ -6,6 +6,7 @@ import {
   type CompiledExtractor,
   compileExtractor,
   compilePricing,
+  dimensionTexts,
   priceBookOf,
   rateEvent,
   ratingInputOf,
@@ -69,9 +70,16 @@ function rated(example: Example) {
   });
   const event = parseLossless(example.event) as Readonly<Record<string, unknown>>;
   const rules = { extractor: compiledExtractor(extractor), prices: priceBookOf(compiled) };
-  const outcome = outcomeOf(rateEvent(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT })));
+  const result = rateEvent(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT }));
+  const outcome = outcomeOf(result);
+  const seen = {
+    dimensions: Object.fromEntries(dimensionTexts(result.dimensions)),
+    subject_type: null,
+    subject_id: null,
+    occurred_at: OCCURRED_AT,
+  };
   const explain = (item: UsageChargeItem) =>
-    explainItem(item, {
+    explainItem(item, seen, {
       extractor: { name: extractor.name, config: extractor },
       pricing: (id) => pricings[Number(id?.slice('prs_'.length)) - 1],
       billing: event['x-billing'],

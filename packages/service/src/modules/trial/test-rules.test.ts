@@ -38,6 +38,15 @@ async function refused(body: object | string) {
 }
 
 describe('POST …/rules/test', () => {
+  it('says by which alias a model found its price', async () => {
+    const aliases = [{ dimension: 'model', pattern: 'large-20*', value: 'large' }];
+    const dated = { ...event, raw_json: { ...event.raw_json, model: 'large-2025-08-07' } };
+    const result = await tried({ extractor: EXTRACTOR, pricing: { ...PRICING, aliases }, event: dated });
+    expect(result.charge_items[0]).toMatchObject({ amount: '30', rule_name: 'large' });
+    expect(result.explanation[0].priced_by.aliases).toEqual([{ from: 'large-2025-08-07', ...aliases[0] }]);
+    expect(result.dimensions).toEqual({ model: 'large-2025-08-07' });
+  });
+
   it('rates an event by rules that were sent', async () => {
     const { explanation, ...result } = await tried({ extractor: EXTRACTOR, pricing: PRICING, event });
     expect(result).toEqual({

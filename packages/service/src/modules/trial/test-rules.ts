@@ -37,12 +37,19 @@ export async function testRules(
   const prices = await rating.prices.at(input.occurredAt);
   const rated = rateEvent({ extractor: rating.extractor, prices: prices.book }, input);
   const { items, failure } = outcomeOf(rated);
+  const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));
+  const seen = {
+    dimensions,
+    subject_type: rated.subject?.type ?? null,
+    subject_id: rated.subject?.id ?? null,
+    occurred_at: input.occurredAt,
+  };
   return {
     subject: rated.subject ?? null,
-    dimensions: Object.fromEntries(dimensionTexts(rated.dimensions)),
+    dimensions,
     charge_items: [...items],
     explanation: items.map((item) =>
-      explainItem(item, {
+      explainItem(item, seen, {
         extractor: { name: null, config: extractor.config },
         // Rules that were sent have no id.
         pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),

@@ -50,8 +50,12 @@ function explain(fields: Partial<UsageChargeItem>, ratedBy: Partial<RatedBy> = {
   const event = {
     extractor_rule_set_id: 'ers_1',
     extractor_version: 3,
+    dimensions: { model: 'gpt-5-mini-2025-08-07' },
+    subject_type: null,
+    subject_id: null,
+    occurred_at: 1_790_000_000,
     charge_items: [{ ...item, ...fields }],
-  } as UsageEvent;
+  } as object as UsageEvent;
   return explainEvent(event, {
     extractor: { name: 'LLM', config },
     pricing: () => undefined,
@@ -75,7 +79,7 @@ describe('explainEvent', () => {
             less_paths: ['usage.cached_tokens'],
             type: 'number',
           },
-          unit_price: { value: '0.001', expression: 'dec("0.001")' },
+          unit_price: { value: '0.001', expression: 'dec("0.001")', pricing_unit: null },
           amount: {
             value: '0.01',
             currency: 'USD',
@@ -90,6 +94,7 @@ describe('explainEvent', () => {
             rule_name: null,
             match_expr: null,
             priority: null,
+            aliases: [],
             hint: null,
           },
         },
@@ -142,6 +147,36 @@ describe('a pricing rule', () => {
       id === 'prs_1' && version === 2 ? { rules: [...rules] } : undefined;
     return explain({ ...fields, rule_name }, { pricing }).charge_items[0];
   };
+
+  const aliased = (match_expr: string) => {
+    const rules = [rule({ name: 'a', match_expr })];
+    const aliases = [
+      { dimension: 'model', pattern: 'other', value: 'x' },
+      { dimension: 'model', pattern: 'gpt-5-mini-20*', value: 'gpt-5-mini' },
+      { dimension: 'model', pattern: '*', value: 'late' },
+    ];
+    const fields = { pricing_source: 'pricing_rule_set', rule_set_id: 'prs_1', rule_set_version: 2 } as const;
+    const dimensions = [{ name: 'model', path: 'model', type: 'string' } as const];
+    return explain(
+      { ...fields, rule_name: 'a' },
+      { extractor: { name: 'LLM', config: { ...config, dimensions } }, pricing: () => ({ rules, aliases }) },
+    ).charge_items[0]?.priced_by.aliases;
+  };
+
+  it('is shown with the alias by which it was found', () => {
+    expect(aliased('dimensions.model == "gpt-5-mini"')).toEqual([
+      { dimension: 'model', from: 'gpt-5-mini-2025-08-07', pattern: 'gpt-5-mini-20*', value: 'gpt-5-mini' },
+    ]);
+    expect(aliased('dimensions.model.startsWith("gpt-5-mini-")')).toEqual([]);
+    expect(aliased('dimensions.missing == "x" || dimensions.model == "gpt-5-mini"')).toHaveLength(1);
+  });
+
+  it('is shown with the units of its price, which the amount is divided by', () => {
+    expect(byRule('llm.tokens', [rule({ pricing_unit: '1000000' })])).toMatchObject({
+      unit_price: { expression: 'dec("1")', pricing_unit: '1000000' },
+      amount: { expression: null },
+    });
+  });
 
   it('is shown with its match, priority and expressions', () => {
     const named = rule({ name: 'a', priority: -3, match_expr: 'true', amount_expr: 'item.quantity' });

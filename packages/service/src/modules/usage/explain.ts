@@ -11,6 +11,7 @@ import {
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText } from '../../kernel/json.js';
+import { appliedAliases } from '../rules/index.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
@@ -28,6 +29,9 @@ export interface RatedBy {
   readonly billing: unknown;
 }
 
+/** What rules see of an event, beside its charge items. */
+export type SeenEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
+
 /** What an extractor or rule with a unit price and no expression of its own multiplies. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 const ONE = decimalFromBigInt(1n);
@@ -40,12 +44,12 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
       version: event.extractor_version,
       name: ratedBy.extractor?.name ?? null,
     },
-    charge_items: event.charge_items.map((item) => explainItem(item, ratedBy)),
+    charge_items: event.charge_items.map((item) => explainItem(item, event, ratedBy)),
   };
 }
 
 /** How the numbers of one charge item came about. */
-export function explainItem(item: UsageChargeItem, ratedBy: RatedBy): UsageItemExplanation {
+export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: RatedBy): UsageItemExplanation {
   const entry = extractorOf(item, ratedBy.extractor?.config);
   const reader = item.source === 'extractor' ? entry : undefined;
   const rule = ruleOf(item, ratedBy);
@@ -61,7 +65,11 @@ export function explainItem(item: UsageChargeItem, ratedBy: RatedBy): UsageItemE
       less_paths: reader?.less_paths ?? [],
       type: reader?.type ?? null,
     },
-    unit_price: { value: item.unit_price, expression: expressions.unitPrice },
+    unit_price: {
+      value: item.unit_price,
+      expression: expressions.unitPrice,
+      pricing_unit: expressions.pricingUnit,
+    },
     amount: {
       value: item.amount,
       currency: item.currency,
@@ -76,23 +84,46 @@ export function explainItem(item: UsageChargeItem, ratedBy: RatedBy): UsageItemE
       rule_name: item.rule_name,
       match_expr: rule?.match_expr ?? null,
       priority: rule === undefined ? null : (rule.priority ?? PRICING_PRIORITY_DEFAULT),
+      aliases: rule === undefined ? [] : aliasesOf(rule, item, event, ratedBy),
       hint: item.pricing_source === 'hint' ? hintOf(item, ratedBy.billing) : null,
     },
   };
 }
 
+function aliasesOf(
+  rule: PricingRule,
+  item: UsageChargeItem,
+  event: SeenEvent,
+  ratedBy: RatedBy,
+): UsageItemExplanation['priced_by']['aliases'] {
+  const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
+  const { subject_type: type, subject_id: id } = event;
+  return appliedAliases(config, rule, {
+    ...{ metric: item.metric, unit: item.unit, quantity: item.quantity, dimensions: event.dimensions },
+    dimensionTypes: ratedBy.extractor?.config.dimensions ?? [],
+    subject: type === null || id === null ? undefined : { type, id },
+    occurredAt: event.occurred_at,
+  });
+}
+
 interface Expressions {
   readonly unitPrice: string | null;
+  readonly pricingUnit: string | null;
   readonly amount: string | null;
 }
 
-const NO_EXPRESSIONS: Expressions = { unitPrice: null, amount: null };
+const NO_EXPRESSIONS: Expressions = { unitPrice: null, pricingUnit: null, amount: null };
 
 /** Of an entry that has a price; one of the two is there. */
-function expressionsOf(pricing: Pick<PricingRule, 'unit_price_expr' | 'amount_expr'>): Expressions {
+function expressionsOf(
+  pricing: Pick<PricingRule, 'unit_price_expr' | 'pricing_unit' | 'amount_expr'>,
+): Expressions {
+  const pricingUnit = pricing.pricing_unit === undefined ? null : String(pricing.pricing_unit);
+  const amountDefault = pricingUnit === null ? AMOUNT_EXPRESSION_DEFAULT : null;
   return {
     unitPrice: pricing.unit_price_expr ?? null,
-    amount: pricing.amount_expr ?? AMOUNT_EXPRESSION_DEFAULT,
+    pricingUnit,
+    amount: pricing.amount_expr ?? amountDefault,
   };
 }
 

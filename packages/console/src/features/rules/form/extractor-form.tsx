@@ -3,7 +3,7 @@ import { Checkbox } from '../../../ui/checkbox.js';
 import { type ExtractorBody, withField } from '../body.js';
 import { useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
-import { ChoiceField, ExpressionField, type Part, TextField } from './fields.js';
+import { ChoiceField, ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { PathList } from './path-list.js';
 import { FieldGrid, FormSection } from './section.js';
@@ -180,6 +180,7 @@ function ChargeItemFields(part: Part<ChargeItemExtractor>) {
         hint="A Decimal. Left empty, with the amount, the price comes from pricing rule sets."
         placeholder='dec("0.000002")'
       />
+      <PricingUnitField {...part} />
       <ExpressionField
         {...part}
         name="amount_expr"

@@ -68,6 +68,28 @@ export function TextField<T extends object>({
   );
 }
 
+/** For how many units a price is; a number that was sent is shown as text. */
+export function PricingUnitField<T extends { readonly pricing_unit?: string | number }>({
+  value,
+  path,
+  onChange,
+}: Part<T>) {
+  const { pricing_unit: unit, ...rest } = value;
+  const part = { ...rest, ...(unit === undefined ? {} : { pricing_unit: String(unit) }) };
+  return (
+    <TextField<{ pricing_unit?: string }>
+      value={part}
+      path={path}
+      onChange={(next) => onChange({ ...value, pricing_unit: next.pricing_unit })}
+      name="pricing_unit"
+      label="Units of the price"
+      hint="1000000 where the price is that of a million; empty: one unit."
+      placeholder="1"
+      isCode
+    />
+  );
+}
+
 export function ChoiceField<T extends object>({
   value,
   path,

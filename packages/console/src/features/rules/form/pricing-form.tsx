@@ -1,20 +1,21 @@
-import type { PricingRule } from '@tollgate/contract';
+import type { PricingAlias, PricingRule } from '@tollgate/contract';
 import { Button } from '../../../ui/button.js';
 import { Field, TextInput } from '../../../ui/field.js';
 import { type PricingBody, withField } from '../body.js';
 import { inOrder, isInOrder, moveRule } from '../rule-order.js';
 import { useFindingAt, useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
-import { ExpressionField, type Part, TextField } from './fields.js';
+import { ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { FieldGrid, FormSection } from './section.js';
 
 const RULES_MAX = 500;
+const ALIASES_MAX = 1_000;
 
 /** Every field of a pricing rule set. */
 export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>) {
   const { isReadOnly } = useRulesForm();
-  const { rules = [] } = value;
+  const { rules = [], aliases = [] } = value;
   const setRules = (next: readonly PricingRule[]) => onChange({ ...value, rules: next });
   return (
     <>
@@ -65,6 +66,24 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
           {(part) => <RuleFields {...part} />}
         </EntryList>
       </FormSection>
+      <FormSection
+        title="Aliases"
+        hint="Other names for the values that rules ask for, such as a model with a release date. * stands for any text. A value that a rule matches as it is keeps that rule."
+      >
+        <EntryList<PricingAlias>
+          noun="alias"
+          path="aliases"
+          entries={aliases}
+          max={ALIASES_MAX}
+          titleOf={({ pattern }) => pattern}
+          summaryOf={({ dimension, value: name }) => `→ ${name} · ${dimension}`}
+          nothing="None yet: rules see the values of the event."
+          makeEntry={() => ({ dimension: 'model', pattern: '', value: '' })}
+          onChange={(next) => onChange({ ...value, aliases: next })}
+        >
+          {(part) => <AliasFields {...part} />}
+        </EntryList>
+      </FormSection>
     </>
   );
 }
@@ -104,10 +123,11 @@ function RuleFields(part: Part<PricingRule>) {
       <ExpressionField
         {...part}
         name="unit_price_expr"
-        label="Price of one unit"
+        label="Price"
         hint="A Decimal. This, the amount or both are needed."
         placeholder='dec("0.000002")'
       />
+      <PricingUnitField {...part} />
       <ExpressionField
         {...part}
         name="amount_expr"
@@ -116,6 +136,16 @@ function RuleFields(part: Part<PricingRule>) {
         placeholder="dec_mul(item.quantity, item.unit_price)"
       />
     </>
+  );
+}
+
+function AliasFields(part: Part<PricingAlias>) {
+  return (
+    <FieldGrid>
+      <TextField {...part} name="pattern" label="Pattern" isRequired isCode placeholder="gpt-5-mini-20*" />
+      <TextField {...part} name="value" label="Priced as" isRequired isCode placeholder="gpt-5-mini" />
+      <TextField {...part} name="dimension" label="Dimension" isRequired isCode placeholder="model" />
+    </FieldGrid>
   );
 }
 

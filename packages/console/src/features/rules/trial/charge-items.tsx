@@ -105,6 +105,11 @@ function Numbers({
 /** Multiplies quantity and unit price, which is what everybody expects: it needs no words. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 
+function pricingUnitOf(explanation: UsageItemExplanation | undefined): string[] {
+  const unit = explanation?.unit_price.pricing_unit ?? null;
+  return unit === null ? [] : [`per ${unit}`];
+}
+
 /** Where the quantity was read, and who said what it costs, by which expressions. */
 function Origin({
   item,
@@ -120,6 +125,7 @@ function Origin({
   const expressions = [
     explanation?.priced_by.match_expr,
     explanation?.unit_price.expression,
+    ...pricingUnitOf(explanation),
     amountExpression === AMOUNT_EXPRESSION_DEFAULT ? null : amountExpression,
   ].filter((expression) => expression != null);
   return (
@@ -137,6 +143,11 @@ function Origin({
       {isPriced && (
         <p className="wrap-anywhere">
           {priceOriginOf(item)}
+          {explanation?.priced_by.aliases.map(({ dimension, from, value }) => (
+            <span key={dimension}>
+              , {dimension} <Code>{from}</Code> priced as <Code>{value}</Code>
+            </span>
+          ))}
           {expressions.map((expression) => (
             <span key={expression}>
               {' · '}

@@ -2,7 +2,7 @@ export { compileExpression, type ExpressionKind } from './compile-expression.js'
 export { FUNCTIONS } from './functions/index.js';
 export { EVENT_STEPS_MAX } from './limits.js';
 export { EventSteps, EventStepsError } from './steps.js';
-export { type TextCondition, textConditions } from './text-conditions.js';
+export { readsDimension, type TextCondition, textConditions } from './text-conditions.js';
 export {
   type DimensionValue,
   type ExpressionEnv,

@@ -33,6 +33,23 @@ export function textConditions(source: string): readonly TextCondition[] {
   return [...found.values()];
 }
 
+/**
+ * Whether an expression may look at this dimension. True also where the words do not tell: escapes, or all of `dimensions` at
+ * once.
+ *
+ * @param source of a match that compiles
+ */
+export function readsDimension(source: string, dimension: string): boolean {
+  if (UNREAD.test(source)) return source.includes('dimensions');
+  const words = wordsOf(source);
+  return words.some((word, at) => {
+    if (word !== 'dimensions' || words[at - 1] === '.') return false;
+    const end = words[at + 1] === '[' ? at + 4 : at + 3;
+    const read = dimensionOf(words.slice(at, end));
+    return read === undefined || read === dimension;
+  });
+}
+
 type Words = readonly string[];
 
 /** Words that stand together, the last one not included. */

@@ -14,6 +14,7 @@ export {
   compileItemPricing,
   type ItemPricing,
   type PriceExpression,
+  perPricingUnit,
   type RecordedDecimal,
   recorded,
 } from './item-pricing.js';

@@ -1,8 +1,12 @@
 import {
   type Decimal,
+  decimalFromBigInt,
+  divide,
+  equals,
   FRACTION_DIGITS_MAX,
   fromStored,
   INTEGER_DIGITS_MAX,
+  parseDecimal,
   toStored,
 } from '../../../kernel/decimal.js';
 import { compileExpression, type ExpressionEnv, type ExpressionKind } from '../expression/index.js';
@@ -13,7 +17,9 @@ import type { CompileResult, RuleExpression } from './rule-expression.js';
 export interface ItemPricing {
   readonly currency: string;
   readonly unitPrice: PriceExpression | undefined;
-  /** Undefined: quantity × unit price. One of the two is there. */
+  /** Units that `unitPrice` is the price of; undefined for one. */
+  readonly pricingUnit: Decimal | undefined;
+  /** Undefined: quantity × unit price ÷ pricing unit. One of the two expressions is there. */
   readonly amount: PriceExpression | undefined;
   /** The entry in the rule set, e.g. `charge_item_extractors[0]` or `rules[3]`. */
   readonly path: string;
@@ -43,6 +49,8 @@ export function recorded(value: Decimal): RecordedDecimal | undefined {
     : { value: value.scale > FRACTION_DIGITS_MAX ? fromStored(stored) : value, stored };
 }
 
+const ONE = decimalFromBigInt(1n);
+
 /** Currency of pricing that names none. */
 export const CURRENCY_DEFAULT = 'USD';
 
@@ -50,6 +58,7 @@ export const CURRENCY_DEFAULT = 'USD';
 export interface ItemPricingConfig {
   readonly currency?: string | undefined;
   readonly unit_price_expr?: string | undefined;
+  readonly pricing_unit?: string | number | undefined;
   readonly amount_expr?: string | undefined;
 }
 
@@ -60,6 +69,7 @@ export function compileItemPricing(
   issues: Issues,
 ): ItemPricing | undefined {
   const { unit_price_expr: unitPriceSource, amount_expr: amountSource } = config;
+  const pricingUnit = compilePricingUnit(config, `${path}.pricing_unit`, issues);
   if (unitPriceSource === undefined && amountSource === undefined) return undefined;
   const hasUnitPrice = unitPriceSource !== undefined;
   return {
@@ -67,11 +77,40 @@ export function compileItemPricing(
     unitPrice: issues.expression(unitPriceSource, `${path}.unit_price_expr`, (source) =>
       compilePrice(source, { kind: 'unit_price' }),
     ),
+    pricingUnit,
     amount: issues.expression(amountSource, `${path}.amount_expr`, (source) =>
       compilePrice(source, { kind: 'amount', hasUnitPrice }),
     ),
     path,
   };
+}
+
+/** Undefined without one, and for 1, which changes nothing. */
+function compilePricingUnit(
+  { pricing_unit: sent, unit_price_expr: unitPrice }: ItemPricingConfig,
+  path: string,
+  issues: Issues,
+): Decimal | undefined {
+  if (sent === undefined) return undefined;
+  if (unitPrice === undefined) issues.add(path, 'needs unit_price_expr, which is the price of so many units');
+  const unit = parseDecimal(String(sent));
+  const stored = unit === undefined ? undefined : toStored(unit);
+  if (unit === undefined || stored === undefined || stored <= 0n || unit.scale > FRACTION_DIGITS_MAX) {
+    issues.add(
+      path,
+      `expected a decimal above 0, of at most ${INTEGER_DIGITS_MAX} integer and ${FRACTION_DIGITS_MAX} fraction digits`,
+    );
+    return undefined;
+  }
+  return equals(unit, ONE) ? undefined : unit;
+}
+
+/** Value ÷ pricing unit, rounded once to what is recorded; undefined for what does not fit. */
+export function perPricingUnit(
+  value: Decimal,
+  pricingUnit: Decimal | undefined,
+): RecordedDecimal | undefined {
+  return recorded(pricingUnit === undefined ? value : divide(value, pricingUnit, FRACTION_DIGITS_MAX));
 }
 
 function compilePrice(

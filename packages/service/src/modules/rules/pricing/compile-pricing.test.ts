@@ -84,7 +84,7 @@ describe('what does not save', () => {
 
 describe('what saves', () => {
   it('may be empty, and have a currency of its own', () => {
-    expect(compiled({})).toEqual({ origin: { ruleSetId: 'prs_1', version: 2 }, rules: [] });
+    expect(compiled({})).toEqual({ origin: { ruleSetId: 'prs_1', version: 2 }, rules: [], aliases: [] });
     const { rules } = compiled({ currency: 'CREDITS_2', rules: [rule()] });
     expect(rules[0]?.pricing.currency).toBe('CREDITS_2');
   });

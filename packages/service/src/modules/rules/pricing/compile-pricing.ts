@@ -1,4 +1,9 @@
-import { PRICING_PRIORITY_DEFAULT, type PricingConfig, type PricingRule } from '@tollgate/contract';
+import {
+  PRICING_PRIORITY_DEFAULT,
+  type PricingAlias,
+  type PricingConfig,
+  type PricingRule,
+} from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import {
@@ -19,6 +24,7 @@ import {
   stepsRanOut,
   UNSAVED,
 } from '../extract/index.js';
+import { checkAliases } from './aliases.js';
 import { placedIn } from './placed-in.js';
 import { pricingRuleNames } from './rule-names.js';
 
@@ -41,6 +47,7 @@ export interface CompiledPricingRule {
 export interface CompiledPricing {
   readonly origin: RuleOrigin;
   readonly rules: readonly CompiledPricingRule[];
+  readonly aliases: readonly PricingAlias[];
 }
 
 export type PricingResult =
@@ -69,7 +76,8 @@ export function* pricingPieces(
 ): Pieces<PricingResult> {
   const issues = new Issues(codeMemory);
   checkCurrency(config.currency, 'currency', issues);
-  const configs = config.rules ?? [];
+  const { rules: configs = [], aliases = [] } = config;
+  checkAliases(aliases, issues);
   const names = pricingRuleNames(configs);
   const firstByName = new Map<string, string>();
   const rules: CompiledPricingRule[] = [];
@@ -89,7 +97,7 @@ export function* pricingPieces(
     rules.push({ origin, name, metric, priority, position, matches, matchSource, pricing });
   }
   return issues.found.length === 0
-    ? { ok: true, pricing: { origin, rules } }
+    ? { ok: true, pricing: { origin, rules, aliases } }
     : { ok: false, issues: issues.found };
 }
 

@@ -1,3 +1,4 @@
+export { appliedAliases, type SeenItem } from './applied-aliases.js';
 export {
   type CompiledPricing,
   type CompiledPricingRule,

@@ -64,9 +64,9 @@ function indexed(ruleSets: readonly RuleSet[], env: ExpressionEnv): string | und
     if (!result.ok) throw new Error(JSON.stringify(result.issues));
     return result.pricing;
   });
-  const rule = priceBookOf(pricings).ruleFor(env);
-  if (rule instanceof RatingFailure) throw new Error(rule.message);
-  return rule && `${rule.origin.ruleSetId} ${rule.position}`;
+  const found = priceBookOf(pricings).ruleFor(env);
+  if (found instanceof RatingFailure) throw new Error(found.message);
+  return found && `${found.rule.origin.ruleSetId} ${found.rule.position}`;
 }
 
 const text = fc.constantFrom(...TEXTS);
@@ -202,6 +202,6 @@ describe('the rule that prices a charge item', () => {
       ['model', 'm321'],
       ['provider', 'p'],
     ]);
-    expect([book.ruleFor(envOf('tokens', event)), tried]).toMatchObject([{ position: 321 }, 1]);
+    expect([book.ruleFor(envOf('tokens', event)), tried]).toMatchObject([{ rule: { position: 321 } }, 1]);
   });
 });

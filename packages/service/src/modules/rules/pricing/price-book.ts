@@ -1,12 +1,24 @@
-import type { ExpressionEnv } from '../expression/index.js';
-import type { RatingFailure } from '../extract/index.js';
+import type { PricingAlias } from '@tollgate/contract';
+import { groupBy } from '../../../kernel/group-by.js';
+import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expression/index.js';
+import { RatingFailure, stepsRanOut } from '../extract/index.js';
+import { DimensionAliases, type PlacedAlias } from './aliases.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
 import { type RankedRule, RuleIndex } from './rule-index.js';
+
+/** The rule that prices a charge item, and what it sees of the event. */
+export interface FoundRule {
+  readonly rule: CompiledPricingRule;
+  /** Those of the event, after the aliases by which the rule was found. */
+  readonly dimensions: ReadonlyMap<string, DimensionValue>;
+  /** By which the rule was found; none where it matches the event as it is. */
+  readonly aliases: readonly PricingAlias[];
+}
 
 /** The pricing rules that are in force at one time, in the order in which they are tried. */
 export interface PriceBook {
   /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
-  ruleFor(env: ExpressionEnv): CompiledPricingRule | RatingFailure | undefined;
+  ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined;
 }
 
 /**
@@ -16,20 +28,144 @@ export interface PriceBook {
  */
 export function priceBookOf(pricings: readonly CompiledPricing[]): PriceBook {
   const ordered = pricings.flatMap(({ rules }) => rules).toSorted(inOrder);
-  const rulesByMetric = new Map<string, RankedRule[]>();
-  for (const [rank, rule] of ordered.entries()) {
-    const rules = rulesByMetric.get(rule.metric);
-    if (rules === undefined) rulesByMetric.set(rule.metric, [{ rank, rule }]);
-    else rules.push({ rank, rule });
-  }
-  const indexByMetric = new Map(
-    Array.from(rulesByMetric, ([metric, rules]) => [metric, new RuleIndex(rules)]),
-  );
-  return { ruleFor: (env) => indexByMetric.get(env.metric)?.first(env) };
+  const ranked = ordered.map((rule, rank) => ({ rank, rule }));
+  const rules = new IndexedRules(ranked);
+  const aliased = pricings.filter(({ aliases }) => aliases.length > 0);
+  if (aliased.length > 0) return new AliasedBook(rules, aliased, ranked);
+  return {
+    ruleFor: (env) => {
+      const found = rules.first(env);
+      return found === undefined || found instanceof RatingFailure ? found : asItIs(found, env);
+    },
+  };
 }
 
 /** Without any rule. */
-export const EMPTY_PRICE_BOOK = priceBookOf([]);
+export const EMPTY_PRICE_BOOK: PriceBook = { ruleFor: () => undefined };
+
+const NO_ALIASES: readonly PricingAlias[] = [];
+
+function asItIs({ rule }: RankedRule, { dimensions }: ExpressionEnv): FoundRule {
+  return { rule, dimensions, aliases: NO_ALIASES };
+}
+
+/** Rules in order, by metric. */
+class IndexedRules {
+  readonly #byMetric = new Map<string, RuleIndex>();
+
+  constructor(ranked: readonly RankedRule[]) {
+    const rulesByMetric = new Map<string, RankedRule[]>();
+    for (const each of ranked) {
+      const rules = rulesByMetric.get(each.rule.metric);
+      if (rules === undefined) rulesByMetric.set(each.rule.metric, [each]);
+      else rules.push(each);
+    }
+    for (const [metric, rules] of rulesByMetric) this.#byMetric.set(metric, new RuleIndex(rules));
+  }
+
+  first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
+    return this.#byMetric.get(env.metric)?.first(env);
+  }
+}
+
+/** A rule set that has aliases, with its rules by themselves. */
+class AliasedRules {
+  #rules: IndexedRules | undefined;
+
+  constructor(
+    readonly pricing: CompiledPricing,
+    private readonly allRules: readonly RankedRule[],
+  ) {}
+
+  first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
+    const { origin } = this.pricing;
+    this.#rules ??= new IndexedRules(this.allRules.filter(({ rule }) => rule.origin === origin));
+    return this.#rules.first(env);
+  }
+}
+
+/** The values that the aliases of one rule set stand for. */
+interface Rewriting {
+  readonly owner: AliasedRules;
+  readonly aliases: readonly PricingAlias[];
+}
+
+/**
+ * Rules of which some rule sets have aliases. The rules are asked about the event as it is. Where the one that is found does not
+ * look at a dimension that a rule set has an alias for, the rules of that rule set are asked about the event after its aliases
+ * too, and the first of all in order counts.
+ */
+class AliasedBook implements PriceBook {
+  readonly #byDimension: ReadonlyMap<string, DimensionAliases<AliasedRules>>;
+  /** Dimensions that have aliases and that the condition of a rule looks at. */
+  readonly #readByRule = new Map<CompiledPricingRule, ReadonlySet<string>>();
+
+  constructor(
+    private readonly rules: IndexedRules,
+    pricings: readonly CompiledPricing[],
+    ranked: readonly RankedRule[],
+  ) {
+    const placed = pricings.flatMap((pricing): PlacedAlias<AliasedRules>[] => {
+      const owner = new AliasedRules(pricing, ranked);
+      return pricing.aliases.map((alias, position) => ({ owner, position, alias }));
+    });
+    const byDimension = groupBy(placed, ({ alias }) => alias.dimension);
+    this.#byDimension = new Map(
+      Array.from(byDimension, ([dimension, aliases]) => [dimension, new DimensionAliases(aliases)]),
+    );
+  }
+
+  ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined {
+    const plain = this.rules.first(env);
+    if (plain instanceof RatingFailure) return plain;
+    const rewritings = this.#rewritings(env);
+    if (rewritings instanceof RatingFailure) return rewritings;
+    let best = plain;
+    let found = plain && asItIs(plain, env);
+    for (const { owner, aliases } of rewritings) {
+      if (plain !== undefined && aliases.some(({ dimension }) => this.#reads(plain.rule, dimension)))
+        continue;
+      // A copy of them for each rule set that has an alias.
+      if (!env.steps.take(env.dimensions.size + 1)) return stepsRanOut('aliases');
+      const dimensions = new Map(env.dimensions);
+      for (const { dimension, value } of aliases) dimensions.set(dimension, value);
+      const candidate = owner.first({ ...env, dimensions });
+      if (candidate instanceof RatingFailure) return candidate;
+      if (candidate === undefined || (best !== undefined && candidate.rank >= best.rank)) continue;
+      best = candidate;
+      found = { rule: candidate.rule, dimensions, aliases };
+    }
+    return found;
+  }
+
+  /** Whether the condition of a rule looks at this dimension. */
+  #reads(rule: CompiledPricingRule, dimension: string): boolean {
+    let known = this.#readByRule.get(rule);
+    if (known === undefined) {
+      const aliased = [...this.#byDimension.keys()];
+      known = new Set(aliased.filter((name) => readsDimension(rule.matchSource, name)));
+      this.#readByRule.set(rule, known);
+    }
+    return known.has(dimension);
+  }
+
+  #rewritings({ dimensions, steps }: ExpressionEnv): readonly Rewriting[] | RatingFailure {
+    let rewritings: Map<AliasedRules, PricingAlias[]> | undefined;
+    for (const [dimension, aliases] of this.#byDimension) {
+      const value = dimensions.get(dimension);
+      if (typeof value !== 'string') continue;
+      const found = aliases.find(value);
+      if (!steps.take(found.steps)) return stepsRanOut('aliases');
+      for (const { owner, alias } of found.matches) {
+        rewritings ??= new Map();
+        const known = rewritings.get(owner);
+        if (known === undefined) rewritings.set(owner, [alias]);
+        else known.push(alias);
+      }
+    }
+    return rewritings === undefined ? [] : Array.from(rewritings, ([owner, aliases]) => ({ owner, aliases }));
+  }
+}
 
 function inOrder(a: CompiledPricingRule, b: CompiledPricingRule): number {
   return (

@@ -25,7 +25,7 @@ export class RuleIndex {
   constructor(private readonly rules: readonly RankedRule[]) {}
 
   /** The first rule that matches; a failure when the event has not the steps to find it. */
-  first(env: ExpressionEnv): CompiledPricingRule | RatingFailure | undefined {
+  first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
     // Of thousands of rules, those of a metric are looked at when it is first charged.
     this.#groups ??= groupsOf(this.rules);
     let best: RankedRule | undefined;
@@ -42,7 +42,7 @@ export class RuleIndex {
         }
       }
     }
-    return best?.rule;
+    return best;
   }
 }
 
