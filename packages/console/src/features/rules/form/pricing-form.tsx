@@ -66,24 +66,7 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
           {(part) => <RuleFields {...part} />}
         </EntryList>
       </FormSection>
-      <FormSection
-        title="Aliases"
-        hint="Other names for the values that rules ask for, such as a model with a release date. * stands for any text. A value that a rule matches as it is keeps that rule."
-      >
-        <EntryList<PricingAlias>
-          noun="alias"
-          path="aliases"
-          entries={aliases}
-          max={ALIASES_MAX}
-          titleOf={({ pattern }) => pattern}
-          summaryOf={({ dimension, value: name }) => `→ ${name} · ${dimension}`}
-          nothing="None yet: rules see the values of the event."
-          makeEntry={() => ({ dimension: 'model', pattern: '', value: '' })}
-          onChange={(next) => onChange({ ...value, aliases: next })}
-        >
-          {(part) => <AliasFields {...part} />}
-        </EntryList>
-      </FormSection>
+      <Aliases aliases={aliases} onChange={(next) => onChange({ ...value, aliases: next })} />
     </>
   );
 }
@@ -136,6 +119,35 @@ function RuleFields(part: Part<PricingRule>) {
         placeholder="dec_mul(item.quantity, item.unit_price)"
       />
     </>
+  );
+}
+
+function Aliases({
+  aliases,
+  onChange,
+}: {
+  readonly aliases: readonly PricingAlias[];
+  readonly onChange: (aliases: readonly PricingAlias[]) => void;
+}) {
+  return (
+    <FormSection
+      title="Aliases"
+      hint="Other names for the values that rules ask for, such as a model with a release date. * stands for any text. A value that a rule matches as it is keeps that rule."
+    >
+      <EntryList<PricingAlias>
+        noun="alias"
+        path="aliases"
+        entries={aliases}
+        max={ALIASES_MAX}
+        titleOf={({ pattern }) => pattern}
+        summaryOf={({ dimension, value: name }) => `→ ${name} · ${dimension}`}
+        nothing="None yet: rules see the values of the event."
+        makeEntry={() => ({ dimension: 'model', pattern: '', value: '' })}
+        onChange={onChange}
+      >
+        {(part) => <AliasFields {...part} />}
+      </EntryList>
+    </FormSection>
   );
 }
 
