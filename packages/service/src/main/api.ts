@@ -21,7 +21,7 @@ import {
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
-import { createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import { appliedAliases, createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
@@ -141,6 +141,7 @@ function registerModules(
   });
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
+    findAliases: appliedAliases,
     clickhouse,
     history,
     postgres,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json.js';
 import { readGuide } from '../../testing/guide.js';
 import {
+  appliedAliases,
   type CompiledExtractor,
   compileExtractor,
   compilePricing,
@@ -82,6 +83,7 @@ function rated(example: Example) {
     explainItem(item, seen, {
       extractor: { name: extractor.name, config: extractor },
       pricing: (id) => pricings[Number(id?.slice('prs_'.length)) - 1],
+      findAliases: appliedAliases,
       billing: event['x-billing'],
     });
   return { outcome, explain };

@@ -2,7 +2,7 @@ import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseJson } from '../../kernel/json.js';
 import { firstUnusableText, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
-import { dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
+import { appliedAliases, dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
@@ -53,6 +53,7 @@ export async function testRules(
         extractor: { name: null, config: extractor.config },
         // Rules that were sent have no id.
         pricing: (ruleSetId) => prices.configs.get(ruleSetId ?? ''),
+        findAliases: appliedAliases,
         billing: event['x-billing'],
       }),
     ),

@@ -17,7 +17,7 @@ import { eventDetailJson } from './event-detail.js';
 import { listEvents } from './event-list.js';
 import { eventDetail, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
-import { type ExtractorText, explainEvent, type RatedBy } from './explain.js';
+import { type ExtractorText, explainEvent, type FindAliases, type RatedBy } from './explain.js';
 
 type RuleScope = Pick<UsageScope, 'tenantId' | 'projectId'>;
 
@@ -38,6 +38,7 @@ export interface EventRouteDeps {
   readonly history: UsageHistory;
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
+  readonly findAliases: FindAliases;
 }
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
@@ -94,7 +95,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
 
 /** The texts of the rules that the event's numbers came from: each is read once. */
 async function readRatedBy(
-  { extractorVersions, pricingVersions }: EventRouteDeps,
+  { extractorVersions, pricingVersions, findAliases }: EventRouteDeps,
   scope: UsageScope,
   event: UsageEvent,
   billing: string,
@@ -115,6 +116,7 @@ async function readRatedBy(
   return {
     extractor,
     pricing: (id, pricingVersion) => pricings.get(`${id} ${pricingVersion}`),
+    findAliases,
     billing: billing === '' ? undefined : parseLossless(billing),
   };
 }

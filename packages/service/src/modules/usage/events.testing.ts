@@ -43,6 +43,7 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       postgres,
       queue: new PostgresSegmentQueue(postgres),
       clock,
+      findAliases: () => [],
       pricingVersions: {
         read: async (_scope, id, version) => ({
           config: { rules: [{ metric: 'llm.calls', match_expr: `dimensions.rules == "${id} ${version}"` }] },

@@ -1,5 +1,6 @@
 import {
   type ChargeItemExtractor,
+  type DimensionConfig,
   type ExtractorConfig,
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
@@ -11,7 +12,6 @@ import {
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText } from '../../kernel/json.js';
-import { appliedAliases } from '../rules/index.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
@@ -19,12 +19,31 @@ export interface ExtractorText {
   readonly config: ExtractorConfig;
 }
 
+/** What a rule saw of a charge item, as it is recorded. */
+interface SeenItem {
+  readonly metric: string;
+  readonly unit: string | null;
+  readonly quantity: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
+  readonly subject: { readonly type: string; readonly id: string } | undefined;
+  readonly occurredAt: number;
+}
+
+/** Finds the aliases by which a rule was found for a charge item; the rules module has them. */
+export type FindAliases = (
+  config: PricingConfig,
+  rule: PricingRule,
+  item: SeenItem,
+) => UsageItemExplanation['priced_by']['aliases'];
+
 /** What an event was rated by, as it was written. */
 export interface RatedBy {
   /** Undefined when the event failed before a version was found. */
   readonly extractor: ExtractorText | undefined;
   /** A version of a pricing rule set that priced one of its charge items. */
   pricing(ruleSetId: string | null, version: number | null): PricingConfig | undefined;
+  readonly findAliases: FindAliases;
   /** The event's `x-billing`, parsed without losing a digit. */
   readonly billing: unknown;
 }
@@ -98,7 +117,7 @@ function aliasesOf(
 ): UsageItemExplanation['priced_by']['aliases'] {
   const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
   const { subject_type: type, subject_id: id } = event;
-  return appliedAliases(config, rule, {
+  return ratedBy.findAliases(config, rule, {
     ...{ metric: item.metric, unit: item.unit, quantity: item.quantity, dimensions: event.dimensions },
     dimensionTypes: ratedBy.extractor?.config.dimensions ?? [],
     subject: type === null || id === null ? undefined : { type, id },

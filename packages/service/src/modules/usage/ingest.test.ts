@@ -18,6 +18,7 @@ beforeAll(async () => {
   api = await createTestApi((app, { postgres, clock }) => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
+      findAliases: () => [],
       clickhouse: { query: async () => [] },
       history: everythingKept,
       postgres,
