@@ -16,6 +16,8 @@ export const CATALOG_CURRENCY_PATTERN = '^[A-Z]{3}$';
 export const CATALOG_NUMBER_MAX = 1_000_000_000_000_000;
 /** About a hundred years. */
 export const CATALOG_DAYS_MAX = 36_500;
+/** How long history is kept after a plan stopped showing it. */
+export const HISTORY_GRACE_DAYS = 30;
 export const CATALOG_FEATURES_MAX = 32;
 export const CATALOG_PLANS_MAX = 100;
 
@@ -196,6 +198,10 @@ export const Entitlement = Type.Object(
       description: 'Unix seconds, exclusive: when the grant in force ends. Another one may follow.',
     }),
     ...allowanceFields,
+    hidden_history_deleted_at: Nullable({
+      ...UnixSeconds,
+      description: `Older history than the plan shows is hidden at once and deleted from this time on, ${HISTORY_GRACE_DAYS} days after a plan that showed it; a longer plan that is bought before brings it back. Null when no such history is waiting.`,
+    }),
     usage: EntitlementUsage,
   },
   { ...closed, description: 'What a tenant may do now, and what of it is used.' },

@@ -743,6 +743,8 @@ create table usage_retention (
   project_id text not null,
   retained_from_day integer not null,
   recorded_at_ms bigint not null,
+  shown_from_day integer not null,
+  constraint usage_retention_hidden CHECK ((shown_from_day >= retained_from_day)),
   constraint usage_retention_pkey PRIMARY KEY (project_id),
   constraint usage_retention_tenant_id_project_id_fkey FOREIGN KEY (tenant_id, project_id) REFERENCES projects(tenant_id, id)
 );

@@ -28,7 +28,7 @@ export function startJobs(
   const send = createSender({ allowPrivate: config.webhookAllowPrivate });
   const entitlements = createEntitlements({ postgres, clock: systemClock, baseline: baselineOf(config) });
   const policy: RetentionPolicy = {
-    retentionDays: async (tenantId) => (await entitlements.current(tenantId)).limits.retentionDays,
+    retentionOf: (tenantId) => entitlements.historyRetention(tenantId),
   };
   const jobs = [
     createCreditExpiryJob(deps),

@@ -3,7 +3,13 @@ import { utcMonthAt } from '../../kernel/period.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import type { Baseline, Entitlement } from './entitlement.js';
-import { entitlementAt, type Grant } from './grant.js';
+import {
+  entitlementAt,
+  type Grant,
+  HISTORY_GRACE_S,
+  type HistoryRetention,
+  historyRetention,
+} from './grant.js';
 import { openGrants } from './grant-store.js';
 import { openQuota } from './quota-store.js';
 
@@ -38,6 +44,14 @@ export class Entitlements {
     const grants = this.#grants.get(tenantId);
     if (grants instanceof Promise) return grants.then((found) => this.#at(tenantId, found));
     return this.#at(tenantId, grants);
+  }
+
+  /** How long the tenant's history is shown and kept now; read anew. */
+  async historyRetention(tenantId: string): Promise<HistoryRetention> {
+    const { postgres, clock, baseline } = this.options;
+    const nowS = unixSeconds(clock);
+    const grants = await openGrants(postgres.db, tenantId, nowS - HISTORY_GRACE_S);
+    return historyRetention(grants, baseline, nowS);
   }
 
   /** As `current`, but of what `tx` sees. */

@@ -1,5 +1,6 @@
-import type { CatalogPlan } from '@tollgate/contract';
+import { type CatalogPlan, HISTORY_GRACE_DAYS, UNLIMITED } from '@tollgate/contract';
 import { monthsLater } from '../../kernel/period.js';
+import { DAY_S } from '../../kernel/timezone.js';
 import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
 
 /** A plan that a tenant was granted, for one calendar month. Times are Unix seconds. */
@@ -50,6 +51,49 @@ export function placeGrant(grants: readonly Grant[], planId: string, atS: number
 /** The grant in force at a time, if any: at most one is. */
 export function grantAt(grants: readonly Grant[], atS: number): Grant | undefined {
   return grants.find((grant) => grant.startsAt <= atS && atS < effectiveEnd(grant));
+}
+
+/** For how long history is kept after a plan stopped showing it: a longer plan bought meanwhile brings it back. */
+export const HISTORY_GRACE_S = HISTORY_GRACE_DAYS * DAY_S;
+
+/** How long a tenant's history is shown and kept, in days before today; -1 is for ever. */
+export interface HistoryRetention {
+  readonly shownDays: number;
+  /** At least as long: the longest retention that was in force at any time of the grace before now. */
+  readonly keptDays: number;
+  /** When the grace of what is hidden and kept ends, in Unix seconds; null when nothing is. */
+  readonly graceEndsAt: number | null;
+}
+
+/**
+ * A pure function of the grants, so that nothing has to notice a downgrade when it happens.
+ *
+ * @param grants of the tenant, at least those that had not ended when the grace before `atS` began
+ */
+export function historyRetention(
+  grants: readonly Grant[],
+  baseline: Baseline,
+  atS: number,
+): HistoryRetention {
+  const fromS = atS - HISTORY_GRACE_S;
+  const shownDays = entitlementAt('', grants, baseline, atS).limits.retentionDays;
+  // Retention changes where a grant starts or ends, and nowhere between.
+  const changes = grants
+    .flatMap((grant) => [grant.startsAt, effectiveEnd(grant)])
+    .filter((time) => time > fromS && time <= atS);
+  const times = [...new Set([fromS, ...changes])].sort((a, b) => a - b);
+  let keptDays = shownDays;
+  let graceEndsAt: number | null = null;
+  for (const [index, time] of times.entries()) {
+    const { retentionDays } = entitlementAt('', grants, baseline, time).limits;
+    if (isLonger(retentionDays, shownDays)) graceEndsAt = (times[index + 1] ?? atS) + HISTORY_GRACE_S;
+    if (isLonger(retentionDays, keptDays)) keptDays = retentionDays;
+  }
+  return { shownDays, keptDays, graceEndsAt };
+}
+
+function isLonger(days: number, than: number): boolean {
+  return than !== UNLIMITED && (days === UNLIMITED || days > than);
 }
 
 /** What a tenant may do at a time. */

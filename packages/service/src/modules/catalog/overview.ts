@@ -12,7 +12,7 @@ type Count = (db: Db, tenantId: string) => Promise<number>;
 export interface OverviewDeps {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
-  readonly entitlements: Pick<Entitlements, 'current'>;
+  readonly entitlements: Pick<Entitlements, 'current' | 'historyRetention'>;
   /** What the plan limits and others keep; of all projects of a tenant. */
   readonly countSubjectRoutes: Count;
   readonly countUsageControls: Count;
@@ -22,9 +22,10 @@ export interface OverviewDeps {
 export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
   const { db } = deps.postgres;
   const { startS } = utcMonthAt(unixSeconds(deps.clock));
-  const [entitlement, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
+  const [entitlement, retention, events, developmentProjects, releaseProjects, subjectRoutes, usageControls] =
     await Promise.all([
       deps.entitlements.current(tenantId),
+      deps.entitlements.historyRetention(tenantId),
       usedEvents(db, tenantId, startS),
       countProjects(db, tenantId, 'development'),
       countProjects(db, tenantId, 'release'),
@@ -33,6 +34,7 @@ export async function entitlementOverview(deps: OverviewDeps, tenantId: string):
     ]);
   return {
     ...viewOf(entitlement),
+    hidden_history_deleted_at: retention.graceEndsAt,
     usage: {
       events_this_month: events,
       development_projects: developmentProjects,
@@ -43,7 +45,10 @@ export async function entitlementOverview(deps: OverviewDeps, tenantId: string):
   };
 }
 
-function viewOf({ limits, ...entitlement }: Entitlement): Omit<EntitlementView, 'usage'> {
+function viewOf({
+  limits,
+  ...entitlement
+}: Entitlement): Omit<EntitlementView, 'usage' | 'hidden_history_deleted_at'> {
   return {
     tenant_id: entitlement.tenantId,
     plan_id: entitlement.planId,

@@ -78,6 +78,7 @@ describe('GET entitlement', () => {
       ends_at: null,
       monthly_event_limit: -1,
       retention_days: -1,
+      hidden_history_deleted_at: null,
       max_development_projects: -1,
       max_release_projects: -1,
       max_subject_routes: -1,

@@ -2,12 +2,12 @@ import { DAY_S } from '../../kernel/timezone.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
 import { rawOnlyDimensions } from './raw-only-store.js';
-import { retainedFromDayOf } from './retention-store.js';
+import { shownFromDayOf } from './retention-store.js';
 import type { StorageScope } from './tables.js';
 
 /** A project's usage as far as it is kept. */
 export interface HistoryScope extends StorageScope {
-  /** Usage before this moment (Unix seconds) is not there, whether it is deleted already or not. */
+  /** Usage before this moment (Unix seconds) is hidden, whether it is deleted already or not. */
   readonly retainedFrom: number;
   /** Dimensions that some rows of the rollup go without: only the events tell their values. */
   readonly rawOnly: readonly string[];
@@ -49,7 +49,7 @@ export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOption
 type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
 
 async function readKept(db: Db, projectId: string): Promise<Kept> {
-  const day = await retainedFromDayOf(db, projectId);
+  const day = await shownFromDayOf(db, projectId);
   const rawOnly = (await rawOnlyDimensions(db, [projectId])).get(projectId) ?? [];
   return { retainedFrom: day * DAY_S, rawOnly: rawOnly.map(({ name }) => name) };
 }

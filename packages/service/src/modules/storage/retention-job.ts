@@ -11,8 +11,8 @@ import * as store from './retention-store.js';
 
 /** For how long tenants' history is to be kept. */
 export interface RetentionPolicy {
-  /** Whole days before today; -1: for good. */
-  retentionDays(tenantId: string): number | Promise<number>;
+  /** Whole days before today; -1: for good. What is kept and not shown is hidden until it is shown again or deleted. */
+  retentionOf(tenantId: string): Promise<{ readonly shownDays: number; readonly keptDays: number }>;
 }
 
 export interface RetentionJobDeps {
@@ -109,12 +109,13 @@ class Job implements RetentionJob {
     let after = '';
     while (signal?.aborted !== true) {
       const tenantIds = await store.tenantsAfter(postgres.db, after, TENANTS_PER_STEP);
-      const boundaries: { tenantId: string; day: number }[] = [];
+      const boundaries: store.TenantBoundary[] = [];
       for (const tenantId of tenantIds) {
-        const days = await policy.retentionDays(tenantId);
-        if (days >= 0) boundaries.push({ tenantId, day: retainedFromDay(nowMs, days) });
+        const { shownDays, keptDays } = await policy.retentionOf(tenantId);
+        const shownFromDay = retainedFromDay(nowMs, shownDays);
+        boundaries.push({ tenantId, shownFromDay, keptFromDay: retainedFromDay(nowMs, keptDays) });
       }
-      await store.raiseBoundaries(postgres.db, boundaries, nowMs);
+      await store.recordBoundaries(postgres.db, boundaries, nowMs);
       after = tenantIds.at(-1) ?? '';
       if (tenantIds.length < TENANTS_PER_STEP) return;
     }

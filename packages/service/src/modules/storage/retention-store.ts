@@ -9,10 +9,10 @@ export interface Boundary extends StorageScope {
   readonly retainedFromDay: number;
 }
 
-/** The first day of which the project's history is kept: 0 when that is all of it. */
-export async function retainedFromDayOf(db: Db, projectId: string): Promise<number> {
+/** The first day of which the project's history is shown: 0 when that is all of it. */
+export async function shownFromDayOf(db: Db, projectId: string): Promise<number> {
   const { rows } = await sql<{ day: number }>`
-    select retained_from_day as day from usage_retention where project_id = ${projectId}
+    select shown_from_day as day from usage_retention where project_id = ${projectId}
   `.execute(db);
   return rows[0]?.day ?? 0;
 }
@@ -55,23 +55,38 @@ export async function tenantsAfter(db: Db, after: string, limit: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Notes from which day on the projects of each tenant are kept. What was not kept once is never kept again. */
-export async function raiseBoundaries(
+/** From which days on the history of a tenant's projects is shown and kept; days since 1970, UTC. */
+export interface TenantBoundary {
+  readonly tenantId: string;
+  readonly shownFromDay: number;
+  /** At most `shownFromDay`. */
+  readonly keptFromDay: number;
+}
+
+/** Records the boundaries of each tenant's projects. What was given up for deletion is never kept or shown again. */
+export async function recordBoundaries(
   db: Db,
-  tenants: readonly { readonly tenantId: string; readonly day: number }[],
+  tenants: readonly TenantBoundary[],
   nowMs: number,
 ): Promise<void> {
   if (tenants.length === 0) return;
   await sql`
-    insert into usage_retention as known (tenant_id, project_id, retained_from_day, recorded_at_ms)
-    select project.tenant_id, project.id, kept.day, ${nowMs}
-    from unnest(${tenants.map(({ tenantId }) => tenantId)}::text[], ${tenants.map(({ day }) => day)}::integer[])
-      as kept (tenant_id, day)
+    insert into usage_retention as known (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
+    select project.tenant_id, project.id, kept.day, greatest(kept.day, kept.shown_day), ${nowMs}
+    from unnest(
+      ${tenants.map(({ tenantId }) => tenantId)}::text[], ${tenants.map(({ keptFromDay }) => keptFromDay)}::integer[],
+      ${tenants.map(({ shownFromDay }) => shownFromDay)}::integer[]
+    ) as kept (tenant_id, day, shown_day)
     join projects project on project.tenant_id = kept.tenant_id
+    where kept.shown_day > 0 or exists (select from usage_retention r where r.project_id = project.id)
     order by project.id
     on conflict (project_id) do update
-      set retained_from_day = excluded.retained_from_day, recorded_at_ms = excluded.recorded_at_ms
+      set retained_from_day = greatest(known.retained_from_day, excluded.retained_from_day),
+        shown_from_day = greatest(known.retained_from_day, excluded.shown_from_day),
+        recorded_at_ms = case when excluded.retained_from_day > known.retained_from_day
+          then excluded.recorded_at_ms else known.recorded_at_ms end
       where excluded.retained_from_day > known.retained_from_day
+        or known.shown_from_day <> greatest(known.retained_from_day, excluded.shown_from_day)
   `.execute(db);
 }
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
     const rows = [gone, kept, goneFailed, keptFailed].map((row) => ({ ...row, tenantId, projectId }));
     await insertUsageRows(house.clickhouse, rows, storageTables(project).events);
     const { pool } = store.postgres;
-    await pool.query('insert into usage_retention values ($1, $2, $3, 0)', [tenantId, projectId, DAY]);
+    await pool.query('insert into usage_retention values ($1, $2, $3, 0, $3)', [tenantId, projectId, DAY]);
     for (const row of [goneFailed, keptFailed]) {
       await pool.query(`insert into failed_events values ($1, $2, $3, $4, 0, 'ers_1', 'x', 0, '{}')`, [
         ...[tenantId, projectId, idOf(row), row.occurredAt],
@@ -82,7 +82,7 @@ it('asks again for a boundary before what it knows is old', async () => {
     kind: 'development',
   } as const;
   expect(await history.scopeOf(project)).toMatchObject({ retainedFrom: 0 });
-  await store.postgres.pool.query(`insert into usage_retention values ('ten_1', 'prj_raised', 7, 0)`);
+  await store.postgres.pool.query(`insert into usage_retention values ('ten_1', 'prj_raised', 7, 0, 7)`);
   expect(await history.scopeOf(project)).toMatchObject({ retainedFrom: 0 });
   nowMs = 10_000;
   expect(await history.scopeOf(project)).toMatchObject({ retainedFrom: 7 * DAY_S, storage: 'shared' });

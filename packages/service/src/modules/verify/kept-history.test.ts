@@ -58,7 +58,7 @@ async function addHistory(...daysAgo: number[]): Promise<void> {
 async function keep(days: number): Promise<void> {
   const job = createRetentionJob({
     ...{ postgres: fixture.postgres, clickhouse: house.clickhouse, clock, metrics: createMetrics(), log },
-    policy: { retentionDays: () => days },
+    policy: { retentionOf: async () => ({ shownDays: days, keptDays: days }) },
   });
   for (let sweep = 0; sweep < 2; sweep++) {
     expect(await job.sweep()).toBe(true);

@@ -621,6 +621,7 @@ export interface UsageRetentionTable {
   project_id: string;
   retained_from_day: number;
   recorded_at_ms: number;
+  shown_from_day: number;
 }
 
 export interface UsageTotalsTable {

@@ -188,8 +188,8 @@ describe('a verification of what was posted', () => {
   it('says how many windows are not judged, because their usage is not kept any more', async () => {
     await fixture.rows('update current_windows set used = array_fill(99, array[cardinality(used)])');
     await fixture.rows(
-      `insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
-      select tenant_id, id, ${TEST_DAY + 1}, 0 from projects`,
+      `insert into usage_retention (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
+      select tenant_id, id, ${TEST_DAY + 1}, ${TEST_DAY + 1}, 0 from projects`,
     );
     expect(await verify()).toMatchObject({
       ...{ wallets: 0, wallets_unjudged: 2, windows: 0, windows_unjudged: 7, difference_count: 0 },

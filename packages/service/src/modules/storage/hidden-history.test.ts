@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestProject } from '../../testing/index.js';
+import { createUsageHistory } from './history.js';
+import { createRetentionFixture, type RetentionFixture } from './retention.testing.js';
+
+let fixture: RetentionFixture;
+beforeEach(async () => {
+  fixture = await createRetentionFixture();
+});
+afterEach(() => fixture.drop());
+
+describe('history that a shorter plan hides', () => {
+  const shownFrom = async (project: TestProject) => {
+    let monotonicMs = 0;
+    const history = createUsageHistory({
+      postgres: fixture.store.postgres,
+      monotonicMs: () => (monotonicMs += 60_000),
+    });
+    const { retainedFrom } = await history.scopeOf(project);
+    return new Date(retainedFrom * 1_000).toISOString().slice(0, 10);
+  };
+
+  it('is hidden at once, kept as long as it may come back, and shown when it does', async () => {
+    const project = await fixture.newProject('ten_a');
+    await fixture.insert(project, '2028-01-15T00:00:00Z', '2028-02-15T00:00:00Z', '2028-03-31T00:00:00Z');
+    [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 10 }, { ten_a: -1 }];
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('2028-03-22');
+    expect(await fixture.boundary(project)).toBe('1970-01-01');
+    expect(await fixture.daysLeft(project)).toHaveLength(3);
+    // A longer plan shows again what was not deleted yet.
+    [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 60 }, { ten_a: -1 }];
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('2028-02-01');
+    [fixture.retentionDays, fixture.keptDays] = [{}, {}];
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('1970-01-01');
+    expect(await fixture.daysLeft(project)).toHaveLength(3);
+    // The grace of a shorter plan is over: what it does not show is deleted, and no plan brings it back.
+    fixture.retentionDays = { ten_a: 10 };
+    await fixture.sweepTwice();
+    expect(await fixture.daysLeft(project)).toEqual(['2028-03-31']);
+    fixture.retentionDays = {};
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('2028-03-22');
+  });
+});

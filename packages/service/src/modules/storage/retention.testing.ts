@@ -1,0 +1,113 @@
+import { expect } from 'vitest';
+import { ManualClock } from '../../kernel/clock.js';
+import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
+import {
+  createProject,
+  createTestClickHouse,
+  createTestPostgres,
+  insertUsageRows,
+  type TestClickHouse,
+  type TestPostgres,
+  type TestProject,
+  usageRow,
+  waitFor,
+} from '../../testing/index.js';
+import { provisionStorage } from './project-store.js';
+import {
+  createRetentionJob,
+  type RetentionJob,
+  type RetentionJobDeps,
+  SWEEP_INTERVAL_MS,
+} from './retention-job.js';
+import { storageTables } from './tables.js';
+
+export const IN_DELETION =
+  'SELECT DISTINCT table FROM system.mutations WHERE database = currentDatabase() AND NOT is_done';
+
+/** Both stores and the job that deletes history, at noon (UTC) of 1 April 2028. */
+export class RetentionFixture {
+  readonly clock = new ManualClock(Date.parse('2028-04-01T12:00:00Z'));
+  /** By tenant; everything without. */
+  retentionDays: Record<string, number> = {};
+  /** Where more is kept than is shown. */
+  keptDays: Record<string, number> = {};
+  readonly warnings: unknown[] = [];
+
+  constructor(
+    readonly store: TestPostgres,
+    readonly house: TestClickHouse,
+  ) {}
+
+  async drop(): Promise<void> {
+    await Promise.all([this.store.drop(), this.house.drop()]);
+  }
+
+  job({
+    clickhouse = this.house.clickhouse,
+    metrics = createMetrics(),
+  }: {
+    clickhouse?: RetentionJobDeps['clickhouse'];
+    metrics?: Metrics;
+  } = {}): RetentionJob {
+    return createRetentionJob({
+      ...{ postgres: this.store.postgres, clickhouse, clock: this.clock, metrics },
+      policy: {
+        retentionOf: async (tenantId) => {
+          const shownDays = this.retentionDays[tenantId] ?? -1;
+          return { shownDays, keptDays: this.keptDays[tenantId] ?? shownDays };
+        },
+      },
+      log: { info: () => {}, warn: (...logged: unknown[]) => void this.warnings.push(logged) },
+    });
+  }
+
+  async newProject(tenantId: string, storage: TestProject['storage'] = 'shared'): Promise<TestProject> {
+    const id = `prj_${tenantId}_${storage}`;
+    const project = await createProject(this.store.postgres, tenantId, id, storage);
+    if (storage === 'dedicated') await provisionStorage(this.house.clickhouse, project.projectNo);
+    return project;
+  }
+
+  /** An event at each of the times. */
+  async insert(project: TestProject, ...times: string[]): Promise<void> {
+    const { tenantId, projectId } = project;
+    const rows = times.map((time) => usageRow({ tenantId, projectId, occurredAt: Date.parse(time) / 1_000 }));
+    await insertUsageRows(this.house.clickhouse, rows, storageTables(project).events);
+  }
+
+  /** The days of which rows are left, once all deletions are done; in the events and the rollup alike. */
+  async daysLeft(project: TestProject): Promise<string[]> {
+    const { clickhouse } = this.house;
+    const { events, rollup } = storageTables(project);
+    await waitFor(async () => (await clickhouse.query(IN_DELETION)).length === 0);
+    const days = (table: string, time: string) =>
+      clickhouse.query<{ day: string }>(
+        `SELECT DISTINCT toString(toDate(${time})) AS day FROM ${table} WHERE project_id = {project:String} ORDER BY day`,
+        { project: project.projectId },
+      );
+    const [ofEvents, ofRollup] = [await days(events, 'occurred_at'), await days(rollup, 'bucket')];
+    expect(ofRollup).toEqual(ofEvents);
+    return ofEvents.map(({ day }) => day);
+  }
+
+  /** The first day that is kept; undefined where nothing is recorded. */
+  readonly boundary = async (project: TestProject): Promise<string | undefined> => {
+    const { rows } = await this.store.postgres.pool.query(
+      'select retained_from_day * 86400 as s from usage_retention where project_id = $1',
+      [project.projectId],
+    );
+    return rows[0] && new Date(rows[0].s * 1_000).toISOString().slice(0, 10);
+  };
+
+  /** Sweeps twice: what the first records, the second deletes. */
+  async sweepTwice(): Promise<void> {
+    for (let sweep = 0; sweep < 2; sweep++) {
+      expect(await this.job().sweep()).toBe(true);
+      this.clock.advanceMs(SWEEP_INTERVAL_MS);
+    }
+  }
+}
+
+export async function createRetentionFixture(): Promise<RetentionFixture> {
+  return new RetentionFixture(...(await Promise.all([createTestPostgres(), createTestClickHouse()])));
+}
