@@ -68,6 +68,7 @@ it('prints the pricing rule set, and the report apart from it', async () => {
         unit_price_expr: 'dec("0.000000075")',
       },
     ],
+    aliases: [{ dimension: 'model', pattern: 'm-20*', value: 'm' }],
   });
   expect(stderr.mock.calls).toEqual([
     ['1 model priced by 1 rule.\nNot converted:\n  ocr_cost_per_page: 1 model (m)'],

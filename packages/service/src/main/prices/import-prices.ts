@@ -1,7 +1,6 @@
 import {
   PRICING_CURRENCY_DEFAULT,
   PRICING_RULES_MAX,
-  type PricingRule,
   type PricingRuleSet,
   type PricingRuleSetInput,
 } from '@tollgate/contract';
@@ -25,10 +24,10 @@ export async function importPrices(wanted: PricesImport): Promise<number> {
   console.error(describeConversion(converted));
   refuseUnfit(file, converted);
   if (destination.kind === 'print') {
-    const input = inputOf(destination.extractorRuleSetId, ruleSet, converted.rules);
+    const input = inputOf(destination.extractorRuleSetId, ruleSet, converted);
     console.log(JSON.stringify(input, null, 2));
   } else {
-    await send(destination, ruleSet, converted.rules);
+    await send(destination, ruleSet, converted);
   }
   return 0;
 }
@@ -62,7 +61,7 @@ function refuseUnfit(file: string, { rules, priced, refused }: ConvertedTable): 
 function inputOf(
   extractorRuleSetId: string,
   { name, currency, effectiveFrom }: RuleSetFields,
-  rules: readonly PricingRule[],
+  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
   known?: PricingRuleSet,
 ): PricingRuleSetInput {
   return {
@@ -71,6 +70,7 @@ function inputOf(
     currency: currency ?? known?.currency ?? PRICING_CURRENCY_DEFAULT,
     ...(effectiveFrom !== undefined && { effective_from: effectiveFrom }),
     rules: [...rules],
+    ...(aliases.length > 0 && { aliases: [...aliases] }),
   };
 }
 
@@ -79,11 +79,13 @@ type ServiceDestination = Exclude<Destination, { kind: 'print' }>;
 async function send(
   destination: ServiceDestination,
   fields: RuleSetFields,
-  rules: readonly PricingRule[],
+  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
 ): Promise<void> {
   const { url, apiKey, projectId, isPublished } = destination;
   const project = new TollgateClient({ baseUrl: url, apiKey }).project(projectId);
-  const saved = await answered('The prices were not saved', () => save(project, destination, fields, rules));
+  const saved = await answered('The prices were not saved', () =>
+    save(project, destination, fields, { rules, aliases }),
+  );
   const what = `pricing rule set ${saved.id}, version ${saved.version}`;
   console.log(`Saved ${what}: ${counted(saved.rules.length, 'rule')} in ${saved.currency}.`);
   if (!isPublished) {
@@ -100,15 +102,20 @@ async function save(
   project: ProjectClient,
   destination: ServiceDestination,
   fields: RuleSetFields,
-  rules: readonly PricingRule[],
+  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
 ): Promise<PricingRuleSet> {
   if (destination.kind === 'create') {
-    return project.pricingRuleSets.create(inputOf(destination.extractorRuleSetId, fields, rules));
+    return project.pricingRuleSets.create(
+      inputOf(destination.extractorRuleSetId, fields, { rules, aliases }),
+    );
   }
   const { pricingRuleSetId } = destination;
   const known = await project.pricingRuleSets.get(pricingRuleSetId);
   const extractorRuleSetId = destination.extractorRuleSetId ?? known.extractor_rule_set_id;
-  return project.pricingRuleSets.update(pricingRuleSetId, inputOf(extractorRuleSetId, fields, rules, known));
+  return project.pricingRuleSets.update(
+    pricingRuleSetId,
+    inputOf(extractorRuleSetId, fields, { rules, aliases }, known),
+  );
 }
 
 /** @throws StartError that begins with what did not happen */

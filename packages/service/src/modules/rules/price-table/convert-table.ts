@@ -1,5 +1,6 @@
-import { NAME_CHARS_MAX, type PricingRule } from '@tollgate/contract';
+import { NAME_CHARS_MAX, type PricingAlias, type PricingRule } from '@tollgate/contract';
 import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
+import { modelAliases, type PricedModel } from './model-aliases.js';
 import { type ModelSelection, matchesGlob } from './model-selection.js';
 
 /** The table cannot be imported as asked; the message is one sentence about why. */
@@ -18,6 +19,8 @@ export type ModelsBy = ReadonlyMap<string, readonly string[]>;
 /** The rules of the chosen models, and everything about them that the rules do not say. */
 export interface ConvertedTable {
   readonly rules: readonly PricingRule[];
+  /** Other names of the models that have a rule. */
+  readonly aliases: readonly PricingAlias[];
   /** Models that have at least one rule. */
   readonly priced: readonly string[];
   /** Models that nothing is charged for by token. */
@@ -78,6 +81,7 @@ const quoted = (text: string): string => `"${text}"`;
 /** Gathers what became of each row. */
 class Conversion implements ConvertedTable {
   readonly rules: PricingRule[] = [];
+  readonly #models: PricedModel[] = [];
   readonly priced: string[] = [];
   readonly withoutTokenPrice: string[] = [];
   readonly fallbacks = new Map<string, string[]>();
@@ -89,13 +93,23 @@ class Conversion implements ConvertedTable {
     const fault = nameFault(model);
     if (fault !== undefined) note(this.refused, fault, model);
     else if (!isObject(row)) note(this.refused, 'the entry is not an object', model);
-    else this.#addRow(model, convertRow(model, row, promptTokensDimension));
+    else this.#addRow(model, row.litellm_provider, convertRow(model, row, promptTokensDimension));
   }
 
-  #addRow(model: string, converted: ConvertedRow): void {
+  get aliases(): readonly PricingAlias[] {
+    return modelAliases(this.#models);
+  }
+
+  #addRow(model: string, provider: unknown, converted: ConvertedRow): void {
     this.rules.push(...converted.rules);
-    if (converted.rules.length > 0) this.priced.push(model);
-    else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
+    if (converted.rules.length > 0) {
+      this.priced.push(model);
+      const prices = converted.rules.map(({ name = '', unit_price_expr }) => [
+        name.slice(model.length),
+        unit_price_expr,
+      ]);
+      this.#models.push({ model, provider, prices: JSON.stringify(prices) });
+    } else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
     for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
     for (const key of converted.leftOut) note(this.leftOut, key, model);
     for (const { key, reason } of converted.refused) note(this.refused, `${key} ${reason}`, model);

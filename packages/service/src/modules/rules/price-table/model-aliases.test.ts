@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { parseLossless } from '../../../kernel/json.js';
+import { itemsOf, pricingOf, rate } from '../testing.js';
+import { convertPriceTable } from './convert-table.js';
+
+const TABLE = `{
+  "gemini/gemini-2.5-pro": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 1.25e-06},
+  "vertex_ai/claude-x": {"litellm_provider": "vertex_ai-anthropic_models", "mode": "chat", "input_cost_per_token": 3e-06},
+  "gpt-5": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.25e-06},
+  "gpt-5-mini": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-07},
+  "azure/gpt-5-mini": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 2.75e-07},
+  "azure/only": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 1e-06},
+  "xai/only": {"litellm_provider": "xai", "mode": "chat", "input_cost_per_token": 2e-06},
+  "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
+}`;
+const { rules, aliases } = convertPriceTable(parseLossless(TABLE), { models: [], providers: [] });
+
+it.each<[string, string]>([
+  ['gemini/gemini-2.5-pro', '0.00125'],
+  ['gemini-2.5-pro', '0.00125'],
+  ['claude-x', '0.003'],
+  ['gpt-5-mini', '0.00025'],
+  ['gpt-5-mini-2025-08-07', '0.00025'],
+  ['gpt-5-2025-08-07', '0.00125'],
+  ['openai/gpt-5-mini', '0.00025'],
+  ['openai/gpt-5-mini-2025-08-07', '0.00025'],
+  ['azure/gpt-5-mini-2025-08-07', '0.000275'],
+  ['gpt-4o-2024-08-06', '0.0025'],
+  // Another model, of which the table says nothing.
+  ['gpt-5-pro', '0'],
+  ['gpt-5-mini-search', '0'],
+  // Two providers, two prices.
+  ['only', '0'],
+])('a thousand tokens of %s cost %s', (model, amount) => {
+  const extractor = {
+    dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
+    charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
+  };
+  const pricing = pricingOf({ rules: [...rules], aliases: [...aliases] });
+  const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
+  expect(item?.amount).toBe(amount);
+});
