@@ -8,6 +8,12 @@ export const Path = Type.String({
   maxLength: 1_024,
   description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.',
 });
+export const SumPath = Type.String({
+  minLength: 1,
+  maxLength: 1_024,
+  description:
+    'RFC 9535 query of names, indexes, `[*]` and filters such as `[?@.type == "a"]`, which may select many nodes; `a.b` is short for `$.a.b`.',
+});
 export const expressionFor = (meaning: string) =>
   Type.String({
     minLength: 1,

@@ -5,6 +5,8 @@ import {
   LESS_PATHS_MAX,
   RULE_SET_DIMENSIONS_MAX,
   RULE_SET_EXTRACTORS_MAX,
+  SUM_NODES_MAX,
+  SUM_PATHS_MAX,
 } from './limits.js';
 import {
   AmountExpression,
@@ -15,6 +17,7 @@ import {
   Path,
   PricingUnit,
   RuleSetName,
+  SumPath,
   UnitPriceExpression,
 } from './rule-parts.js';
 import { versionChangeFields } from './rule-set-change.js';
@@ -82,6 +85,36 @@ export const ChargeItemExtractor = Type.Object(
         description:
           'Quantities that `path` includes and other charge items report: subtracted, where the event has them.',
       }),
+    ),
+    sum_paths: Type.Optional(
+      Type.Array(SumPath, {
+        maxItems: SUM_PATHS_MAX,
+        description:
+          'What is added to what `path` reads: every number that these select. An event where one of them looks at more ' +
+          `than ${SUM_NODES_MAX} entries fails.`,
+      }),
+    ),
+    on_negative: Type.Optional(
+      Type.Union([Type.Literal('fail'), Type.Literal('clamp'), Type.Literal('keep')], {
+        default: 'fail',
+        description:
+          'What happens where `less_paths` come to more than there is: the event fails, the quantity is 0, or nothing is ' +
+          'subtracted. The last two are noted.',
+      }),
+    ),
+    stated_total: Type.Optional(
+      Type.Object(
+        {
+          path: Path,
+          other_paths: Type.Optional(Type.Array(Path, { maxItems: LESS_PATHS_MAX })),
+        },
+        {
+          ...closed,
+          description:
+            'A total that the payload states. Where `path` reads the sum of the quantity, of what `other_paths` read and ' +
+            'of what `less_paths` read, the latter are counted beside the quantity, and are not subtracted from it.',
+        },
+      ),
     ),
     type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')], {
       description:

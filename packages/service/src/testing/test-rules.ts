@@ -52,7 +52,7 @@ function rate({ rawJson, subject }: RatingInput, isMended: boolean): RatedEvent 
     ruleName: '',
   } as const;
   const items = unpriced === undefined ? [item] : [{ ...item, ...NO_PRICE, metric: unpriced }];
-  return { ok: true, subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items };
+  return { ok: true, notes: [], subject: subject ?? { type: 'user', id: 'u1' }, dimensions, items };
 }
 
 /** An event of {@link TEST_DAY} that `testRules` charges for one token. */

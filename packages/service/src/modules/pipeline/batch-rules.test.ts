@@ -6,7 +6,7 @@ import { BatchRules, type Rules } from './batch-rules.js';
 const VERSION: RuleVersion = {
   version: 1,
   reads: ALL,
-  rate: () => ({ ok: true, dimensions: new Map(), items: [] }),
+  rate: () => ({ ok: true, dimensions: new Map(), items: [], notes: [] }),
 };
 
 /** Knows the rule sets `a` and `b` of every project; reading `b` takes a while. */

@@ -29,7 +29,7 @@ function inputOf(fields: object): RatingInput | undefined {
     reads: new SelectedMembers([['a', ALL]]),
     rate: (input) => {
       asked = input;
-      return { ok: true, dimensions: new Map(), items: [] };
+      return { ok: true, dimensions: new Map(), items: [], notes: [] };
     },
   };
   const onDefect = (error: unknown) => {

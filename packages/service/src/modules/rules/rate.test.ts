@@ -76,7 +76,7 @@ it('rates a call of a language model', () => {
 });
 
 it('rates an event by rules that extract nothing', () => {
-  expect(rate({}, '{}')).toEqual({ ok: true, items: [], dimensions: new Map() });
+  expect(rate({}, '{}')).toEqual({ ok: true, items: [], notes: [], dimensions: new Map() });
 });
 
 describe('price', () => {

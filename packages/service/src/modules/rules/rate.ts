@@ -2,7 +2,7 @@ import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type Subject } from './expression/index.js';
-import { type CompiledExtractor, RatingFailure } from './extract/index.js';
+import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
 import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
 import type { PriceBook } from './pricing/index.js';
 import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
@@ -32,11 +32,17 @@ interface Resolved {
 }
 
 export type RatedEvent =
-  | (Resolved & { readonly ok: true; readonly items: readonly ChargeItem[] })
+  | (Resolved & {
+      readonly ok: true;
+      readonly items: readonly ChargeItem[];
+      /** What was not as the rules expect, and is no failure. */
+      readonly notes: readonly RatingNote[];
+    })
   /** With what was resolved before the failure. */
   | (Resolved & { readonly ok: false; readonly failure: RatingFailure });
 
 const NO_BILLED_ITEMS: readonly BilledItem[] = [];
+const NO_NOTES: readonly RatingNote[] = [];
 
 /**
  * Rates one event by the rules of its time: subject, dimensions, and for each charge item its quantity and price.
@@ -56,11 +62,16 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   }
   const rating: Rating = { rules, input, resolved, discounts: discountsOf(input), steps: new EventSteps() };
   const items: ChargeItem[] = [];
+  let notes: RatingNote[] | undefined;
+  const note = (found: RatingNote) => {
+    notes ??= [];
+    notes.push(found);
+  };
   const billedItems = input.billing?.items ?? NO_BILLED_ITEMS;
   const isBilled = billedItems.length > 0;
   for (const chargeItem of extractor.chargeItems) {
     if (isBilled && billedItems.some(({ metric }) => metric === chargeItem.metric)) continue;
-    const quantity = chargeItem.readQuantity(rawJson);
+    const quantity = chargeItem.readQuantity(rawJson, note);
     if (quantity === undefined) continue;
     const item =
       quantity instanceof RatingFailure ? quantity : rateItem(rating, chargeItem, quantity, 'extractor');
@@ -72,7 +83,7 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
     if (item instanceof RatingFailure) return { ok: false, failure: item, ...resolved };
     items.push(item);
   }
-  return { ok: true, items, subject, dimensions };
+  return { ok: true, items, notes: notes ?? NO_NOTES, subject, dimensions };
 }
 
 /** What the charge items of one event share. */

@@ -9,6 +9,7 @@ export type RatingFailureCode =
   | 'dimension_too_long'
   | 'quantity_type_mismatch'
   | 'quantity_negative'
+  | 'quantity_list_too_long'
   | 'decimal_out_of_range'
   | 'pricing_failed'
   | 'unpriced';
@@ -24,6 +25,15 @@ export class RatingFailure {
     /** The entry of the rule set, e.g. `charge_item_extractors[0].unit_price_expr`. */
     readonly path: string,
   ) {}
+}
+
+/** Something about a rated event that is worth a look, though it is no failure. */
+export interface RatingNote {
+  readonly code: 'quantity_clamped' | 'quantity_kept';
+  readonly metric: string;
+  /** The entry of the rule set, e.g. `charge_item_extractors[0].less_paths`. */
+  readonly path: string;
+  readonly message: string;
 }
 
 /** @param path of the expression that would have taken more than the event has left */

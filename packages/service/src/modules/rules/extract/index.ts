@@ -7,7 +7,7 @@ export {
   type RuleOrigin,
   UNSAVED,
 } from './compile-extractor.js';
-export { RatingFailure, stepsRanOut } from './failure.js';
+export { RatingFailure, type RatingNote, stepsRanOut } from './failure.js';
 export { type Issue, Issues } from './issues.js';
 export {
   CURRENCY_DEFAULT,

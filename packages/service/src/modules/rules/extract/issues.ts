@@ -1,6 +1,7 @@
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { compilePath, type PathSegment, type ReadPath } from './path.js';
 import { type CompileResult, RuleExpression } from './rule-expression.js';
+import { compileSumPath, type ReadNodes } from './sum-path.js';
 
 /** One thing that is wrong with a rule set. */
 export interface Issue {
@@ -26,6 +27,17 @@ export class Issues {
   path(source: string | undefined, path: string): ReadPath | undefined {
     if (source === undefined) return undefined;
     const compiled = compilePath(source);
+    if (!compiled.ok) {
+      this.add(path, compiled.message);
+      return undefined;
+    }
+    this.paths.push(compiled.segments);
+    return compiled.read;
+  }
+
+  /** Compiles a path that may select many nodes. Undefined when it is wrong. */
+  sumPath(source: string, path: string): ReadNodes | undefined {
+    const compiled = compileSumPath(source);
     if (!compiled.ok) {
       this.add(path, compiled.message);
       return undefined;

@@ -1,4 +1,4 @@
-import { JSONPathEnvironment, JSONPathError, JSONPathQuery, type Token, TokenKind } from 'json-p3';
+import { JSONPathEnvironment, JSONPathError, JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import { NumericText } from '../../../kernel/json.js';
 
 /** Reads one node of a parsed JSON text; undefined when there is none. */
@@ -6,7 +6,7 @@ export type ReadPath = (root: unknown) => unknown;
 
 export type CompiledPath =
   | { readonly ok: true; readonly read: ReadPath; readonly segments: readonly PathSegment[] }
-  | { readonly ok: false; readonly message: string };
+  | RefusedPath;
 
 const environment = new JSONPathEnvironment();
 
@@ -22,29 +22,57 @@ export type PathSegment = string | number;
  * Only own properties of objects and elements of arrays are ever read.
  */
 export function compilePath(source: string): CompiledPath {
+  const parsed = parsePath(source);
+  if (!parsed.ok) return parsed;
+  const { query, prefixLength } = parsed;
+  if (!query.singularQuery()) {
+    const message = `expected a path to one node, of names and indexes only; ${source} may select more than one`;
+    return refusedAt(source, offsetOfChoice(query) - prefixLength, message);
+  }
+  const segments: PathSegment[] = [];
+  for (const segment of query.segments) {
+    const singular = singularSegment(segment, source, prefixLength);
+    if (typeof singular === 'object') return singular;
+    if (singular !== undefined) segments.push(singular);
+  }
+  return { ok: true, read: readerOf(segments), segments };
+}
+
+export interface RefusedPath {
+  readonly ok: false;
+  readonly message: string;
+}
+
+type ParsedPath = { readonly ok: true; readonly query: JSONPathQuery; readonly prefixLength: number };
+
+/** Parses any query of RFC 9535; without the leading `$.`, that is understood, and `prefixLength` long. */
+export function parsePath(source: string): ParsedPath | RefusedPath {
   const prefix = source.startsWith('$') ? '' : source.startsWith('[') ? '$' : '$.';
-  let query: JSONPathQuery;
   try {
-    query = environment.compile(prefix + source);
+    return { ok: true, query: environment.compile(prefix + source), prefixLength: prefix.length };
   } catch (error) {
     return { ok: false, message: describe(error, source, prefix.length) };
   }
-  if (!query.singularQuery()) {
-    const at = position(source, offsetOfChoice(query) - prefix.length);
-    const message = `expected a path to one node, of names and indexes only; ${source} may select more than one`;
-    return { ok: false, message: `${at}: ${message}` };
-  }
-  const segments: PathSegment[] = [];
-  for (const { selectors } of query.segments) {
-    const selector = selectors[0] as unknown as { name?: string; index: number; token: Token };
-    const { name } = selector;
-    if (name !== undefined && selector.token.kind === TokenKind.NAME && !SHORTHAND_NAME.test(name)) {
-      const at = position(source, selector.token.index - prefix.length);
-      return { ok: false, message: `${at}: expected the name ${name} in brackets: ['${name}']` };
-    }
-    segments.push(name ?? selector.index);
-  }
-  return { ok: true, read: readerOf(segments), segments };
+}
+
+/** The name or index of a segment; undefined for one that may select more than one node. */
+export function singularSegment(
+  segment: JSONPathQuery['segments'][number],
+  source: string,
+  prefixLength: number,
+): PathSegment | RefusedPath | undefined {
+  if (!new JSONPathQuery(environment, [segment]).singularQuery()) return undefined;
+  const [selector] = segment.selectors;
+  if (selector instanceof jsonpath.selectors.IndexSelector) return selector.index;
+  if (!(selector instanceof jsonpath.selectors.NameSelector)) return undefined;
+  const { name, token } = selector;
+  if (token.kind !== TokenKind.NAME || SHORTHAND_NAME.test(name)) return name;
+  return refusedAt(source, token.index - prefixLength, `expected the name ${name} in brackets: ['${name}']`);
+}
+
+/** @param offset into what the user wrote */
+export function refusedAt(source: string, offset: number, message: string): RefusedPath {
+  return { ok: false, message: `${position(source, offset)}: ${message}` };
 }
 
 /** Where the first part of the path stands that may select more than one node. */
@@ -70,7 +98,7 @@ function position(source: string, offset: number): string {
   return `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
 }
 
-function readerOf(segments: readonly PathSegment[]): ReadPath {
+export function readerOf(segments: readonly PathSegment[]): ReadPath {
   const [first, second, ...rest] = segments.map(stepOf);
   if (first === undefined) return (root) => root;
   if (second === undefined) return first;
@@ -91,6 +119,6 @@ function stepOf(segment: PathSegment): ReadPath {
 }
 
 /** A JSON object: neither an array nor the stand-in for a number. */
-function isRecord(node: unknown): node is Readonly<Record<string, unknown>> {
+export function isRecord(node: unknown): node is Readonly<Record<string, unknown>> {
   return typeof node === 'object' && node !== null && !Array.isArray(node) && !(node instanceof NumericText);
 }

@@ -1,26 +1,49 @@
-import type { ChargeItemExtractor } from '@tollgate/contract';
-import { type Decimal, DecimalRangeError, parseDecimal, sign, sub } from '../../../kernel/decimal.js';
+import { type ChargeItemExtractor, SUM_NODES_MAX } from '@tollgate/contract';
+import {
+  add,
+  type Decimal,
+  DecimalRangeError,
+  equals,
+  parseDecimal,
+  sign,
+  sub,
+  ZERO,
+} from '../../../kernel/decimal.js';
 import { decimalFromJson, NumericText } from '../../../kernel/json.js';
 import { nothing } from './dimension.js';
-import { RatingFailure } from './failure.js';
+import { RatingFailure, type RatingNote } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
+import type { ReadNodes } from './sum-path.js';
 
-/** The quantity as sent; undefined when the event has none, and so no such charge item. */
-export type ReadQuantity = (rawJson: unknown) => Decimal | undefined | RatingFailure;
+/**
+ * The quantity as sent; undefined when the event has none, and so no such charge item.
+ * @param note notified of what was not as the rule expects, and is no failure
+ */
+export type ReadQuantity = (
+  rawJson: unknown,
+  note: (note: RatingNote) => void,
+) => Decimal | undefined | RatingFailure;
+
+type ReadPart = (rawJson: unknown) => Decimal | undefined | RatingFailure;
 
 /** Grammar of a decimal, to tell one that is out of range from text that is none. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/** What `path` reads, less what `less_paths` read. */
-export function compileQuantity(
-  { path, less_paths: lessPaths = [], type }: ChargeItemExtractor,
-  at: string,
-  issues: Issues,
-): ReadQuantity {
-  const readerOf = type === 'number' ? numberReader : textReader;
-  const compile = (source: string, place: string) => readerOf(issues.path(source, place) ?? nothing, place);
-  const readTotal = compile(path, `${at}.path`);
+/** What `path` reads and `sum_paths` add to it, less what `less_paths` read. */
+export function compileQuantity(config: ChargeItemExtractor, at: string, issues: Issues): ReadQuantity {
+  const { path, less_paths: lessPaths = [], sum_paths: sumPaths = [], type } = config;
+  const decimalOf = type === 'number' ? decimalOfNumber : decimalOfText;
+  const compile = (source: string, place: string): ReadPart =>
+    reader(issues.path(source, place) ?? nothing, decimalOf, place);
+  const terms = [
+    compile(path, `${at}.path`),
+    ...sumPaths.map((source, index) => {
+      const place = `${at}.sum_paths[${index}]`;
+      return sumReader(issues.sumPath(source, place) ?? (() => []), decimalOf, place);
+    }),
+  ];
+  const readTotal = terms.length === 1 ? (terms[0] as ReadPart) : sumOf(terms, `${at}.sum_paths`);
   const parts = lessPaths.map((source, index): Part => {
     const place = `${at}.less_paths[${index}]`;
     const message = `The quantity is negative once less_paths[${index}], ${source}, is subtracted.`;
@@ -30,74 +53,179 @@ export function compileQuantity(
       outOfRange: outOfRangeAt(place),
     };
   });
-  return parts.length === 0 ? readTotal : (rawJson) => remainder(readTotal(rawJson), parts, rawJson);
+  const areBeside = compileStatedTotal(config, at, compile);
+  if (parts.length === 0) return readTotal;
+  const excess = excessOf(config, at);
+  return (rawJson, note) => {
+    const total = readTotal(rawJson);
+    if (total === undefined || total instanceof RatingFailure) return total;
+    return remainder(total, parts, rawJson, areBeside, excess, note);
+  };
 }
 
 /** A quantity that the total includes and another charge item reports. */
 interface Part {
-  readonly read: ReadQuantity;
+  readonly read: ReadPart;
   readonly tooMuch: RatingFailure;
   readonly outOfRange: RatingFailure;
 }
 
+/** What the quantity is, and what is noted, where the parts come to more than the total; undefined where it fails. */
+interface Excess {
+  readonly quantity: (total: Decimal) => Decimal;
+  readonly note: RatingNote;
+}
+
+function excessOf({ on_negative: mode, metric, name }: ChargeItemExtractor, at: string): Excess | undefined {
+  if (mode === undefined || mode === 'fail') return undefined;
+  const who = name ?? metric;
+  const exceeded = `What is subtracted for ${who} is more than there is`;
+  const path = `${at}.less_paths`;
+  return mode === 'clamp'
+    ? {
+        quantity: () => ZERO,
+        note: { code: 'quantity_clamped', metric, path, message: `${exceeded}: its quantity is 0.` },
+      }
+    : {
+        quantity: (total) => total,
+        note: { code: 'quantity_kept', metric, path, message: `${exceeded}: nothing was subtracted.` },
+      };
+}
+
 function remainder(
-  total: ReturnType<ReadQuantity>,
+  total: Decimal,
   parts: readonly Part[],
   rawJson: unknown,
-): ReturnType<ReadQuantity> {
-  if (total === undefined || total instanceof RatingFailure) return total;
+  areBeside: AreBeside,
+  excess: Excess | undefined,
+  note: (note: RatingNote) => void,
+): Decimal | RatingFailure {
   let rest = total;
-  for (const { read, tooMuch, outOfRange } of parts) {
-    const part = read(rawJson);
-    if (part instanceof RatingFailure) return part;
-    if (part === undefined) continue;
-    const less = difference(rest, part);
-    if (less === undefined) return outOfRange;
-    if (sign(less) < 0) return tooMuch;
+  let tooMuch: RatingFailure | undefined;
+  for (const part of parts) {
+    const value = part.read(rawJson);
+    if (value instanceof RatingFailure) return value;
+    if (value === undefined) continue;
+    const less = inRange(() => sub(rest, value));
+    if (less === undefined) return part.outOfRange;
+    if (sign(less) < 0) tooMuch ??= part.tooMuch;
     rest = less;
   }
-  return rest;
+  const beside = areBeside(total, rest, rawJson);
+  if (beside instanceof RatingFailure) return beside;
+  if (beside) return total;
+  if (tooMuch === undefined) return rest;
+  if (excess === undefined) return tooMuch;
+  note(excess.note);
+  return excess.quantity(total);
+}
+
+/** Whether the parts, of which `rest` is what they leave of `total`, are counted beside the total. */
+type AreBeside = (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
+
+function compileStatedTotal(
+  { stated_total: stated }: ChargeItemExtractor,
+  at: string,
+  compile: (source: string, place: string) => ReadPart,
+): AreBeside {
+  if (stated === undefined) return () => false;
+  const place = `${at}.stated_total`;
+  const readStated = compile(stated.path, `${place}.path`);
+  const others = (stated.other_paths ?? []).map((source, index) =>
+    compile(source, `${place}.other_paths[${index}]`),
+  );
+  const readOthers = sumOf(others, `${place}.other_paths`);
+  const outOfRange = outOfRangeAt(place);
+  return (total, rest, rawJson) => {
+    const found = readStated(rawJson);
+    if (found === undefined || found instanceof RatingFailure) return found ?? false;
+    const other = readOthers(rawJson) ?? ZERO;
+    if (other instanceof RatingFailure) return other;
+    // total + others + parts, where the parts are total - rest.
+    const sum = inRange(() => add(add(total, other), sub(total, rest)));
+    return sum === undefined ? outOfRange : equals(sum, found);
+  };
+}
+
+/** The sum of what the event has of these; undefined where it has none of them. */
+function sumOf(terms: readonly ReadPart[], at: string): ReadPart {
+  const outOfRange = outOfRangeAt(at);
+  return (rawJson) => {
+    let sum: Decimal | undefined;
+    for (const read of terms) {
+      const value = read(rawJson);
+      if (value instanceof RatingFailure) return value;
+      if (value === undefined) continue;
+      const before: Decimal = sum ?? ZERO;
+      sum = inRange(() => add(before, value));
+      if (sum === undefined) return outOfRange;
+    }
+    return sum;
+  };
+}
+
+function sumReader(read: ReadNodes, decimalOf: DecimalOf, at: string): ReadPart {
+  const readValue = reader((value) => value, decimalOf, at);
+  const outOfRange = outOfRangeAt(at);
+  const message = `The path looks at more than ${SUM_NODES_MAX} entries (SUM_NODES_MAX).`;
+  const tooLong = new RatingFailure('quantity_list_too_long', message, at);
+  return (rawJson) => {
+    const nodes = read(rawJson);
+    if (nodes === undefined) return tooLong;
+    let sum: Decimal | undefined;
+    for (const node of nodes) {
+      const value = readValue(node);
+      if (value instanceof RatingFailure) return value;
+      if (value === undefined) continue;
+      const before: Decimal = sum ?? ZERO;
+      sum = inRange(() => add(before, value));
+      if (sum === undefined) return outOfRange;
+    }
+    return sum;
+  };
 }
 
 /** Undefined where the digits of both together are more than a decimal holds. */
-function difference(a: Decimal, b: Decimal): Decimal | undefined {
+function inRange(compute: () => Decimal): Decimal | undefined {
   try {
-    return sub(a, b);
+    return compute();
   } catch (error) {
     if (error instanceof DecimalRangeError) return undefined;
     throw error;
   }
 }
 
-function numberReader(read: ReadPath, at: string): ReadQuantity {
-  const { mismatch, outOfRange, checked } = quantityFailures(at, 'a JSON number');
-  return (rawJson) => {
-    const value = read(rawJson);
-    if (typeof value === 'number' || value instanceof NumericText) {
-      return checked(decimalFromJson(value) ?? outOfRange);
-    }
-    return value === undefined || value === null ? undefined : mismatch;
-  };
+/** How a type of quantity is written, and the decimal of a value of it; undefined for a value of another type. */
+interface DecimalOf {
+  readonly expected: string;
+  readonly convert: (value: unknown, outOfRange: RatingFailure) => Decimal | RatingFailure | undefined;
 }
 
-function textReader(read: ReadPath, at: string): ReadQuantity {
-  const { mismatch, outOfRange, checked } = quantityFailures(at, 'a decimal in a string, such as "1.5"');
-  return (rawJson) => {
-    const value = read(rawJson);
-    if (typeof value === 'string') {
-      return checked(parseDecimal(value) ?? (DECIMAL_TEXT.test(value) ? outOfRange : mismatch));
-    }
-    return value === undefined || value === null ? undefined : mismatch;
-  };
-}
+const decimalOfNumber: DecimalOf = {
+  expected: 'a JSON number',
+  convert: (value, outOfRange) =>
+    typeof value === 'number' || value instanceof NumericText
+      ? (decimalFromJson(value) ?? outOfRange)
+      : undefined,
+};
 
-function quantityFailures(at: string, expected: string) {
+const decimalOfText: DecimalOf = {
+  expected: 'a decimal in a string, such as "1.5"',
+  convert: (value, outOfRange) =>
+    typeof value === 'string'
+      ? (parseDecimal(value) ?? (DECIMAL_TEXT.test(value) ? outOfRange : undefined))
+      : undefined,
+};
+
+function reader(read: ReadPath, { expected, convert }: DecimalOf, at: string): ReadPart {
   const negative = new RatingFailure('quantity_negative', 'The quantity is negative.', at);
-  return {
-    mismatch: new RatingFailure('quantity_type_mismatch', `The quantity is not ${expected}.`, at),
-    outOfRange: outOfRangeAt(at),
-    checked: (quantity: Decimal | RatingFailure) =>
-      quantity instanceof RatingFailure || sign(quantity) >= 0 ? quantity : negative,
+  const mismatch = new RatingFailure('quantity_type_mismatch', `The quantity is not ${expected}.`, at);
+  const outOfRange = outOfRangeAt(at);
+  return (rawJson) => {
+    const value = read(rawJson);
+    if (value === undefined || value === null) return undefined;
+    const quantity = convert(value, outOfRange) ?? mismatch;
+    return quantity instanceof RatingFailure || sign(quantity) >= 0 ? quantity : negative;
   };
 }
 

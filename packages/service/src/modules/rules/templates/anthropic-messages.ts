@@ -1,6 +1,9 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
 import { tokenItems, tokens } from './tokens.js';
 
+/** What the API used to shorten the conversation by itself; the counts of the message leave it out. */
+const COMPACTION = "usage.iterations[?@.type == 'compaction']";
+
 /**
  * `input_tokens` is what is neither read from nor written to the cache. `cache_creation_input_tokens` is the total of
  * the writes of both lifetimes, `output_tokens` includes thinking.
@@ -20,19 +23,29 @@ export const anthropicMessages: ExtractorTemplate = {
     { name: 'inference_geo', path: 'usage.inference_geo', type: 'string' },
   ],
   charge_item_extractors: [
-    tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens'),
-    tokens('Cached input tokens', 'llm.cached_input_tokens', 'usage.cache_read_input_tokens'),
-    tokens('Cache write tokens, 5 minutes', 'llm.cache_write_tokens', 'usage.cache_creation_input_tokens', [
-      'usage.cache_creation.ephemeral_1h_input_tokens',
-    ]),
+    tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens', {
+      sum_paths: [`${COMPACTION}.input_tokens`],
+    }),
+    tokens('Cached input tokens', 'llm.cached_input_tokens', 'usage.cache_read_input_tokens', {
+      sum_paths: [`${COMPACTION}.cache_read_input_tokens`],
+    }),
+    tokens('Cache write tokens, 5 minutes', 'llm.cache_write_tokens', 'usage.cache_creation_input_tokens', {
+      sum_paths: [
+        `${COMPACTION}.cache_creation.ephemeral_5m_input_tokens`,
+        "usage.iterations[?@.type == 'compaction' && !@.cache_creation].cache_creation_input_tokens",
+      ],
+      less_paths: ['usage.cache_creation.ephemeral_1h_input_tokens'],
+    }),
     tokens(
       'Cache write tokens, 1 hour',
       'llm.cache_write_1h_tokens',
       'usage.cache_creation.ephemeral_1h_input_tokens',
+      { sum_paths: [`${COMPACTION}.cache_creation.ephemeral_1h_input_tokens`] },
     ),
-    tokens('Output tokens', 'llm.output_tokens', 'usage.output_tokens', [
-      'usage.output_tokens_details.thinking_tokens',
-    ]),
+    tokens('Output tokens', 'llm.output_tokens', 'usage.output_tokens', {
+      sum_paths: [`${COMPACTION}.output_tokens`],
+      less_paths: ['usage.output_tokens_details.thinking_tokens'],
+    }),
     tokens('Thinking tokens', 'llm.reasoning_tokens', 'usage.output_tokens_details.thinking_tokens'),
     {
       name: 'Web searches',
@@ -83,6 +96,41 @@ export const anthropicMessages: ExtractorTemplate = {
         ),
         { metric: 'llm.web_search_requests', unit: 'request', quantity: '2' },
       ],
+    },
+    {
+      title: 'A response whose conversation was compacted on the way',
+      raw_json: {
+        id: 'msg_01compact',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude-opus-4-6',
+        content: [{ type: 'text', text: 'Here is the plan.' }],
+        stop_reason: 'end_turn',
+        usage: {
+          input_tokens: 700,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0,
+          output_tokens: 1300,
+          iterations: [
+            {
+              type: 'compaction',
+              input_tokens: 60000,
+              cache_creation_input_tokens: 0,
+              cache_read_input_tokens: 0,
+              output_tokens: 500,
+            },
+            { type: 'message', input_tokens: 700, output_tokens: 1300 },
+          ],
+        },
+      },
+      subject: null,
+      dimensions: { model: 'claude-opus-4-6' },
+      charge_items: tokenItems(
+        ['llm.input_tokens', '60700'],
+        ['llm.cached_input_tokens', '0'],
+        ['llm.cache_write_tokens', '0'],
+        ['llm.output_tokens', '1800'],
+      ),
     },
     {
       title: 'The final message of a stream',

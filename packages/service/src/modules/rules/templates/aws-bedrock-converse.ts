@@ -18,9 +18,9 @@ export const awsBedrockConverse: ExtractorTemplate = {
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', 'usage.inputTokens'),
     tokens('Cached input tokens', 'llm.cached_input_tokens', 'usage.cacheReadInputTokens'),
-    tokens('Cache write tokens', 'llm.cache_write_tokens', 'usage.cacheWriteInputTokens', [
-      'gateway.cache_write_1h_tokens',
-    ]),
+    tokens('Cache write tokens', 'llm.cache_write_tokens', 'usage.cacheWriteInputTokens', {
+      less_paths: ['gateway.cache_write_1h_tokens'],
+    }),
     tokens('Cache write tokens, 1 hour', 'llm.cache_write_1h_tokens', 'gateway.cache_write_1h_tokens'),
     tokens('Output tokens', 'llm.output_tokens', 'usage.outputTokens'),
   ],

@@ -22,17 +22,15 @@ export const googleGemini: ExtractorTemplate = {
     { name: 'traffic_type', path: `${USAGE}.trafficType`, type: 'string' },
   ],
   charge_item_extractors: [
-    tokens('Input tokens', 'llm.input_tokens', `${USAGE}.promptTokenCount`, [
-      `${USAGE}.cachedContentTokenCount`,
-      'gateway.input_audio_tokens',
-    ]),
+    tokens('Input tokens', 'llm.input_tokens', `${USAGE}.promptTokenCount`, {
+      less_paths: [`${USAGE}.cachedContentTokenCount`, 'gateway.input_audio_tokens'],
+    }),
     tokens('Tool use input tokens', 'llm.input_tokens', `${USAGE}.toolUsePromptTokenCount`),
     tokens('Cached input tokens', 'llm.cached_input_tokens', `${USAGE}.cachedContentTokenCount`),
     tokens('Audio input tokens', 'llm.input_audio_tokens', 'gateway.input_audio_tokens'),
-    tokens('Output tokens', 'llm.output_tokens', `${USAGE}.candidatesTokenCount`, [
-      'gateway.output_audio_tokens',
-      'gateway.output_image_tokens',
-    ]),
+    tokens('Output tokens', 'llm.output_tokens', `${USAGE}.candidatesTokenCount`, {
+      less_paths: ['gateway.output_audio_tokens', 'gateway.output_image_tokens'],
+    }),
     tokens('Thought tokens', 'llm.reasoning_tokens', `${USAGE}.thoughtsTokenCount`),
     tokens('Audio output tokens', 'llm.output_audio_tokens', 'gateway.output_audio_tokens'),
     tokens('Image output tokens', 'llm.output_image_tokens', 'gateway.output_image_tokens'),

@@ -15,9 +15,10 @@ const tableOf = (section: string) => section.split('\n').filter((line) => line.s
 /** The charge items of a template as the guide shows them: what is subtracted is named by the item that reports it. */
 function chargeItemTable({ charge_item_extractors: items }: ExtractorTemplate): string[] {
   const nameOf = (path: string) => items.find((item) => item.path === path)?.name;
-  const rows = items.map(({ name, metric, unit, path, less_paths: lessPaths = [] }) => {
+  const rows = items.map(({ name, metric, unit, path, sum_paths: sumPaths, less_paths: lessPaths = [] }) => {
     const less = lessPaths.map((lessPath) => `*${nameOf(lessPath)}*`).join(', ');
-    const quantity = less === '' ? `\`${path}\`` : `\`${path}\` less ${less}`;
+    const total = sumPaths === undefined ? `\`${path}\`` : `\`${path}\` plus compaction`;
+    const quantity = less === '' ? total : `${total} less ${less}`;
     return `| ${name} | \`${metric}\` | ${unit} | ${quantity} |`;
   });
   return ['| Charge item | Metric | Unit | Quantity |', '|---|---|---|---|', ...rows];

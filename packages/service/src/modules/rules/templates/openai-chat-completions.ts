@@ -4,7 +4,11 @@ import { tokenItems, tokens } from './tokens.js';
 const PROMPT = 'usage.prompt_tokens_details';
 const COMPLETION = 'usage.completion_tokens_details';
 
-/** `prompt_tokens` and `completion_tokens` are totals: cached, written, audio and reasoning tokens are in them. */
+/**
+ * `prompt_tokens` and `completion_tokens` are totals: cached, written, audio and reasoning tokens are in them. Servers that
+ * speak the same protocol do not all agree: xAI counts reasoning beside `completion_tokens`, as its `total_tokens` shows,
+ * and may report more cached tokens than prompt tokens, which then are not among them.
+ */
 export const openaiChatCompletions: ExtractorTemplate = {
   id: 'openai_chat_completions',
   title: 'OpenAI Chat Completions',
@@ -19,22 +23,47 @@ export const openaiChatCompletions: ExtractorTemplate = {
     { name: 'service_tier', path: 'service_tier', type: 'string' },
   ],
   charge_item_extractors: [
-    tokens('Input tokens', 'llm.input_tokens', 'usage.prompt_tokens', [
-      `${PROMPT}.cached_tokens`,
-      `${PROMPT}.cache_write_tokens`,
-      `${PROMPT}.audio_tokens`,
-    ]),
+    tokens('Input tokens', 'llm.input_tokens', 'usage.prompt_tokens', {
+      less_paths: [`${PROMPT}.cached_tokens`, `${PROMPT}.cache_write_tokens`, `${PROMPT}.audio_tokens`],
+      on_negative: 'keep',
+    }),
     tokens('Cached input tokens', 'llm.cached_input_tokens', `${PROMPT}.cached_tokens`),
     tokens('Cache write tokens', 'llm.cache_write_tokens', `${PROMPT}.cache_write_tokens`),
     tokens('Audio input tokens', 'llm.input_audio_tokens', `${PROMPT}.audio_tokens`),
-    tokens('Output tokens', 'llm.output_tokens', 'usage.completion_tokens', [
-      `${COMPLETION}.reasoning_tokens`,
-      `${COMPLETION}.audio_tokens`,
-    ]),
+    tokens('Output tokens', 'llm.output_tokens', 'usage.completion_tokens', {
+      less_paths: [`${COMPLETION}.reasoning_tokens`, `${COMPLETION}.audio_tokens`],
+      stated_total: { path: 'usage.total_tokens', other_paths: ['usage.prompt_tokens'] },
+    }),
     tokens('Reasoning tokens', 'llm.reasoning_tokens', `${COMPLETION}.reasoning_tokens`),
     tokens('Audio output tokens', 'llm.output_audio_tokens', `${COMPLETION}.audio_tokens`),
   ],
   samples: [
+    {
+      title: 'A response of xAI, whose reasoning is counted beside its output',
+      raw_json: {
+        id: '0daf962f-a275-4a3c-839a-047854645532',
+        object: 'chat.completion',
+        model: 'grok-3-mini',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }],
+        usage: {
+          prompt_tokens: 40,
+          completion_tokens: 25,
+          total_tokens: 365,
+          prompt_tokens_details: { cached_tokens: 8, audio_tokens: 0 },
+          completion_tokens_details: { reasoning_tokens: 300, audio_tokens: 0 },
+        },
+      },
+      subject: null,
+      dimensions: { model: 'grok-3-mini' },
+      charge_items: tokenItems(
+        ['llm.input_tokens', '32'],
+        ['llm.cached_input_tokens', '8'],
+        ['llm.input_audio_tokens', '0'],
+        ['llm.output_tokens', '25'],
+        ['llm.reasoning_tokens', '300'],
+        ['llm.output_audio_tokens', '0'],
+      ),
+    },
     {
       title: 'A response with cached input and reasoning',
       raw_json: {

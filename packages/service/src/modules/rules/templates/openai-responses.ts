@@ -19,13 +19,15 @@ export const openaiResponses: ExtractorTemplate = {
     { name: 'service_tier', path: 'service_tier', type: 'string' },
   ],
   charge_item_extractors: [
-    tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens', [
-      `${INPUT}.cached_tokens`,
-      `${INPUT}.cache_write_tokens`,
-    ]),
+    tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens', {
+      less_paths: [`${INPUT}.cached_tokens`, `${INPUT}.cache_write_tokens`],
+      on_negative: 'keep',
+    }),
     tokens('Cached input tokens', 'llm.cached_input_tokens', `${INPUT}.cached_tokens`),
     tokens('Cache write tokens', 'llm.cache_write_tokens', `${INPUT}.cache_write_tokens`),
-    tokens('Output tokens', 'llm.output_tokens', 'usage.output_tokens', [`${OUTPUT}.reasoning_tokens`]),
+    tokens('Output tokens', 'llm.output_tokens', 'usage.output_tokens', {
+      less_paths: [`${OUTPUT}.reasoning_tokens`],
+    }),
     tokens('Reasoning tokens', 'llm.reasoning_tokens', `${OUTPUT}.reasoning_tokens`),
   ],
   samples: [

@@ -8,7 +8,7 @@ import {
 } from '@tollgate/contract';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { compilePath } from '../extract/path.js';
+import { compileSumPath } from '../extract/sum-path.js';
 import { itemsOf, rate } from '../testing.js';
 import { expandTemplate, TEMPLATES } from './index.js';
 
@@ -77,6 +77,8 @@ const TOKENS_IN_ALL: Readonly<Record<string, readonly string[]>> = {
     'usage.cache_creation_input_tokens',
     'usage.cache_read_input_tokens',
     'usage.output_tokens',
+    "usage.iterations[?@.type == 'compaction'].input_tokens",
+    "usage.iterations[?@.type == 'compaction'].output_tokens",
   ],
   google_gemini: ['usageMetadata.totalTokenCount'],
   aws_bedrock_converse: ['usage.totalTokens'],
@@ -95,9 +97,9 @@ describe('the tokens of a call', () => {
       const charged = charge_items
         .filter(({ unit }) => unit === 'token')
         .map(({ quantity }) => Number(quantity));
-      const stated = (TOKENS_IN_ALL[id] ?? []).map((path) => {
-        const compiled = compilePath(path);
-        return compiled.ok ? Number(compiled.read(raw_json)) : Number.NaN;
+      const stated = (TOKENS_IN_ALL[id] ?? []).flatMap((path) => {
+        const compiled = compileSumPath(path);
+        return compiled.ok ? (compiled.read(raw_json) ?? []).map(Number) : [Number.NaN];
       });
       const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
       expect(sum(charged)).toBe(sum(stated));

@@ -1,14 +1,19 @@
 import type { ChargeItemExtractor, ExtractorTemplateSample } from '@tollgate/contract';
 
-/** Tokens of a call of a language model, less those of the total that other items of the template report. */
+type Adjustments = Pick<ChargeItemExtractor, 'sum_paths' | 'less_paths' | 'on_negative' | 'stated_total'>;
+
+/**
+ * Tokens of a call of a language model: what the path reads and `sum_paths` add, less those that other items of the
+ * template report. Counts of providers do not always add up: unless it is said otherwise, the rest is then 0.
+ */
 export function tokens(
   name: string,
   metric: `llm.${string}_tokens`,
   path: string,
-  lessPaths: readonly string[] = [],
+  adjustments: Adjustments = {},
 ): ChargeItemExtractor {
-  const less = lessPaths.length === 0 ? {} : { less_paths: [...lessPaths] };
-  return { name, metric, path, ...less, type: 'number', unit: 'token' };
+  const onNegative = adjustments.less_paths === undefined ? {} : { on_negative: 'clamp' as const };
+  return { name, metric, path, ...onNegative, ...adjustments, type: 'number', unit: 'token' };
 }
 
 /** The charge items of a sample: each metric with its number of tokens. */
