@@ -41,6 +41,7 @@ const CUSTOMER = 'cust_001';
 const SETTLE_TIMEOUT_MS = 60_000;
 
 process.env.TOLLGATE_WEBHOOK_ALLOW_PRIVATE = '1';
+process.env.TOLLGATE_PAYMENT_PROVIDER = 'sandbox';
 const receiver = createServer((_request, response) => response.writeHead(204).end());
 await new Promise((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 const stateFolder = mkdtempSync(join(tmpdir(), 'tollgate-screenshots-'));

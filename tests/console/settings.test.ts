@@ -95,6 +95,13 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await tab('Plan and usage');
     await plan().getByText('baseline').waitFor();
     await buy('Growth');
+    const dialog = page.getByRole('dialog', { name: 'What you lose with Growth' });
+    await dialog.getByText('Days of history: 365 instead of unlimited.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('listitem', { name: 'Launch' }).getByLabel('less than now').first().waitFor();
+    await buy('Growth');
+    await dialog.getByRole('button', { name: 'Buy Growth anyway' }).click();
     await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
     await page.getByRole('alert').getByText('The card was declined').waitFor();
     await page.getByRole('link', { name: 'Cancel and go back' }).click();
@@ -110,6 +117,8 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByText(/is paid and in force until/).waitFor();
     await plan().getByText('active').waitFor();
     await plan().getByRole('heading', { name: 'growth' }).waitFor();
+    await plan().getByText('Older usage is hidden since your plan changed.').waitFor();
+    await page.getByRole('region', { name: 'Payments' }).getByText('Tollgate Growth, one month').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByText(/is paid and in force/).waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
@@ -126,6 +135,18 @@ describe.runIf(hasBrowser)('settings in the console', () => {
       total_count: 2,
       orders: [{ status: 'paid' }, { status: 'paid' }],
     });
+  });
+
+  it('says that plans cannot be bought where the service takes no payments', async () => {
+    await page.route('**/v1/plans', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), payment_provider: null } });
+    });
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/settings/plan`);
+    await page.getByText('this service takes no payments').waitFor();
+    await page.getByRole('listitem', { name: 'Launch' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Buy / }).count()).toBe(0);
+    await page.unroute('**/v1/plans');
   });
 
   it('tells of an address that leads nowhere', async () => {

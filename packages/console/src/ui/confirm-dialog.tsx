@@ -24,7 +24,7 @@ export function ConfirmDialog({
 }) {
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
-      <p className="text-[13px] text-ink-soft">{children}</p>
+      <div className="text-[13px] text-ink-soft">{children}</div>
       {change.isError && (
         <div className="mt-4">
           <FailureNote error={change.error} />

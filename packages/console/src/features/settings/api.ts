@@ -130,3 +130,17 @@ export function useLastOrder(options: { readonly refetchInterval: number | false
     ...options,
   });
 }
+
+const PAYMENTS_SHOWN = 10;
+
+/** The last paid orders of the tenant, newest first. */
+export function usePayments() {
+  const tenant = useTenantPath();
+  return useQuery({
+    queryKey: ['payments', tenant],
+    queryFn: async () => {
+      const path = withQuery(`${tenant}/payments/orders`, { status: 'paid', limit: PAYMENTS_SHOWN });
+      return (await request<{ orders: PaymentOrder[] }>('GET', path)).orders;
+    },
+  });
+}

@@ -1,0 +1,128 @@
+import { type CatalogPlan, type Entitlement, HISTORY_GRACE_DAYS, UNLIMITED } from '@tollgate/contract';
+import { count } from '../../format.js';
+
+/** One thing that a plan gives, beside what the tenant has of it now. */
+export interface ComparedAllowance {
+  readonly name: string;
+  /** What the plan gives, as a person reads it. */
+  readonly offered: string;
+  /** What the tenant has now. */
+  readonly present: string;
+  readonly change: 'less' | 'same' | 'more';
+  /** What buying the plan takes away; undefined unless it gives less. */
+  readonly loss: string | undefined;
+}
+
+type Allowances = CatalogPlan | Entitlement;
+type UsageKey = Exclude<keyof Entitlement['usage'], 'events_this_month'>;
+
+/** Limits of things that exist: those beyond a smaller limit stay, and no new one can be added. */
+const COUNTED = [
+  ['max_development_projects', 'Development projects', 'development_projects'],
+  ['max_release_projects', 'Release projects', 'release_projects'],
+  ['max_subject_routes', 'Subject routes', 'subject_routes'],
+  ['max_usage_controls', 'Usage controls', 'usage_controls'],
+] as const satisfies readonly (readonly [keyof CatalogPlan & keyof Entitlement, string, UsageKey])[];
+
+/** Everything that a plan gives, compared with what the tenant has. */
+export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAllowance[] {
+  const used = present.usage.events_this_month;
+  return [
+    compareNumber('Events a month', present.monthly_event_limit, plan.monthly_event_limit, () =>
+      used >= plan.monthly_event_limit
+        ? `You have sent ${count(used)} this month: further events would be refused.`
+        : undefined,
+    ),
+    ...COUNTED.map(([limit, name, usage]) =>
+      compareNumber(name, present[limit], plan[limit], () =>
+        present.usage[usage] > plan[limit]
+          ? `You have ${count(present.usage[usage])}: they stay, and no new one can be added.`
+          : undefined,
+      ),
+    ),
+    compareNumber(
+      'Days of history',
+      present.retention_days,
+      plan.retention_days,
+      () =>
+        `Older usage is hidden at once, and deleted ${HISTORY_GRACE_DAYS} days later unless you buy a longer plan before.`,
+    ),
+    compareNumber('Days back that events are taken', daysBack(present), daysBack(plan)),
+    compareNumber('Days ahead that events are taken', daysAhead(present), daysAhead(plan)),
+    compareSwitch(
+      'Separate storage for new release projects',
+      present.requires_release_project_usage_storage,
+      plan.requires_release_project_usage_storage,
+    ),
+    ...compareFeatures(present.features, plan.features),
+  ];
+}
+
+/** What buying the plan takes away, one sentence or two each. The rest of another plan that is in force ends, too. */
+export function lossesOf(present: Entitlement, plan: CatalogPlan): string[] {
+  const losses = comparePlan(present, plan).flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
+  const isReplaced = present.status === 'active' && present.plan_id !== plan.id;
+  return isReplaced ? [...losses, `The time left of your plan ${present.plan_id} ends at once.`] : losses;
+}
+
+/** How people call a feature. */
+export function featureName(name: string): string {
+  return name === 'budgets' ? 'budget leases' : name;
+}
+
+function compareNumber(
+  name: string,
+  present: number,
+  offered: number,
+  consequence: () => string | undefined = () => undefined,
+): ComparedAllowance {
+  const texts = { name, present: limitText(present), offered: limitText(offered) };
+  const change = isMore(present, offered) ? 'less' : isMore(offered, present) ? 'more' : 'same';
+  if (change !== 'less') return { ...texts, change, loss: undefined };
+  const loss = `${name}: ${texts.offered} instead of ${texts.present}.`;
+  const after = consequence();
+  return { ...texts, change, loss: after === undefined ? loss : `${loss} ${after}` };
+}
+
+function compareFeatures(
+  present: Entitlement['features'],
+  offered: CatalogPlan['features'],
+): ComparedAllowance[] {
+  const names = [...new Set([...Object.keys(present), ...Object.keys(offered)])].sort();
+  return names.map((name) =>
+    compareSwitch(capitalized(featureName(name)), present[name] === true, offered[name] === true),
+  );
+}
+
+function compareSwitch(name: string, present: boolean, offered: boolean): ComparedAllowance {
+  return {
+    name,
+    present: present ? 'included' : 'not included',
+    offered: offered ? 'included' : 'not included',
+    change: present === offered ? 'same' : present ? 'less' : 'more',
+    loss:
+      present && !offered
+        ? `${name}: not included. What exists stays; nothing new can be created.`
+        : undefined,
+  };
+}
+
+function daysBack(allowances: Allowances): number {
+  return -allowances.release_project_usage_storage_dynamic_partition_start;
+}
+
+function daysAhead(allowances: Allowances): number {
+  return allowances.release_project_usage_storage_dynamic_partition_end;
+}
+
+function isMore(one: number, other: number): boolean {
+  return other !== UNLIMITED && (one === UNLIMITED || one > other);
+}
+
+function limitText(limit: number): string {
+  return limit === UNLIMITED ? 'unlimited' : count(limit);
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
