@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { AnalysisQuery, DimensionFilter, MeasureSchema } from './analysis.js';
 import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import { SUBJECT_TYPE_PATTERN } from './limits.js';
+import { Warnings } from './warnings.js';
 
 export const BOARD_NAME_CHARS_MAX = 80;
 export const BOARD_DESCRIPTION_CHARS_MAX = 500;
@@ -176,6 +177,9 @@ export const Chart = Type.Object(
   closed,
 );
 
+/** A chart that was just saved. */
+export const SavedChart = Type.Object({ ...Chart.properties, warnings: Warnings }, closed);
+
 export const BoardWithCharts = Type.Object(
   { board: Board, charts: Type.Array(Chart, { description: 'In the order of the board.' }) },
   closed,
@@ -205,6 +209,7 @@ export type Board = Static<typeof Board>;
 export type ChartInput = Static<typeof ChartInput>;
 export type ChartQuery = Static<typeof ChartQuery>;
 export type Chart = Static<typeof Chart>;
+export type SavedChart = Static<typeof SavedChart>;
 export type BoardWithCharts = Static<typeof BoardWithCharts>;
 export type BoardList = Static<typeof BoardList>;
 export type ReorderChartsBody = Static<typeof ReorderChartsBody>;

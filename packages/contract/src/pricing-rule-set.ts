@@ -20,6 +20,7 @@ import {
 } from './rule-parts.js';
 import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
+import { Warnings } from './warnings.js';
 
 /** Pricing rule sets that can price the charge items of one extractor rule set: published, and not archived. */
 export const PRICING_RULE_SETS_IN_FORCE_MAX = 50;
@@ -144,6 +145,9 @@ export const PricingRuleSet = Type.Object({
   published_at: Nullable(UnixSeconds),
 });
 
+/** A pricing rule set that was just saved or published. */
+export const SavedPricingRuleSet = Type.Object({ ...PricingRuleSet.properties, warnings: Warnings });
+
 /** Pricing rule sets, newest first; each shown by one of its versions. */
 export const PricingRuleSetPage = Type.Object({
   pricing_rule_sets: Type.Array(PricingRuleSet),
@@ -172,6 +176,7 @@ export type PricingRule = Static<typeof PricingRule>;
 export type PricingConfig = Static<typeof PricingConfig>;
 export type PricingRuleSetInput = Static<typeof PricingRuleSetInput>;
 export type PricingRuleSet = Static<typeof PricingRuleSet>;
+export type SavedPricingRuleSet = Static<typeof SavedPricingRuleSet>;
 export type PricingRuleSetPage = Static<typeof PricingRuleSetPage>;
 export type PricingRuleSetVersion = Static<typeof PricingRuleSetVersion>;
 export type PricingRuleSetVersionPage = Static<typeof PricingRuleSetVersionPage>;

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
 import { LimitRuleInput, limitRuleFields } from './limit-rule.js';
 import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN, USAGE_LIMIT_ANCHOR_S_MAX } from './limits.js';
+import { Warnings } from './warnings.js';
 
 /** On which a week begins. */
 export const WEEK_STARTS = [
@@ -90,6 +91,9 @@ export const SubjectRoute = Type.Object(
   closed,
 );
 
+/** A route that was just saved. */
+export const SavedSubjectRoute = Type.Object({ ...SubjectRoute.properties, warnings: Warnings }, closed);
+
 export const SubjectRouteListQuery = Type.Object(
   {
     subject_type: Type.Optional(SubjectType),
@@ -143,6 +147,7 @@ export const DirectLimitPage = Type.Object({ limits: Type.Array(DirectLimit), ..
 export type CreateSubjectRouteBody = Static<typeof CreateSubjectRouteBody>;
 export type UpdateSubjectRouteBody = Static<typeof UpdateSubjectRouteBody>;
 export type SubjectRoute = Static<typeof SubjectRoute>;
+export type SavedSubjectRoute = Static<typeof SavedSubjectRoute>;
 export type SubjectRouteListQuery = Static<typeof SubjectRouteListQuery>;
 export type SubjectRoutePage = Static<typeof SubjectRoutePage>;
 export type UpdateDirectLimitBody = Static<typeof UpdateDirectLimitBody>;

@@ -51,6 +51,14 @@ export const Warnings = Type.Array(Warning, {
     'What is doubtful about the request, which was carried out all the same; empty when nothing is.',
 });
 
+/** One answer carries so many warnings of a kind at most. */
+export const WARNINGS_MAX = 20;
+
+/** Returns a warning of the code about each of the first names. */
+export function warningsOf(code: WarningCode, names: Iterable<string>): Warning[] {
+  return [...new Set(names)].slice(0, WARNINGS_MAX).map((name) => warningOf(code, name));
+}
+
 /** Returns the warning of a code about a name. */
 export function warningOf(code: WarningCode, name: string): Warning {
   return { code, name, message: WARNINGS[code].message.replace('{name}', () => name) };

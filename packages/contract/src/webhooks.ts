@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { Warnings } from './warnings.js';
 
 /** Endpoints of one project. */
 export const WEBHOOK_ENDPOINTS_MAX = 20;
@@ -27,6 +28,8 @@ export const WEBHOOK_OWN_EVENTS = [
   'usage_limit.threshold_reached',
   USAGE_UNPRICED_EVENT,
   USAGE_FAILED_EVENT,
+  'payment.refunded',
+  'payment.disputed',
 ] as const;
 /** What an endpoint lists to get every event. */
 export const WEBHOOK_EVERY_EVENT = '*';
@@ -100,6 +103,10 @@ const endpointFields = {
 export const WebhookEndpoint = Type.Object(endpointFields, closed);
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
 
+/** An endpoint that was just replaced. */
+export const SavedWebhookEndpoint = Type.Object({ ...endpointFields, warnings: Warnings }, closed);
+export type SavedWebhookEndpoint = Static<typeof SavedWebhookEndpoint>;
+
 export const WebhookEndpointWithSecret = Type.Object(
   {
     ...endpointFields,
@@ -110,6 +117,13 @@ export const WebhookEndpointWithSecret = Type.Object(
   closed,
 );
 export type WebhookEndpointWithSecret = Static<typeof WebhookEndpointWithSecret>;
+
+/** An endpoint that was just created. */
+export const CreatedWebhookEndpoint = Type.Object(
+  { ...WebhookEndpointWithSecret.properties, warnings: Warnings },
+  closed,
+);
+export type CreatedWebhookEndpoint = Static<typeof CreatedWebhookEndpoint>;
 
 export const WebhookEndpointPage = Type.Object(
   { webhook_endpoints: Type.Array(WebhookEndpoint, { description: 'Newest first.' }), ...pageFields },

@@ -252,6 +252,7 @@ create table direct_limits (
   constraint direct_limits_project_id_route_id_limit_key_key UNIQUE (project_id, route_id, limit_key),
   constraint direct_limits_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metric_prefix'::text])))
 );
+CREATE INDEX direct_limits_by_webhook_event ON public.direct_limits USING btree (project_id, webhook_event) WHERE (webhook_event IS NOT NULL);
 
 create table entitlement_grants (
   tenant_id text not null,
@@ -703,6 +704,7 @@ create table usage_limit_plan_rules (
   constraint usage_limit_plan_rules_project_id_plan_version_id_limit_key_key UNIQUE (project_id, plan_version_id, limit_key),
   constraint usage_limit_plan_rules_selector_type_check CHECK ((selector_type = ANY (ARRAY['all'::text, 'metric'::text, 'metric_prefix'::text])))
 );
+CREATE INDEX usage_limit_plan_rules_by_webhook_event ON public.usage_limit_plan_rules USING btree (project_id, webhook_event) WHERE (webhook_event IS NOT NULL);
 
 create table usage_limit_plan_versions (
   tenant_id text not null,

@@ -1,3 +1,5 @@
+import type { Warning } from '@tollgate/contract';
+
 /** A refused request: what the service said, for people and for code. */
 export class ApiFailure extends Error {
   constructor(
@@ -42,6 +44,19 @@ export function onUnauthenticated(listener: () => void): () => void {
   };
 }
 
+let noteWarnings = (_: readonly Warning[]): void => {};
+
+/** Has `listener` called with the warnings of whatever was saved; none of them when there are none. @returns ends that */
+export function onSaved(listener: (warnings: readonly Warning[]) => void): () => void {
+  noteWarnings = listener;
+  return () => {
+    noteWarnings = () => {};
+  };
+}
+
+/** A query is no change: where its names are doubtful, what shows its answer says so. */
+const QUERY_PATH = /\/query$/;
+
 /**
  * Asks the service, as whoever is signed in. `path` is below `/api`: `/v1/me`, `/session`.
  * @throws ApiFailure for every answer that is not a success, and when there is no answer (`status` 0)
@@ -50,7 +65,9 @@ export async function request<T>(method: Method, path: string, options: RequestO
   const response = await send(method, path, options);
   const text = await response.text();
   if (!response.ok) throw failureOf(response.status, text);
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  const answer = text === '' ? undefined : JSON.parse(text);
+  if (method !== 'GET' && !QUERY_PATH.test(path)) noteWarnings(answer?.warnings ?? []);
+  return answer as T;
 }
 
 /** As `request`, for answers that are files or do not end: nothing but the head is read. */

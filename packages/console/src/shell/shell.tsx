@@ -9,6 +9,7 @@ import { Logo } from './logo.js';
 import { NAVIGATION } from './navigation.js';
 import { CONTENT_ID } from './page-header.js';
 import { ProjectSwitcher } from './project-switcher.js';
+import { SavedWarnings } from './saved-warnings.js';
 
 /** A board takes all the width that there is; everything else is read, and stays as wide as one reads well. */
 const BOARD = /^\/p\/[^/]+\/boards\/./;
@@ -69,6 +70,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       >
         {children}
       </main>
+      <SavedWarnings />
     </div>
   );
 }

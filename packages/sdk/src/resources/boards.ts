@@ -2,10 +2,10 @@ import type {
   Board,
   BoardList,
   BoardWithCharts,
-  Chart,
   ChartInput,
   CreateBoardBody,
   ReorderChartsBody,
+  SavedChart,
   UpdateBoardBody,
 } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
@@ -44,12 +44,12 @@ export class Boards {
   }
 
   /** On the board of its `board_id`, at the end unless it has a position. */
-  createChart(chart: ChartInput): Promise<Chart> {
+  createChart(chart: ChartInput): Promise<SavedChart> {
     return this.#transport.post(path`/analysis/boards/${chart.board_id}/charts`, chart);
   }
 
   /** Replaces the chart; position and size stay when they are left out. */
-  updateChart(chartId: string, chart: ChartInput): Promise<Chart> {
+  updateChart(chartId: string, chart: ChartInput): Promise<SavedChart> {
     return this.#transport.put(path`/analysis/charts/${chartId}`, chart);
   }
 

@@ -1,4 +1,10 @@
-import type { BudgetLease, BudgetLeaseList, BudgetLeaseListQuery, CreateLeaseBody } from '#contract';
+import type {
+  BudgetLease,
+  BudgetLeaseList,
+  BudgetLeaseListQuery,
+  CreatedBudgetLease,
+  CreateLeaseBody,
+} from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { path } from '../transport.js';
 
@@ -14,7 +20,10 @@ export class BudgetLeases {
    * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError: `limit_exceeded`,
    * `insufficient_funds`. Sent again with the same key, it is the same lease.
    */
-  create(lease: CreateLeaseBody, options: { readonly idempotencyKey?: string } = {}): Promise<BudgetLease> {
+  create(
+    lease: CreateLeaseBody,
+    options: { readonly idempotencyKey?: string } = {},
+  ): Promise<CreatedBudgetLease> {
     return this.#transport.post('/budget-leases', lease, options);
   }
 

@@ -4,6 +4,7 @@ import type {
   PricingRuleSetPage,
   PricingRuleSetVersionPage,
   RuleSetStatus,
+  SavedPricingRuleSet,
 } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
@@ -16,7 +17,7 @@ export class PricingRuleSets {
     this.#transport = transport;
   }
 
-  create(ruleSet: PricingRuleSetInput): Promise<PricingRuleSet> {
+  create(ruleSet: PricingRuleSetInput): Promise<SavedPricingRuleSet> {
     return this.#transport.post('/pricing-rule-sets', ruleSet);
   }
 
@@ -38,11 +39,11 @@ export class PricingRuleSets {
   }
 
   /** Replaces the draft, or opens the next version as one; what is published stays in force. */
-  update(ruleSetId: string, ruleSet: PricingRuleSetInput): Promise<PricingRuleSet> {
+  update(ruleSetId: string, ruleSet: PricingRuleSetInput): Promise<SavedPricingRuleSet> {
     return this.#transport.put(path`/pricing-rule-sets/${ruleSetId}`, ruleSet);
   }
 
-  publish(ruleSetId: string): Promise<PricingRuleSet> {
+  publish(ruleSetId: string): Promise<SavedPricingRuleSet> {
     return this.#transport.post(path`/pricing-rule-sets/${ruleSetId}/publish`);
   }
 

@@ -3,6 +3,7 @@ import type {
   DirectLimit,
   DirectLimitPage,
   LimitRuleInput,
+  SavedSubjectRoute,
   SubjectRoute,
   SubjectRouteListQuery,
   SubjectRoutePage,
@@ -20,7 +21,7 @@ export class SubjectRoutes {
     this.#transport = transport;
   }
 
-  create(route: CreateSubjectRouteBody): Promise<SubjectRoute> {
+  create(route: CreateSubjectRouteBody): Promise<SavedSubjectRoute> {
     return this.#transport.post('/subject-routes', route);
   }
 
@@ -34,7 +35,7 @@ export class SubjectRoutes {
   }
 
   /** What is left out stays as it is; `usage_limit_plan_id: null` unbinds the plan. */
-  update(routeId: string, change: UpdateSubjectRouteBody): Promise<SubjectRoute> {
+  update(routeId: string, change: UpdateSubjectRouteBody): Promise<SavedSubjectRoute> {
     return this.#transport.put(path`/subject-routes/${routeId}`, change);
   }
 

@@ -1,4 +1,6 @@
 import type {
+  CreatedWebhookEndpoint,
+  SavedWebhookEndpoint,
   WebhookDelivery,
   WebhookDeliveryDetail,
   WebhookDeliveryListQuery,
@@ -20,7 +22,7 @@ export class WebhookEndpoints {
   }
 
   /** The answer shows the secret, once. */
-  create(endpoint: WebhookEndpointInput): Promise<WebhookEndpointWithSecret> {
+  create(endpoint: WebhookEndpointInput): Promise<CreatedWebhookEndpoint> {
     return this.#transport.post('/webhook-endpoints', endpoint);
   }
 
@@ -33,7 +35,7 @@ export class WebhookEndpoints {
   }
 
   /** Replaces all but the secret, and enables the endpoint again. */
-  update(endpointId: string, endpoint: WebhookEndpointInput): Promise<WebhookEndpoint> {
+  update(endpointId: string, endpoint: WebhookEndpointInput): Promise<SavedWebhookEndpoint> {
     return this.#transport.put(path`/webhook-endpoints/${endpointId}`, endpoint);
   }
 

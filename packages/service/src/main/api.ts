@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
-import { registerAnalysisRoutes } from '../modules/analysis/index.js';
+import { KnownNames, registerAnalysisRoutes, usedNames } from '../modules/analysis/index.js';
 import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
 import {
   createEntitlements,
@@ -18,17 +18,23 @@ import {
   createApiCatalog,
   createLimitManagement,
   createRealtimeLimits,
+  eventsOfRules,
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
-import { appliedAliases, createRuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import {
+  appliedAliases,
+  createRuleSets,
+  isDefaultSubjectType,
+  registerRuleSetRoutes,
+} from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
-import { type App, createApp, type Readiness } from '../platform/http/index.js';
+import { type App, createApp, type ProjectRef, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import type { PostgresSegmentQueue } from '../platform/queue/index.js';
@@ -129,7 +135,8 @@ function registerModules(
   registerTenancyRoutes(app, { service: tenancy });
   registerRuleSetRoutes(app, ruleSets);
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
-  registerLimitRoutes(app, { postgres, metrics, admission });
+  const names = knownNames(clickhouse, history);
+  registerLimitRoutes(app, { postgres, metrics, admission, names });
   registerCatalogRoutes(app, {
     postgres,
     clock,
@@ -152,12 +159,20 @@ function registerModules(
   });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock });
-  const boards = createBoards({ postgres, clock });
+  const boards = createBoards({ postgres, clock, names });
   registerBoardRoutes(app, boards);
   const stopStreams = startStreams(app, stores, { ...parts, history, charts: boards.charts });
   registerTestRoutes(app, { ruleSets, clock });
   registerBacktestRoutes(app, { backtests });
-  registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate: config.webhookAllowPrivate }));
+  registerWebhookRoutes(
+    app,
+    createWebhooks({
+      postgres,
+      clock,
+      allowPrivate: config.webhookAllowPrivate,
+      eventsOfRules: (owner, names) => eventsOfRules(postgres.db, owner, names),
+    }),
+  );
   registerVerifyRoutes(app, { postgres, clickhouse, log });
   const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
@@ -165,13 +180,23 @@ function registerModules(
   };
 }
 
+function knownNames(
+  clickhouse: Stores['clickhouse'],
+  history: ReturnType<typeof createUsageHistory>,
+): KnownNames {
+  return new KnownNames({ read: async (project) => usedNames(clickhouse, await history.scopeOf(project)) });
+}
+
 /** One catalog for both: what is changed on this node counts here at once. */
 function registerLimitRoutes(
   app: App,
-  parts: { postgres: Stores['postgres']; metrics: Metrics; admission: TenantAdmission },
+  parts: { postgres: Stores['postgres']; metrics: Metrics; admission: TenantAdmission; names: KnownNames },
 ): void {
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
-  registerLimitManagementRoutes(app, createLimitManagement(deps));
+  const isSubjectTypeKnown = async (project: ProjectRef, type: string) =>
+    (await isDefaultSubjectType(parts.postgres.db, project, type)) ||
+    (await parts.names.unknown(project, 'subject_types', [type])).length === 0;
+  registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));
 }
 

@@ -31,11 +31,35 @@ function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
 function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
   const { id: projectId } = useProject();
   const bound = useBoundPricings(extractor.id);
-  if (bound.length === 0) return null;
+  const inForce = bound.filter(isPublished);
+  const drafts = bound.filter((pricing) => !isPublished(pricing));
+  return (
+    <>
+      <PricingLinks label="priced by" pricings={inForce} projectId={projectId} />
+      <PricingLinks label="not published yet:" pricings={drafts} projectId={projectId} />
+    </>
+  );
+}
+
+/** A draft of a later version leaves the one before it in force. */
+function isPublished({ status, version }: PricingRuleSet): boolean {
+  return status === 'published' || version > 1;
+}
+
+function PricingLinks({
+  label,
+  pricings,
+  projectId,
+}: {
+  readonly label: string;
+  readonly pricings: readonly PricingRuleSet[];
+  readonly projectId: string;
+}) {
+  if (pricings.length === 0) return null;
   return (
     <span>
-      priced by{' '}
-      {bound.map((pricing, index) => (
+      {label}{' '}
+      {pricings.map((pricing, index) => (
         <span key={pricing.id}>
           {index > 0 && ', '}
           <Link href={`/p/${projectId}/rules/pricing/${pricing.id}`} className="text-accent hover:underline">

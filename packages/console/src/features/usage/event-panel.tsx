@@ -149,7 +149,7 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
       </Fact>
       <Fact name="Account">
         {event.account_id === null ? (
-          'none: the subject has no route'
+          withoutAccount(event)
         ) : (
           <InlineLink href={`/p/${id}/money/${event.account_id}`}>{event.account_id}</InlineLink>
         )}
@@ -168,4 +168,10 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
       ))}
     </Facts>
   );
+}
+
+/** Why an event went to no account: failed ones are not routed at all. */
+function withoutAccount({ status, subject_id: subject }: UsageEvent): string {
+  if (status === 'failed') return 'none: a failed event is not routed';
+  return subject === null ? 'none: the event has no subject' : 'none: the subject had no route';
 }

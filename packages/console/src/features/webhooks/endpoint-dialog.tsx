@@ -224,7 +224,7 @@ function EventFields({
       {draft.wanted === 'some' && (
         <>
           <Choices
-            label="About limits"
+            label="Named by the service"
             names={OWN_EVENTS}
             chosen={draft.own}
             max={OWN_EVENTS.length}

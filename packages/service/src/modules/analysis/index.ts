@@ -1,3 +1,5 @@
+export { KnownNames } from './known-names.js';
+export { usedNames } from './known-names-store.js';
 export { usedMetrics } from './metrics-store.js';
 export { answeredGroupBy, normalizeQuery } from './normalize.js';
 export { registerAnalysisRoutes } from './routes.js';

@@ -3,6 +3,7 @@ import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { registerAnalysisRoutes } from '../analysis/index.js';
 import { createBoards, registerBoardRoutes } from './index.js';
+import type { BoardRoutesDeps } from './routes.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -10,13 +11,14 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export interface TestBoards extends TestApi {
   /** Of the project's analysis, without a slash at the end. */
   readonly url: string;
-  /** Sends a request below `url`, which must be answered with this status. */
+  /** Sends a request below `url`, which must be answered with this status. Returns the answer without its warnings. */
   must(
     status: number,
     method: Method,
     path: string,
     body?: object | string,
   ): Promise<ReturnType<Answer['json']>>;
+  readonly names: BoardRoutesDeps['names'];
   makeBoard(body?: object): Promise<Board>;
   makeChart(boardId: string, body?: object): Promise<Chart>;
   /** A board with its charts, as the list shows it. */
@@ -28,16 +30,24 @@ export interface TestBoards extends TestApi {
 /** The least that a chart needs. */
 export const CHART = { title: 'Tokens', chart_type: 'area', metrics: ['llm.input_tokens'] } as const;
 
+/** Names that begin so are in no usage; all others are. */
+export const UNKNOWN = 'typo';
+export const TEST_NAMES: BoardRoutesDeps['names'] = {
+  unknown: async (_project, _kind, names) => names.filter((name) => name.startsWith(UNKNOWN)),
+};
+
 export async function createTestBoards(): Promise<TestBoards> {
   const api = await createTestApi((app, { postgres, clock }) => {
-    registerBoardRoutes(app, createBoards({ postgres, clock }));
+    registerBoardRoutes(app, createBoards({ postgres, clock, names: TEST_NAMES }));
     registerAnalysisRoutes(app, { clickhouse: { query: async () => [] }, history: everythingKept, clock });
   });
   const url = `/v1/projects/${api.projectId}/analysis`;
   const must: TestBoards['must'] = async (status, method, path, body) => {
     const answer = await api.call(method, url + path, body);
     if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-    return answer.text === '' ? undefined : answer.json();
+    if (answer.text === '') return undefined;
+    const { warnings: _, ...shown } = answer.json();
+    return shown;
   };
   const list = async (): Promise<BoardWithCharts[]> => (await must(200, 'GET', '/boards')).boards;
   return {
@@ -47,6 +57,7 @@ export async function createTestBoards(): Promise<TestBoards> {
     makeBoard: (body = {}) => must(201, 'POST', '/boards', { name: 'Usage', ...body }),
     makeChart: (boardId, body = {}) =>
       must(201, 'POST', `/boards/${boardId}/charts`, { ...CHART, board_id: boardId, ...body }),
+    names: TEST_NAMES,
     shown: async (boardId) => {
       const found = (await list()).find(({ board }) => board.report_id === boardId);
       if (found === undefined) throw new Error(`no board ${boardId} is listed`);

@@ -3,24 +3,27 @@ import {
   BoardList,
   BoardWithCharts,
   CHART_BODY_BYTES_MAX,
-  Chart,
   ChartInput,
   CreateBoardBody,
   closed,
   ErrorBodySchema,
   NoContent,
   ReorderChartsBody,
+  SavedChart,
   UpdateBoardBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, contextOf } from '../../platform/http/index.js';
+import { type App, contextOf, type ProjectRef } from '../../platform/http/index.js';
+import type { KnownNames } from '../analysis/index.js';
 import type { Boards } from './boards.js';
-import type { Charts } from './charts.js';
+import { chartWarnings } from './chart-warnings.js';
+import type { ChartOnBoard, Charts } from './charts.js';
 import { boardView, boardWithChartsView, chartView } from './view.js';
 
 export interface BoardRoutesDeps {
   readonly boards: Boards;
   readonly charts: Charts;
+  readonly names: Pick<KnownNames, 'unknown'>;
 }
 
 const tags = ['Boards'];
@@ -35,10 +38,10 @@ const BoardParams = Type.Object({ project_id: Type.String(), board_id: Type.Stri
 const ChartParams = Type.Object({ project_id: Type.String(), chart_id: Type.String() }, closed);
 
 /** Boards, and the charts on them. */
-export function registerBoardRoutes(app: App, { boards, charts }: BoardRoutesDeps): void {
+export function registerBoardRoutes(app: App, { boards, charts, names }: BoardRoutesDeps): void {
   registerCollection(app, boards);
   registerBoard(app, boards);
-  registerCharts(app, charts);
+  registerCharts(app, charts, names);
 }
 
 function registerCollection(app: App, boards: Boards): void {
@@ -131,7 +134,11 @@ function registerBoard(app: App, boards: Boards): void {
   });
 }
 
-function registerCharts(app: App, charts: Charts): void {
+function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names']): void {
+  const savedAnswer = async (project: ProjectRef, { chart, board }: ChartOnBoard) => ({
+    ...chartView(chart, board),
+    warnings: await chartWarnings(names, project, chart),
+  });
   app.route({
     method: 'POST',
     url: `${BOARD_URL}/charts`,
@@ -145,11 +152,11 @@ function registerCharts(app: App, charts: Charts): void {
       operationId: 'createChart',
       params: BoardParams,
       body: ChartInput,
-      response: { 201: Chart, 409: ErrorBodySchema },
+      response: { 201: SavedChart, 409: ErrorBodySchema },
     },
     handler: async (request, reply) => {
       const made = await charts.create(contextOf(request), request.params.board_id, request.body);
-      return reply.code(201).send(chartView(made.chart, made.board));
+      return reply.code(201).send(await savedAnswer(request.project, made));
     },
   });
 
@@ -166,11 +173,11 @@ function registerCharts(app: App, charts: Charts): void {
       operationId: 'updateChart',
       params: ChartParams,
       body: ChartInput,
-      response: { 200: Chart, 409: ErrorBodySchema },
+      response: { 200: SavedChart, 409: ErrorBodySchema },
     },
     handler: async (request) => {
-      const { chart, board } = await charts.update(contextOf(request), request.params.chart_id, request.body);
-      return chartView(chart, board);
+      const saved = await charts.update(contextOf(request), request.params.chart_id, request.body);
+      return savedAnswer(request.project, saved);
     },
   });
 

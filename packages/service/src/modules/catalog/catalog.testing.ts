@@ -70,7 +70,10 @@ export async function createCatalogApi(plan?: BaselinePlan): Promise<CatalogApi>
     (app, { postgres, clock, tenants }) => {
       const { entitlements, admission } = partsOf({ postgres, clock });
       const deps = { postgres, clock, admission, catalog: createApiCatalog() };
-      registerLimitManagementRoutes(app, createLimitManagement(deps));
+      registerLimitManagementRoutes(
+        app,
+        createLimitManagement({ ...deps, isSubjectTypeKnown: async () => true }),
+      );
       registerRealtimeLimitRoutes(app, createRealtimeLimits({ ...deps, metrics: createMetrics() }));
       const counts = { countSubjectRoutes, countUsageControls };
       const paymentProvider = 'sandbox' as const;

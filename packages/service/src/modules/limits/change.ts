@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.js';
-import type { ChangeContext } from '../../platform/http/index.js';
+import type { ChangeContext, ProjectRef } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { LimitAdmission } from './admission.js';
@@ -13,6 +13,9 @@ export interface LimitDeps {
   readonly catalog: Pick<LimitCatalog, 'forget'>;
   readonly admission: LimitAdmission;
 }
+
+/** Whether usage of a project has subjects of this type, or an extractor of it gives them this type. */
+export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => Promise<boolean>;
 
 export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
 

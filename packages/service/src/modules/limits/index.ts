@@ -2,6 +2,7 @@ export type { LimitAdmission } from './admission.js';
 export { countSubjectRoutes, countUsageControls } from './allowance-store.js';
 export type { LimitCatalog } from './book/catalog.js';
 export { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './book/index.js';
+export { eventsOfRules } from './event-name-store.js';
 export { createLeaseExpiryJob, type LeaseExpiryJob } from './lease-expiry.js';
 export { createLimitManagement, type LimitManagement } from './management.js';
 export { registerLimitManagementRoutes } from './management-routes.js';

@@ -7,6 +7,6 @@ import { registerSubjectRouteRoutes } from './subject-routes/routes.js';
 /** Usage limit plans, subject routes and direct limits. */
 export function registerLimitManagementRoutes(app: App, management: LimitManagement): void {
   registerPlanRoutes(app, management.plans);
-  registerSubjectRouteRoutes(app, management.subjectRoutes);
+  registerSubjectRouteRoutes(app, management);
   registerDirectLimitRoutes(app, management.directLimits);
 }

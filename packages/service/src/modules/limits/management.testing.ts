@@ -25,13 +25,20 @@ export interface ManagementApi extends TestApi {
   makeRoute(body?: object): Promise<{ readonly id: string; readonly account_id: string }>;
 }
 
+/** The one type that no usage has. */
+export const UNKNOWN_SUBJECT_TYPE = 'typo';
+
 export async function createManagementApi(
   admission: LimitAdmission = everythingAdmitted,
 ): Promise<ManagementApi> {
+  const isSubjectTypeKnown = async (_: unknown, type: string) => type !== UNKNOWN_SUBJECT_TYPE;
   // Fresh for ever: what it forgets, it forgets because a change was made on this node.
   const catalog = createApiCatalog(() => 0);
   const api = await createTestApi((app, { postgres, clock }) =>
-    registerLimitManagementRoutes(app, createLimitManagement({ postgres, clock, catalog, admission })),
+    registerLimitManagementRoutes(
+      app,
+      createLimitManagement({ postgres, clock, catalog, admission, isSubjectTypeKnown }),
+    ),
   );
   const url = `/v1/projects/${api.projectId}`;
   const must: ManagementApi['must'] = async (status, method, path, body) => {

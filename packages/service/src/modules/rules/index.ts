@@ -23,6 +23,7 @@ export {
   UNSAVED,
 } from './extract/index.js';
 export { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
+export { isDefaultSubjectType } from './known-names-store.js';
 export {
   type ConvertedTable,
   convertPriceTable,

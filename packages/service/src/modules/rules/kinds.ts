@@ -5,12 +5,16 @@ import {
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
   type PricingRuleSetInput,
+  type Warning,
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { ApiError } from '../../platform/http/index.js';
+import type { Db } from '../../platform/postgres/index.js';
 import { inTurns } from '../../platform/turns.js';
 import { extractorPieces, type Issue } from './extract/index.js';
 import { pricingPieces } from './pricing/index.js';
+import { pricingWarnings } from './pricing-warnings.js';
+import type { StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
 /** What a version of either kind may be sent with, besides its config. */
@@ -33,6 +37,8 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
    * @throws ApiError `invalid_request` with every place that does not compile.
    */
   checkedConfig(input: Input): Promise<Config>;
+  /** What is doubtful about a version that was saved or published; only where its answers carry warnings. */
+  warningsAbout?(db: Db, version: StoredVersion<Config>): Promise<Warning[]>;
   /** The config as it is shown and compared: what was not configured is empty. */
   shownConfig(config: Config): Required<Config>;
 }
@@ -70,6 +76,7 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
     const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));
     return { currency, rules: sorted, aliases };
   },
+  warningsAbout: pricingWarnings,
   shownConfig: (config) => ({ currency: PRICING_CURRENCY_DEFAULT, rules: [], aliases: [], ...config }),
 };
 

@@ -6,9 +6,10 @@ import {
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
-import type { VersionInput } from './kinds.js';
+import type { RuleSetKind, VersionInput } from './kinds.js';
 import { answerOf, EXTRACTOR_RESOURCE, PRICING_RESOURCE, type RuleSetResource } from './rule-set-resource.js';
 import type { ExtractorRuleSetService, PricingRuleSetService, RuleSetService } from './service.js';
+import type { StoredVersion } from './store.js';
 import { registerTemplateRoutes } from './template-routes.js';
 
 export interface RuleSetRoutesDeps {
@@ -142,11 +143,11 @@ function registerSaves<Input extends VersionInput, Config extends object>(
       operationId: `create${operation}`,
       params: ProjectParams,
       body: schemas.input,
-      response: { 201: schemas.answer, ...(kind.name === 'pricing' ? { 409: ErrorBodySchema } : {}) },
+      response: { 201: schemas.saved, ...(kind.name === 'pricing' ? { 409: ErrorBodySchema } : {}) },
     },
     handler: async (request, reply) => {
       reply.code(201);
-      return answerOf(kind, await service.create(contextOf(request), request.body as Input));
+      return savedAnswer(kind, service, await service.create(contextOf(request), request.body as Input));
     },
   });
 
@@ -162,10 +163,12 @@ function registerSaves<Input extends VersionInput, Config extends object>(
       operationId: `update${operation}`,
       params: RuleSetParams,
       body: schemas.input,
-      response: { 200: schemas.answer, 409: ErrorBodySchema },
+      response: { 200: schemas.saved, 409: ErrorBodySchema },
     },
-    handler: async (request) =>
-      answerOf(kind, await service.update(contextOf(request), request.params.id, request.body as Input)),
+    handler: async (request) => {
+      const { id } = request.params;
+      return savedAnswer(kind, service, await service.update(contextOf(request), id, request.body as Input));
+    },
   });
 }
 
@@ -186,9 +189,10 @@ function registerTransitions<Input extends VersionInput, Config extends object>(
       description: descriptions.publish,
       operationId: `publish${operation}`,
       params: RuleSetParams,
-      response: { 200: schemas.answer, 409: ErrorBodySchema },
+      response: { 200: schemas.saved, 409: ErrorBodySchema },
     },
-    handler: async (request) => answerOf(kind, await service.publish(contextOf(request), request.params.id)),
+    handler: async (request) =>
+      savedAnswer(kind, service, await service.publish(contextOf(request), request.params.id)),
   });
 
   app.route({
@@ -205,4 +209,14 @@ function registerTransitions<Input extends VersionInput, Config extends object>(
     },
     handler: async (request) => answerOf(kind, await service.archive(contextOf(request), request.params.id)),
   });
+}
+
+/** A version that was saved or published, with its warnings where its kind has them. */
+async function savedAnswer<Input extends VersionInput, Config extends object>(
+  kind: RuleSetKind<Input, Config>,
+  service: RuleSetService<Input, Config>,
+  version: StoredVersion<Config>,
+) {
+  const warnings = await service.warningsAbout(version);
+  return { ...answerOf(kind, version), ...(warnings === undefined ? {} : { warnings }) };
 }

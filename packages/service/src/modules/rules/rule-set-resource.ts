@@ -12,6 +12,7 @@ import {
   PricingRuleSetPage,
   PricingRuleSetVersionPage,
   type RuleSetStatus,
+  SavedPricingRuleSet,
 } from '@tollgate/contract';
 import type { TSchema } from 'typebox';
 import { EXTRACTOR_KIND, PRICING_KIND, type RuleSetKind, type VersionInput } from './kinds.js';
@@ -34,6 +35,8 @@ export interface RuleSetResource<Input extends VersionInput, Config extends obje
     readonly input: TSchema;
     readonly listQuery: TSchema;
     readonly answer: TSchema;
+    /** The answer to a write, with warnings where the kind has them. */
+    readonly saved: TSchema;
     readonly page: TSchema;
     readonly versionPage: TSchema;
   };
@@ -51,6 +54,7 @@ export const EXTRACTOR_RESOURCE: RuleSetResource<ExtractorRuleSetInput, Extracto
     input: ExtractorRuleSetInput,
     listQuery: ExtractorRuleSetListQuery,
     answer: ExtractorRuleSet,
+    saved: ExtractorRuleSet,
     page: ExtractorRuleSetPage,
     versionPage: ExtractorRuleSetVersionPage,
   },
@@ -74,6 +78,7 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
     input: PricingRuleSetInput,
     listQuery: PricingRuleSetListQuery,
     answer: PricingRuleSet,
+    saved: SavedPricingRuleSet,
     page: PricingRuleSetPage,
     versionPage: PricingRuleSetVersionPage,
   },

@@ -4,6 +4,7 @@ import {
   PRICING_RULE_SETS_IN_FORCE_MAX,
   type PricingConfig,
   type PricingRuleSetInput,
+  type Warning,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
@@ -111,6 +112,11 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       if (scope.kind === 'pricing') return { ...ended, extractor_rule_set_id: newest.extractor_rule_set_id };
       return { ...ended, pricing_rule_set_ids: await store.listPricing(tx, scope, ruleSetId) };
     });
+  }
+
+  /** What is doubtful about a version that was saved or published; undefined for a kind that nothing is doubtful about. */
+  async warningsAbout(version: store.StoredVersion<Config>): Promise<Warning[] | undefined> {
+    return this.kind.warningsAbout?.(this.deps.postgres.db, version);
   }
 
   /** @throws ApiError `rule_set_not_found`, for an unknown version too. */

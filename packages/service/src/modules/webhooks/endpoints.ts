@@ -1,8 +1,12 @@
 import {
+  type Warning,
   WEBHOOK_ENDPOINTS_MAX,
   WEBHOOK_EVERY_EVENT,
+  WEBHOOK_OWN_EVENTS,
   WEBHOOK_SECRET_OVERLAP_HOURS,
+  WEBHOOK_TEST_EVENT,
   type WebhookEndpointInput,
+  warningsOf,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
@@ -14,12 +18,24 @@ import { endpointUrlProblem } from './endpoint-url.js';
 import { newSecret } from './signature.js';
 
 const SECONDS_PER_HOUR = 3_600;
+const NAMED_BY_SERVICE: ReadonlySet<string> = new Set([
+  ...WEBHOOK_OWN_EVENTS,
+  WEBHOOK_EVERY_EVENT,
+  WEBHOOK_TEST_EVENT,
+]);
+
+/** Returns those of the event names that rules of a project's limits send. */
+export type EventsOfRules = (
+  owner: store.WebhookOwner,
+  names: readonly string[],
+) => Promise<ReadonlySet<string>>;
 
 export interface EndpointsDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   /** Whether endpoints may be at internal addresses. */
   readonly allowPrivate: boolean;
+  readonly eventsOfRules: EventsOfRules;
 }
 
 /** An endpoint whose secret is shown: only to whoever has just made it. */
@@ -77,6 +93,20 @@ export class WebhookEndpoints {
       await this.#audit(tx, context, 'update', id, input);
       return endpoint;
     });
+  }
+
+  /** Names the events of an endpoint that nothing sends, and no rule of a limit would send. */
+  async warningsAbout(
+    owner: store.WebhookOwner,
+    { event_types: names }: Pick<WebhookEndpointInput, 'event_types'>,
+  ): Promise<Warning[]> {
+    const others = names.filter((name) => !NAMED_BY_SERVICE.has(name));
+    if (others.length === 0) return [];
+    const ofRules = await this.deps.eventsOfRules(owner, others);
+    return warningsOf(
+      'unknown_event_type',
+      others.filter((name) => !ofRules.has(name)),
+    );
   }
 
   /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws ApiError `not_found` */

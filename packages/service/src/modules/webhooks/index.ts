@@ -8,6 +8,7 @@ export {
   type DispatcherOptions,
   type WebhookDispatcher,
 } from './dispatcher.js';
+export type { EventsOfRules } from './endpoints.js';
 export { emit, emitToTenant, listMessagesAbout, type WebhookEvent } from './outbox-store.js';
 export { registerWebhookRoutes } from './routes.js';
 export { createSender, type Send, type SenderOptions } from './sender.js';

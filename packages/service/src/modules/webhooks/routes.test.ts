@@ -1,7 +1,7 @@
 import { WEBHOOK_ENDPOINTS_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TEST_NOW_S } from '../../testing/api.js';
-import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
+import { createTestWebhooks, EVENT_OF_RULE, type TestWebhooks } from './webhooks.testing.js';
 
 let hooks: TestWebhooks;
 
@@ -24,7 +24,8 @@ describe('an endpoint', () => {
   it('is created with a secret that is shown once', async () => {
     const created = await hooks.call('POST', hooks.url, INPUT);
     expect(created.status).toBe(201);
-    const { secret, ...shown } = created.json();
+    const { secret, warnings, ...shown } = created.json();
+    expect(warnings).toEqual([]);
     expect(secret).toMatch(SECRET);
     expect(shown).toEqual({
       ...INPUT,
@@ -46,6 +47,31 @@ describe('an endpoint', () => {
       offset: 0,
     });
     await hooks.at('DELETE', shown.id);
+  });
+
+  it('is answered with the events that nothing sends, when it is created and when it is replaced', async () => {
+    const event_types = [
+      'usage_limit.exceeded',
+      'usage_limit.exeeded',
+      EVENT_OF_RULE,
+      'webhook.test',
+      'payment.refunded',
+    ];
+    const created = (await hooks.call('POST', hooks.url, { ...INPUT, event_types })).json();
+    expect(created.warnings).toEqual([
+      {
+        code: 'unknown_event_type',
+        name: 'usage_limit.exeeded',
+        message:
+          'Neither the service nor a limit rule of the project sends the event `usage_limit.exeeded` so far. Check its spelling.',
+      },
+    ]);
+    const replaced = (await hooks.at('PUT', created.id, { ...INPUT, event_types })).json();
+    expect(replaced.warnings).toEqual(created.warnings);
+    const every = await hooks.at('PUT', created.id, { ...INPUT, event_types: ['*'] });
+    expect(every.json().warnings).toEqual([]);
+    expect((await hooks.at('GET', created.id)).json()).not.toHaveProperty('warnings');
+    await hooks.at('DELETE', created.id);
   });
 
   it('is replaced as a whole', async () => {

@@ -1,7 +1,9 @@
 import {
+  CreatedWebhookEndpoint,
   ErrorBodySchema,
   NoContent,
   PageQuery,
+  SavedWebhookEndpoint,
   WebhookEndpoint,
   WebhookEndpointInput,
   WebhookEndpointPage,
@@ -48,11 +50,12 @@ function registerCollection(app: App, endpoints: WebhookEndpoints): void {
       operationId: 'createWebhookEndpoint',
       params: ProjectParams,
       body: WebhookEndpointInput,
-      response: { 201: WebhookEndpointWithSecret, 409: ErrorBodySchema },
+      response: { 201: CreatedWebhookEndpoint, 409: ErrorBodySchema },
     },
     handler: async (request, reply) => {
-      reply.code(201);
-      return withSecret(await endpoints.create(contextOf(request), request.body));
+      const warnings = await endpoints.warningsAbout(request.project, request.body);
+      const created = await endpoints.create(contextOf(request), request.body);
+      return reply.code(201).send({ ...withSecret(created), warnings });
     },
   });
 
@@ -105,10 +108,13 @@ function registerOne(app: App, endpoints: WebhookEndpoints): void {
       operationId: 'updateWebhookEndpoint',
       params: EndpointParams,
       body: WebhookEndpointInput,
-      response: { 200: WebhookEndpoint },
+      response: { 200: SavedWebhookEndpoint },
     },
-    handler: async (request) =>
-      answerOf(await endpoints.update(contextOf(request), request.params.id, request.body)),
+    handler: async (request) => {
+      const warnings = await endpoints.warningsAbout(request.project, request.body);
+      const saved = await endpoints.update(contextOf(request), request.params.id, request.body);
+      return { ...answerOf(saved), warnings };
+    },
   });
 
   app.route({

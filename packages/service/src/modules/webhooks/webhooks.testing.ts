@@ -39,9 +39,13 @@ export interface TestWebhooks extends TestApi {
 /** Long enough for a receiver on this machine under any load, and short enough for a test of one that is silent. */
 const TIMEOUT_MS = 2_000;
 
+/** The event that a rule of a limit is taken to send, in every project. */
+export const EVENT_OF_RULE = 'budget.alarm';
+
 export async function createTestWebhooks({ allowPrivate = true } = {}): Promise<TestWebhooks> {
+  const eventsOfRules = async () => new Set([EVENT_OF_RULE]);
   const api = await createTestApi((app, { postgres, clock }) =>
-    registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate })),
+    registerWebhookRoutes(app, createWebhooks({ postgres, clock, allowPrivate, eventsOfRules })),
   );
   const { postgres, clock, tenantId, projectId } = api;
   const url = `/v1/projects/${projectId}/webhook-endpoints`;

@@ -58,7 +58,13 @@ describe('crossings, from the events to who is told of them', () => {
       taken.push(String(headers['webhook-id']));
       return 204;
     });
-    await createWebhooks({ postgres: pipeline.postgres, clock, allowPrivate: true }).endpoints.create(
+    const eventsOfRules = async () => new Set<string>();
+    await createWebhooks({
+      postgres: pipeline.postgres,
+      clock,
+      allowPrivate: true,
+      eventsOfRules,
+    }).endpoints.create(
       {
         project: { ...pipeline.project, kind: 'development' },
         principal: { kind: 'service' },

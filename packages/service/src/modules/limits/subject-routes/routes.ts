@@ -3,13 +3,16 @@ import {
   closed,
   ErrorBodySchema,
   NoContent,
+  SavedSubjectRoute,
   SubjectRoute,
   SubjectRouteListQuery,
   SubjectRoutePage,
   UpdateSubjectRouteBody,
+  warningsOf,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
+import { type App, contextOf, type ProjectRef, pageOf } from '../../../platform/http/index.js';
+import type { IsSubjectTypeKnown } from '../change.js';
 import { LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
 import type { SubjectRouteService } from './service.js';
 import type { RouteRow } from './store.js';
@@ -18,10 +21,16 @@ const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes';
 const RouteParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
 
+export interface SubjectRouteRoutesDeps {
+  readonly subjectRoutes: SubjectRouteService;
+  readonly isSubjectTypeKnown: IsSubjectTypeKnown;
+}
+
 /** The operations on subject routes. */
-export function registerSubjectRouteRoutes(app: App, routes: SubjectRouteService): void {
-  registerReads(app, routes);
-  registerWrites(app, routes);
+export function registerSubjectRouteRoutes(app: App, deps: SubjectRouteRoutesDeps): void {
+  registerReads(app, deps.subjectRoutes);
+  registerWrites(app, deps);
+  registerDelete(app, deps.subjectRoutes);
 }
 
 function registerReads(app: App, routes: SubjectRouteService): void {
@@ -61,7 +70,17 @@ function registerReads(app: App, routes: SubjectRouteService): void {
   });
 }
 
-function registerWrites(app: App, routes: SubjectRouteService): void {
+function registerWrites(
+  app: App,
+  { subjectRoutes: routes, isSubjectTypeKnown }: SubjectRouteRoutesDeps,
+): void {
+  const savedAnswer = async (project: ProjectRef, route: RouteRow) => {
+    const { subject_type: type } = route;
+    const warnings = (await isSubjectTypeKnown(project, type))
+      ? []
+      : warningsOf('unknown_subject_type', [type]);
+    return { ...routeView(route), warnings };
+  };
   app.route({
     method: 'POST',
     url,
@@ -75,10 +94,12 @@ function registerWrites(app: App, routes: SubjectRouteService): void {
       operationId: 'createSubjectRoute',
       params: ProjectParams,
       body: CreateSubjectRouteBody,
-      response: { 201: SubjectRoute, 409: ErrorBodySchema },
+      response: { 201: SavedSubjectRoute, 409: ErrorBodySchema },
     },
-    handler: async (request, reply) =>
-      reply.code(201).send(routeView(await routes.create(contextOf(request), request.body))),
+    handler: async (request, reply) => {
+      const route = await routes.create(contextOf(request), request.body);
+      return reply.code(201).send(await savedAnswer(request.project, route));
+    },
   });
 
   app.route({
@@ -94,12 +115,16 @@ function registerWrites(app: App, routes: SubjectRouteService): void {
       operationId: 'updateSubjectRoute',
       params: RouteParams,
       body: UpdateSubjectRouteBody,
-      response: { 200: SubjectRoute, 409: ErrorBodySchema },
+      response: { 200: SavedSubjectRoute, 409: ErrorBodySchema },
     },
-    handler: async (request) =>
-      routeView(await routes.update(contextOf(request), request.params.id, request.body)),
+    handler: async (request) => {
+      const route = await routes.update(contextOf(request), request.params.id, request.body);
+      return savedAnswer(request.project, route);
+    },
   });
+}
 
+function registerDelete(app: App, routes: SubjectRouteService): void {
   app.route({
     method: 'DELETE',
     url: `${url}/:id`,

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ProjectRef } from '../../platform/http/index.js';
+import { createTestClickHouse, insertUsageRows, type TestClickHouse, usageRow } from '../../testing/index.js';
+import { KnownNames } from './known-names.js';
+import { KNOWN_NAMES_MAX, type UsedNames, usedNames } from './known-names-store.js';
+
+const project = (projectId: string): ProjectRef => ({
+  tenantId: 'ten_1',
+  projectId,
+  projectNo: 1,
+  kind: 'development',
+  storage: 'shared',
+});
+const NAMES: UsedNames = { metrics: ['tokens'], dimensions: ['model'], subject_types: ['user'] };
+
+describe('known names', () => {
+  it('are read once for a while, and again after it', async () => {
+    let nowMs = 0;
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      return { ...NAMES, metrics: [`m${reads}`] };
+    };
+    const names = new KnownNames({ read, monotonicMs: () => nowMs });
+    const unknown = () => names.unknown(project('prj_1'), 'metrics', ['m1', 'm2']);
+    expect(await Promise.all([unknown(), unknown()])).toEqual([['m2'], ['m2']]);
+    nowMs = 9_999;
+    expect(await unknown()).toEqual(['m2']);
+    nowMs = 10_000;
+    expect(await unknown()).toEqual(['m1']);
+    expect(await names.unknown(project('prj_2'), 'dimensions', ['model', 'modle'])).toEqual(['modle']);
+    expect(reads).toBe(3);
+  });
+
+  it('are all names while the history cannot be read, and where there are more than are read', async () => {
+    const many = Array.from({ length: KNOWN_NAMES_MAX }, (_, index) => `s${index}`);
+    const reads: (() => Promise<UsedNames>)[] = [
+      () => Promise.reject(new Error('away')),
+      async () => ({ ...NAMES, subject_types: many }),
+    ];
+    const names = new KnownNames({ read: async () => (reads.shift() ?? (async () => NAMES))() });
+    const unknown = () => names.unknown(project('prj_1'), 'subject_types', ['any']);
+    expect(await unknown()).toEqual([]);
+    expect(await unknown()).toEqual([]);
+    expect(reads).toEqual([]);
+    expect(await names.unknown(project('prj_1'), 'metrics', ['any'])).toEqual(['any']);
+  });
+});
+
+describe('the names that usage has', () => {
+  let store: TestClickHouse;
+
+  beforeAll(async () => {
+    store = await createTestClickHouse();
+    const usage = { tenantId: 'ten_1', projectId: 'prj_1', occurredAt: 1_750_000_000 };
+    await insertUsageRows(store.clickhouse, [
+      usageRow({ ...usage, subjectType: 'user', dimensions: new Map([['model', 'large']]) }),
+      usageRow({ ...usage, subjectType: 'team', dimensions: new Map([['region', 'eu']]) }),
+      usageRow({ ...usage, projectId: 'prj_2', dimensions: new Map([['other', 'x']]) }),
+    ]);
+  });
+  afterAll(() => store.drop());
+
+  it('are those of the project, from when its usage is kept', async () => {
+    const scope = { ...project('prj_1'), retainedFrom: 0, rawOnly: [] };
+    const { metrics, dimensions, subject_types } = await usedNames(store.clickhouse, scope);
+    expect(metrics).toEqual(['llm.tokens']);
+    expect([...dimensions].sort()).toEqual(['model', 'region']);
+    expect(subject_types).toEqual(expect.arrayContaining(['team', 'user']));
+    const later = await usedNames(store.clickhouse, { ...scope, retainedFrom: 1_751_000_000 });
+    expect(later).toEqual({ metrics: [], dimensions: [], subject_types: [] });
+  });
+});

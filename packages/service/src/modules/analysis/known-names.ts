@@ -1,0 +1,61 @@
+import type { ProjectRef } from '../../platform/http/index.js';
+import { KNOWN_NAMES_MAX, type UsedNames } from './known-names-store.js';
+
+/** Names of so many projects are kept, those that were asked for last. */
+const PROJECTS_MAX = 100;
+/** A name that usage brings is known after so long at the latest. */
+const FRESH_MS = 10_000;
+
+interface Read {
+  readonly atMs: number;
+  readonly names: Promise<UsedNames>;
+}
+
+/** What the names in a request may be wrong about. */
+export type NameKind = keyof UsedNames;
+
+export interface KnownNamesOptions {
+  readonly read: (project: ProjectRef) => Promise<UsedNames>;
+  /** A clock that never goes back. */
+  readonly monotonicMs?: () => number;
+}
+
+/** Which metrics, dimensions and subject types the usage of projects has. One read serves all who ask for a while. */
+export class KnownNames {
+  readonly #reads = new Map<string, Read>();
+  readonly #monotonicMs: () => number;
+
+  constructor(private readonly options: KnownNamesOptions) {
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
+  }
+
+  /**
+   * Returns those of the names that no usage of the project has; none while the history cannot be read, because what is asked about has
+   * been saved by then.
+   */
+  async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<string[]> {
+    if (names.length === 0) return [];
+    const known = (await this.#namesOf(project).catch(() => undefined))?.[kind];
+    if (known === undefined || known.length >= KNOWN_NAMES_MAX) return [];
+    return names.filter((name) => !known.includes(name));
+  }
+
+  #namesOf(project: ProjectRef): Promise<UsedNames> {
+    const { projectId } = project;
+    const earlier = this.#reads.get(projectId);
+    const nowMs = this.#monotonicMs();
+    if (earlier !== undefined && nowMs - earlier.atMs < FRESH_MS) return earlier.names;
+    const read = { atMs: nowMs, names: this.options.read(project) };
+    this.#reads.delete(projectId);
+    this.#reads.set(projectId, read);
+    for (const oldest of this.#reads.keys()) {
+      if (this.#reads.size <= PROJECTS_MAX) break;
+      this.#reads.delete(oldest);
+    }
+    // What failed is read again by whoever asks next.
+    read.names.catch(() => {
+      if (this.#reads.get(projectId) === read) this.#reads.delete(projectId);
+    });
+    return read.names;
+  }
+}
