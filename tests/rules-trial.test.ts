@@ -116,6 +116,7 @@ describe('the same event in production, in a test of the rules and in a backtest
     const tested = await call(service, 'POST', `${project}/rules/test`, { key: sample.key, body });
     expect(tested.status, tested.text).toBe(200);
     expect(tested.body).toEqual({
+      unpriced: expect.any(Array),
       subject: type === null ? null : { type, id },
       dimensions,
       charge_items: charge_items.map(withoutPosting),

@@ -16,6 +16,8 @@ export const BACKTEST_TOTALS_MAX = 1_000;
 export const BACKTEST_EXAMPLES_MAX = 20;
 export const BACKTEST_EXAMPLE_CURRENCIES_MAX = 10;
 export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
+/** Rules that a test names for a charge item without a price. */
+export const NEAREST_RULES_MAX = 3;
 /** What is answered at once, and not by a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
@@ -104,6 +106,37 @@ const Dimensions = mapOf(Type.String(), {
   description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
 });
 
+const NearestRule = Type.Object(
+  {
+    rule_set_id: Nullable(Type.String({ description: 'Null for rules that were sent.' })),
+    rule_name: Type.String(),
+    metric: Type.String(),
+    match_expr: Nullable(Type.String()),
+    reason: Type.Enum(['match_false', 'match_failed', 'metric_differs'], {
+      description:
+        '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be computed, so it does not match; ' +
+        '`metric_differs`: the rule prices another metric.',
+    }),
+    missing_dimensions: Type.Array(Type.String(), {
+      description:
+        'Dimensions that a `match_expr` which cannot be computed names and the event does not have.',
+    }),
+    message: Type.String(),
+  },
+  closed,
+);
+
+const UnpricedItem = Type.Object(
+  {
+    metric: Type.String(),
+    quantity: DecimalText,
+    nearest_rules: Type.Array(NearestRule, {
+      description: `Pricing rules in force that come nearest, those of the metric first; up to ${NEAREST_RULES_MAX}.`,
+    }),
+  },
+  closed,
+);
+
 export const RulesTestResult = Type.Object(
   {
     subject: TrialSubject,
@@ -115,6 +148,10 @@ export const RulesTestResult = Type.Object(
     }),
     errors: Type.Array(UsageEventFailure, {
       description: 'What fails the event, with what was resolved before; empty when it would be processed.',
+    }),
+    unpriced: Type.Array(UnpricedItem, {
+      description:
+        'Charge items that no price rule matched, and why the nearest rules did not; also where the event fails for that.',
     }),
     explanation: Type.Array(UsageItemExplanation, {
       description: 'How each number came about, in the order of `charge_items`.',
@@ -245,6 +282,7 @@ export const BacktestPage = Type.Object({
 
 export type TrialEvent = Static<typeof TrialEvent>;
 export type RulesTestRequest = Static<typeof RulesTestRequest>;
+export type UnpricedItem = Static<typeof UnpricedItem>;
 export type RulesTestResult = Static<typeof RulesTestResult>;
 export type BacktestRequest = Static<typeof BacktestRequest>;
 export type BacktestTotal = Static<typeof BacktestTotal>;

@@ -13,6 +13,7 @@ export { checkBilling } from './billing-check.js';
 export { type BoundPrices, NO_PRICES, type PricesOverTime } from './bound-prices.js';
 export type { RuleCatalog, RuleSetRef, RulesOverTime } from './catalog.js';
 export { dimensionTexts } from './dimension-text.js';
+export { EventSteps } from './expression/index.js';
 export {
   type CompiledExtractor,
   compileExtractor,
@@ -34,6 +35,7 @@ export {
   appliedAliases,
   type CompiledPricing,
   compilePricing,
+  nearestRules,
   priceBookOf,
   pricingPieces,
 } from './pricing/index.js';

@@ -7,6 +7,7 @@ import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
 import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
+import { unpricedItems } from './unpriced-items.js';
 
 export interface TestRulesDeps {
   readonly ruleSets: RuleSetsForTrial;
@@ -35,7 +36,8 @@ export async function testRules(
   const { rating, extractor } = await trialRules(ruleSets, project, body);
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
-  const rated = rateEvent({ extractor: rating.extractor, prices: prices.book }, input);
+  const rules = { extractor: rating.extractor, prices: prices.book };
+  const rated = rateEvent(rules, input);
   const { items, failure } = outcomeOf(rated);
   const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));
   const seen = {
@@ -48,6 +50,7 @@ export async function testRules(
     subject: rated.subject ?? null,
     dimensions,
     charge_items: [...items],
+    unpriced: unpricedItems(rules, input, rated, prices.configs),
     explanation: items.map((item) =>
       explainItem(item, seen, {
         extractor: { name: null, config: extractor.config },

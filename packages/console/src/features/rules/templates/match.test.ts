@@ -16,6 +16,7 @@ function result(itemCount: number, change: Partial<RulesTestResult> = {}): Rules
     subject: null,
     dimensions: {},
     charge_items: Array.from({ length: itemCount }, () => item),
+    unpriced: [],
     errors: [],
     explanation: [],
     ...change,

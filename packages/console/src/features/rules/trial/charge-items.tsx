@@ -12,7 +12,6 @@ export function ChargeItems({
   readonly explanation: readonly UsageItemExplanation[];
 }) {
   const totals = totalsOf(items);
-  const isPriced = items.some(({ pricing_source }) => pricing_source !== 'unpriced');
   return (
     <section
       aria-label="Charge items"
@@ -27,17 +26,17 @@ export function ChargeItems({
               Charge item
             </th>
             <NumberHead title="Quantity" />
-            {isPriced && <NumberHead title="Unit price" />}
-            {isPriced && <NumberHead title="Amount" />}
+            <NumberHead title="Unit price" />
+            <NumberHead title="Amount" />
           </tr>
         </thead>
         {items.map((item, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
           <tbody key={index} className="border-t border-line">
-            <Numbers item={item} isPriced={isPriced} />
+            <Numbers item={item} />
             <tr>
-              <td colSpan={isPriced ? 4 : 2} className="px-3.5 pb-2">
-                <Origin item={item} explanation={explanation[index]} isPriced={isPriced} />
+              <td colSpan={4} className="px-3.5 pb-2">
+                <Origin item={item} explanation={explanation[index]} />
               </td>
             </tr>
           </tbody>
@@ -71,14 +70,7 @@ function NumberHead({ title }: { readonly title: string }) {
 
 const NUMBER = 'px-3.5 pt-2 text-right align-top whitespace-nowrap';
 
-function Numbers({
-  item,
-  isPriced,
-}: {
-  readonly item: UsageChargeItem;
-  /** Whether any item of the event has a price. */
-  readonly isPriced: boolean;
-}) {
+function Numbers({ item }: { readonly item: UsageChargeItem }) {
   const { extractor_name, metric, unit, quantity, unit_price, amount, currency } = item;
   return (
     <tr>
@@ -88,16 +80,14 @@ function Numbers({
       <td className={NUMBER}>
         {decimalExact(quantity)} <span className="text-ink-faint">{unit}</span>
       </td>
-      {isPriced && <td className={NUMBER}>{unit_price === null ? '—' : decimalExact(unit_price)}</td>}
-      {isPriced && (
-        <td className={NUMBER}>
-          {item.pricing_source === 'unpriced' ? (
-            <span className="text-ink-faint">no price</span>
-          ) : (
-            `${decimalExact(amount)} ${currency ?? ''}`
-          )}
-        </td>
-      )}
+      <td className={NUMBER}>{unit_price === null ? '—' : decimalExact(unit_price)}</td>
+      <td className={NUMBER}>
+        {item.pricing_source === 'unpriced' ? (
+          <span className="text-ink-faint">no price</span>
+        ) : (
+          `${decimalExact(amount)} ${currency ?? ''}`
+        )}
+      </td>
     </tr>
   );
 }
@@ -114,11 +104,9 @@ function pricingUnitOf(explanation: UsageItemExplanation | undefined): string[] 
 function Origin({
   item,
   explanation,
-  isPriced,
 }: {
   readonly item: UsageChargeItem;
   readonly explanation: UsageItemExplanation | undefined;
-  readonly isPriced: boolean;
 }) {
   const { path, less_paths: lessPaths } = explanation?.quantity ?? { path: null, less_paths: [] };
   const amountExpression = explanation?.amount.expression;
@@ -140,23 +128,21 @@ function Origin({
               </>
             )}
       </p>
-      {isPriced && (
-        <p className="wrap-anywhere">
-          {priceOriginOf(item)}
-          {explanation?.priced_by.aliases.map(({ dimension, from, value }) => (
-            <span key={dimension}>
-              , {dimension} <Code>{from}</Code> priced as <Code>{value}</Code>
-            </span>
-          ))}
-          {expressions.map((expression) => (
-            <span key={expression}>
-              {' · '}
-              <Code>{expression}</Code>
-            </span>
-          ))}
-          {item.discount !== '0' && ` · after a discount of ${item.discount}`}
-        </p>
-      )}
+      <p className="wrap-anywhere">
+        {priceOriginOf(item)}
+        {explanation?.priced_by.aliases.map(({ dimension, from, value }) => (
+          <span key={dimension}>
+            , {dimension} <Code>{from}</Code> priced as <Code>{value}</Code>
+          </span>
+        ))}
+        {expressions.map((expression) => (
+          <span key={expression}>
+            {' · '}
+            <Code>{expression}</Code>
+          </span>
+        ))}
+        {item.discount !== '0' && ` · after a discount of ${item.discount}`}
+      </p>
     </div>
   );
 }
@@ -166,7 +152,7 @@ function Code({ children }: { readonly children: string }) {
 }
 
 function priceOriginOf({ pricing_source, rule_name, rule_set_version }: UsageChargeItem): ReactNode {
-  if (pricing_source === 'unpriced') return 'No rule has a price for it';
+  if (pricing_source === 'unpriced') return 'No price rule matched';
   if (pricing_source === 'hint') return 'Priced by the event';
   if (pricing_source === 'extractor') return 'Priced by the extractor';
   const version = rule_set_version === null ? 'of these rules' : `of version ${rule_set_version}`;

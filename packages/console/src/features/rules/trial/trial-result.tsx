@@ -1,4 +1,4 @@
-import type { RulesTestResult } from '@tollgate/contract';
+import type { RulesTestResult, UnpricedItem } from '@tollgate/contract';
 import { totalsOf } from '../../../exact-sum.js';
 import { classes } from '../../../ui/classes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
@@ -17,7 +17,7 @@ export function TrialResult({
   readonly silentTitle: string;
   readonly isOld: boolean;
 }) {
-  const { subject, dimensions, charge_items, errors, explanation } = result;
+  const { subject, dimensions, charge_items, errors, explanation, unpriced } = result;
   return (
     <div
       className={classes('flex flex-col gap-5 transition-opacity duration-150', isOld && 'opacity-50')}
@@ -48,6 +48,10 @@ export function TrialResult({
         ))}
       </Facts>
       {charge_items.length > 0 && <ChargeItems items={charge_items} explanation={explanation} />}
+      {unpriced.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
+        <UnpricedNote key={index} item={item} />
+      ))}
       {charge_items.length === 0 && errors.length === 0 && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
           The event would be processed, and charged for nothing.
@@ -55,6 +59,28 @@ export function TrialResult({
       )}
       {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
     </div>
+  );
+}
+
+/** That nothing prices a charge item, and why the rules that come nearest do not. */
+function UnpricedNote({ item: { metric, nearest_rules: nearest } }: { readonly item: UnpricedItem }) {
+  return (
+    <section className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
+      <p className="wrap-anywhere">
+        <strong className="font-semibold">No price rule matched {metric}.</strong>{' '}
+        {nearest.length === 0 ? 'No pricing rule is in force.' : 'The nearest rules:'}
+      </p>
+      {nearest.length > 0 && (
+        <ul className="mt-1 flex flex-col gap-1 text-ink-soft">
+          {nearest.map(({ rule_set_id, rule_name, match_expr, message }) => (
+            <li key={`${rule_set_id} ${rule_name}`} className="wrap-anywhere">
+              <bdi className="font-medium text-ink">{rule_name}</bdi>: {message}{' '}
+              {match_expr !== null && <code className="font-mono text-xs text-ink-faint">{match_expr}</code>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }
 

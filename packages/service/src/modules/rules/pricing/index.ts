@@ -5,5 +5,6 @@ export {
   compilePricing,
   pricingPieces,
 } from './compile-pricing.js';
+export { type NearRule, nearestRules } from './nearest-rules.js';
 export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';
