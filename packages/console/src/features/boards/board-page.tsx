@@ -3,6 +3,7 @@ import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useMay } from '../../api/session.js';
+import { nowS } from '../../clock.js';
 import { useProject } from '../../project.js';
 import { FailedPage, MissingPage } from '../../shell/failed-page.js';
 import { PageHeader } from '../../shell/page-header.js';
@@ -10,6 +11,7 @@ import { Button, IconButton } from '../../ui/button.js';
 import { DialogLoading } from '../../ui/dialog-loading.js';
 import { Menu } from '../../ui/menu.js';
 import { EmptyState, Skeleton } from '../../ui/states.js';
+import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
 import { useBoardStream } from './board-stream.js';
 import type { ChartAction } from './chart-card.js';
@@ -17,7 +19,7 @@ import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
 import { Tellings } from './tellings.js';
-import { addressOf, rangeOf, type TimeRange } from './time-range.js';
+import { addressOf, boundsOf, rangeOf, type TimeRange } from './time-range.js';
 
 /** Whoever looks needs none of it. */
 const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
@@ -44,6 +46,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   const [tellings] = useState(() => new Tellings());
   const mayChange = useMay('analytics:write');
   const stream = useBoardStream(charts, board.timezone, range, tellings);
+  const usage = useMemo(() => boundsOf(range, nowS()), [range]);
   const { id } = useProject();
   const newChart = mayChange && (
     <Button look="primary" onClick={() => setDoing({ what: 'new-chart' })}>
@@ -65,6 +68,9 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
           </>
         }
       />
+      <div className="px-4 pb-3 empty:hidden sm:px-6">
+        <UnpricedBanner question={usage} />
+      </div>
       {charts.length === 0 ? (
         <EmptyState icon={<ChartColumn size={20} />} title="No charts yet" action={newChart}>
           {mayChange

@@ -58,6 +58,11 @@ export function addressOf(range: TimeRange): Record<string, string> {
   return { last: String(range.last_seconds) };
 }
 
+/** The seconds that a range means at a moment; without an end where it ends with the clock. */
+export function boundsOf(range: TimeRange, nowS: number): { readonly from: number; readonly to?: number } {
+  return 'from' in range ? range : { from: Math.max(nowS - range.last_seconds, 0) };
+}
+
 function seconds(text: string | null): number | undefined {
   if (text === null || !/^\d{1,10}$/.test(text)) return undefined;
   return Number(text) <= UNIX_S_MAX ? Number(text) : undefined;

@@ -8,6 +8,7 @@ import { boundsOf, type Question } from './filters.js';
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
 const STATUS_MS = 5_000;
+const UNPRICED_MS = 60_000;
 
 /** Events by time, newest first, page after page. */
 export function useEvents(question: Question) {
@@ -25,6 +26,21 @@ export function useEvents(question: Question) {
     // Rows stay where they are while one reads; what is new is asked for apart.
     refetchOnWindowFocus: false,
     staleTime: 0,
+  });
+}
+
+/** How much of what a question selects has no price; of one with a beginning, as all of the history would be read. */
+export function useUnpriced(question: Question) {
+  const project = useProjectPath();
+  return useQuery({
+    queryKey: ['events', project, question, 'unpriced'],
+    enabled: question.from !== undefined,
+    queryFn: async ({ signal }) => {
+      const path = withQuery(`${project}/usage/events`, { ...question, count: 'unpriced', limit: 1 });
+      return (await request<UsageEventList>('GET', path, { signal })).unpriced;
+    },
+    staleTime: UNPRICED_MS,
+    refetchInterval: UNPRICED_MS,
   });
 }
 

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
 import { useMetrics } from '../boards/metrics.js';
-import { type Filters, TEXT_FILTERS, type TextFilter } from './filters.js';
+import { type Filters, PRICING_SOURCES, TEXT_FILTERS, type TextFilter } from './filters.js';
 import { TimeFilter } from './time-filter.js';
 
 const STATUSES = [
@@ -12,6 +12,10 @@ const STATUSES = [
   { value: 'processed', label: 'Processed' },
   { value: 'failed', label: 'Failed' },
 ] as const;
+const PRICINGS = [
+  { value: '', label: 'Every price' },
+  ...Object.entries(PRICING_SOURCES).map(([value, label]) => ({ value, label })),
+];
 const FIRST: readonly TextFilter[] = ['subject_type', 'subject_id', 'metric', 'source'];
 const FURTHER: readonly TextFilter[] = [
   'failure_code',
@@ -50,6 +54,13 @@ export function EventFilterBar({
         options={STATUSES}
         value={filters.status ?? ''}
         onChange={(status) => onChange({ status: status === '' ? undefined : status })}
+        className="w-[calc(50%-0.25rem)] sm:w-auto"
+      />
+      <Select
+        aria-label="Price"
+        options={PRICINGS}
+        value={filters.pricing_source ?? ''}
+        onChange={(source) => onChange({ pricing_source: source === '' ? undefined : source })}
         className="w-[calc(50%-0.25rem)] sm:w-auto"
       />
       {inputs(FIRST)}

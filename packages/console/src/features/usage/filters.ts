@@ -14,26 +14,38 @@ export const TEXT_FILTERS = {
 export type TextFilter = keyof typeof TEXT_FILTERS;
 const TEXT_FILTER_NAMES = Object.keys(TEXT_FILTERS) as readonly TextFilter[];
 
+/** Who said what a charge item costs, and how the filter calls it. */
+export const PRICING_SOURCES = {
+  unpriced: 'Without a price',
+  pricing_rule_set: 'Priced by a rule',
+  extractor: 'Priced by the extractor',
+  hint: 'Priced by the event',
+} as const;
+type PricingSource = keyof typeof PRICING_SOURCES;
+
 /** Time follows the clock (`last`, seconds), is a range of its own, or everything. */
 export interface Filters extends Partial<Record<TextFilter, string>> {
   readonly status?: 'processed' | 'failed';
+  readonly pricing_source?: PricingSource;
   readonly last?: number;
   readonly from?: number;
   readonly to?: number;
 }
 
 /** What is asked of the service: the filters, with the times that they mean now. */
-export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor'>;
+export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
 /** The filters that an address names; what is none, or no number, is left out. */
 export function filtersOf(parameters: URLSearchParams): Filters {
   const status = parameters.get('status');
+  const pricing = parameters.get('pricing_source') ?? '';
   const texts = TEXT_FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const);
   const times = (['last', 'from', 'to'] as const).map(
     (name) => [name, secondsOf(parameters.get(name))] as const,
   );
   return Object.fromEntries([
     ...(status === 'processed' || status === 'failed' ? [['status', status]] : []),
+    ...(Object.hasOwn(PRICING_SOURCES, pricing) ? [['pricing_source', pricing]] : []),
     ...texts.filter(([, text]) => text !== ''),
     ...times.filter(([, seconds]) => seconds !== undefined),
   ]);
@@ -56,6 +68,7 @@ export function isOpenEnded({ to }: Filters): boolean {
 
 /** Whether a request for a range and a code says all of it, so that one asks for every failed event at once. */
 export function isRangeOfFailures(filters: Filters): boolean {
+  if (filters.pricing_source !== undefined) return false;
   return TEXT_FILTER_NAMES.every((name) => name === 'failure_code' || filters[name] === undefined);
 }
 

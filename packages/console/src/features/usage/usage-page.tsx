@@ -12,6 +12,7 @@ import { EventFilterBar } from './event-filter-bar.js';
 import { EventList } from './event-list.js';
 import { Failures } from './failures.js';
 import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
+import { UnpricedBanner } from './unpriced-banner.js';
 
 /** Every event of the project. The filters, and the event that is looked at, are in the address: a link shows the same. */
 export function UsagePage() {
@@ -54,6 +55,7 @@ export function UsagePage() {
         ) : (
           <FailedNote onShow={() => change({ status: 'failed' })} />
         )}
+        {filters.status !== 'failed' && <UnpricedBanner question={question} />}
         <EventList
           question={question}
           isFiltered={Object.keys(filters).length > 0}

@@ -1,0 +1,62 @@
+import { useMay } from '../../api/session.js';
+import { count } from '../../format.js';
+import { useProject } from '../../project.js';
+import { InlineLink } from '../../ui/inline-link.js';
+import { useIngestStatus, useUnpriced } from './api.js';
+import type { Question } from './filters.js';
+
+/** Metrics that the banner names. */
+const METRICS_SHOWN = 3;
+
+/**
+ * How many events of the range have charge items without a price, and what can be done about it. Without a beginning of the
+ * range it counts all events of the project, which the service has a total of.
+ */
+export function UnpricedBanner({ question }: { readonly question: Question }) {
+  return useMay('usage:read') ? <CountedBanner question={question} /> : null;
+}
+
+function CountedBanner({ question }: { readonly question: Question }) {
+  const { id } = useProject();
+  const { data: status } = useIngestStatus();
+  const { data: unpriced } = useUnpriced(question);
+  const isRange = question.from !== undefined;
+  const events = isRange ? unpriced?.event_count : status?.unpriced_count;
+  if (events === undefined || events === 0) return null;
+  const metrics = isRange ? (unpriced?.metrics ?? []).map(({ metric }) => metric) : [];
+  const more = metrics.length - METRICS_SHOWN;
+  return (
+    <section
+      aria-label="Usage without a price"
+      className="flex flex-col gap-1 rounded-lg bg-warn-soft px-3.5 py-2 text-[13px] text-warn"
+    >
+      <p className="wrap-anywhere">
+        <strong className="font-semibold">
+          {count(events)} {events === 1 ? 'event' : 'events'} {isRange ? 'in this range' : 'of this project'}{' '}
+          {events === 1 ? 'has' : 'have'} charge items without a price
+        </strong>
+        {metrics.length > 0 && (
+          <>
+            {' '}
+            ({metrics.slice(0, METRICS_SHOWN).join(', ')}
+            {more > 0 && ` and ${count(more)} more`})
+          </>
+        )}
+        . {events === 1 ? 'It is' : 'They are'} charged 0 for{' '}
+        {metrics.length === 1 ? 'this metric' : 'these items'}.
+      </p>
+      <p className="text-ink-soft">
+        <InlineLink href={`/p/${id}/usage?${addressOf(question)}`}>Show them</InlineLink>, and{' '}
+        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for what comes next: it does not change
+        events that are already processed. An extractor that fails events without a price keeps them, so that
+        they can be rated again once there is one.
+      </p>
+    </section>
+  );
+}
+
+/** The same question on the page of usage, of unpriced events. */
+function addressOf(question: Question): string {
+  const asked = Object.entries({ ...question, pricing_source: 'unpriced' });
+  return new URLSearchParams(asked.map(([name, value]) => [name, String(value)])).toString();
+}
