@@ -191,60 +191,6 @@ describe('POST …/rules/test', () => {
     expect(missing.errors).toMatchObject([{ code: 'dimension_missing', path: 'dimensions[0]' }]);
   });
 
-  it('says why the nearest rules do not price an item', async () => {
-    const extractor = { charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' }] };
-    const rule = (metric: string, match_expr?: string) => ({
-      name: `${metric} ${match_expr ?? ''}`,
-      metric,
-      unit_price_expr: 'dec("1")',
-      ...(match_expr === undefined ? {} : { match_expr }),
-    });
-    const pricing = {
-      rules: [
-        rule('images'),
-        rule('llm.input_images'),
-        rule('llm.input_tokens', 'item.quantity > dec("5")'),
-        rule('llm.input_tokens', 'dimensions.model == "large" && dimensions["tier"] == "batch"'),
-      ],
-    };
-    const event = { raw_json: { n: 3 } };
-    const nearest = [
-      {
-        rule_set_id: null,
-        rule_name: 'llm.input_tokens item.quantity > dec("5")',
-        metric: 'llm.input_tokens',
-        match_expr: 'item.quantity > dec("5")',
-        reason: 'match_false',
-        missing_dimensions: [],
-        message: 'match_expr is false for the event.',
-      },
-      {
-        reason: 'match_failed',
-        missing_dimensions: ['model', 'tier'],
-        message: expect.stringContaining('The event has no model, tier.'),
-      },
-      {
-        metric: 'llm.input_images',
-        match_expr: null,
-        reason: 'metric_differs',
-        message: 'The rule prices llm.input_images, not llm.input_tokens.',
-      },
-    ];
-    const accepted = await tried({ extractor, pricing, event });
-    expect(accepted.unpriced).toMatchObject([
-      { metric: 'llm.input_tokens', quantity: '3', nearest_rules: nearest },
-    ]);
-    expect(accepted).toMatchObject({
-      errors: [],
-      charge_items: [{ pricing_source: 'unpriced', amount: '0' }],
-    });
-    const failed = await tried({ extractor: { ...extractor, on_unpriced: 'fail' }, pricing, event });
-    expect(failed.unpriced).toEqual(accepted.unpriced);
-    expect(failed).toMatchObject({ errors: [{ code: 'unpriced' }], charge_items: [] });
-    const none = await tried({ extractor, pricing: { rules: [] }, event });
-    expect(none.unpriced).toMatchObject([{ nearest_rules: [] }]);
-  });
-
   it('refuses rules that could not be saved, with the places that saving would name', async () => {
     const extractor = { charge_item_extractors: [{ metric: 'M', path: 'a..b', type: 'number' }] };
     const pricing = { currency: 'usd', rules: [{ metric: 'm', unit_price_expr: '1 +' }] };
