@@ -579,6 +579,7 @@ create table segments (
   file_name text,
   file_offset bigint,
   file_crc32 bigint,
+  deferred_tenant_id text,
   constraint segments_event_count_check CHECK ((event_count > 0)),
   constraint segments_in_one_place CHECK ((num_nonnulls(file_name, file_offset, file_crc32) =
 CASE
@@ -588,6 +589,8 @@ END)),
   constraint segments_pkey PRIMARY KEY (id)
 );
 alter table segments alter column bytes set storage external;
+CREATE INDEX segments_deferred ON public.segments USING btree (deferred_tenant_id, received_at_ms, id) WHERE (deferred_tenant_id IS NOT NULL);
+CREATE INDEX segments_new ON public.segments USING btree (id) WHERE (deferred_tenant_id IS NULL);
 
 create table subject_routes (
   tenant_id text not null,

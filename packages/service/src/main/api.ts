@@ -211,6 +211,12 @@ function measureBacklog(metrics: Metrics, ingest: IngestService): void {
   );
   addReadGauge(
     metrics,
+    'tollgate_queue_deferred_events',
+    'Accepted events that wait behind others of their own tenant, because its rules take long.',
+    () => ingest.backlog.deferredEvents,
+  );
+  addReadGauge(
+    metrics,
     'tollgate_queue_segments',
     'Segments that wait to be rated.',
     () => ingest.backlog.segments,

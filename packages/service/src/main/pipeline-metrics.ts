@@ -3,7 +3,7 @@ import type { Logger } from '../platform/log/index.js';
 import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
 
 const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped'] as const;
+const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped', 'deferred'] as const;
 
 /** What the rating thread did, as metrics of the process. */
 export class PipelineMetrics {

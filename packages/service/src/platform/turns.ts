@@ -8,18 +8,27 @@ const TURN_MS_MAX = 4;
 export class Turns {
   #startedMs: number;
 
-  constructor(private readonly nowMs = () => performance.now()) {
+  /** @param rest gives the thread back after a turn of so many milliseconds, for as long as is due to others */
+  constructor(
+    private readonly nowMs = () => performance.now(),
+    private readonly rest: (turnMs: number) => Promise<void> = () => nextTurn(),
+  ) {
     this.#startedMs = nowMs();
   }
 
   /** Whether it is time to pause. */
   get isOver(): boolean {
-    return this.nowMs() - this.#startedMs >= TURN_MS_MAX;
+    return this.isOverAt(this.nowMs());
+  }
+
+  /** As `isOver`, for who knows the time. */
+  isOverAt(nowMs: number): boolean {
+    return nowMs - this.#startedMs >= TURN_MS_MAX;
   }
 
   /** Gives the thread back, and begins the next turn. */
   async pause(): Promise<void> {
-    await nextTurn();
+    await this.rest(this.nowMs() - this.#startedMs);
     this.#startedMs = this.nowMs();
   }
 }

@@ -25,6 +25,12 @@ export class PipelineFixture {
   /** Whether the rules were mended: then nothing fails. */
   isMended = false;
   killAfter: BatchStage | undefined;
+  /** How often that stage ends before one dies. */
+  killsAfterPasses = 0;
+  /** The `raw_json.name` of the events that were rated, in order, those of batches that failed too. */
+  readonly ratedNames: string[] = [];
+  /** The time of the rating thread: an event takes `raw_json.cost_ms`. */
+  threadMs = 0;
   readonly defects: unknown[] = [];
   readonly failures: unknown[] = [];
   readonly postgres: Postgres;
@@ -57,13 +63,21 @@ export class PipelineFixture {
     const { postgres, queue, spool } = this;
     const observer = {
       stage: (stage: BatchStage) => {
-        if (stage === this.killAfter) throw new Error(`killed after ${stage}`);
+        if (stage === this.killAfter && this.killsAfterPasses-- <= 0)
+          throw new Error(`killed after ${stage}`);
       },
       batch: () => {},
       batchFailed: (error: unknown) => this.failures.push(error),
       defect: (error: unknown) => this.defects.push(error),
     };
-    const rules = testRules(() => this.isMended);
+    const rules = testRules(
+      () => this.isMended,
+      (rawJson) => {
+        const { name, cost_ms = 0 } = rawJson as { name?: string; cost_ms?: number };
+        if (name !== undefined) this.ratedNames.push(name);
+        this.threadMs += cost_ms;
+      },
+    );
     const clock = new ManualClock(nowMs);
     return createPipelineWorker(
       {
@@ -76,7 +90,7 @@ export class PipelineFixture {
         observer,
         onCommitted: () => {},
       },
-      options,
+      { nowMs: () => this.threadMs, ...options },
     );
   }
 

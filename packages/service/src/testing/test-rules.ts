@@ -14,10 +14,21 @@ const OCCURRED_AT = TEST_DAY * 86_400 + 5;
 const ONE = 10n ** 18n;
 const NO_PRICE = { currency: '', unitPrice: null, amount: 0n, pricingSource: 'unpriced' } as const;
 
-/** Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD, or as the metric `raw_json.unpriced` for nothing; fails
- * without it until `isMended`; throws for `raw_json.bomb`. */
-export function testRules(isMended = () => false): Rules {
-  const version: RuleVersion = { version: 3, reads: ALL, rate: (input) => rate(input, isMended()) };
+/**
+ * Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD, or as the metric `raw_json.unpriced` for
+ * nothing; fails without it until `isMended`; throws for `raw_json.bomb`.
+ *
+ * @param onRate called with the raw JSON of each event that is rated
+ */
+export function testRules(isMended = () => false, onRate: (rawJson: unknown) => void = () => {}): Rules {
+  const version: RuleVersion = {
+    version: 3,
+    reads: ALL,
+    rate: (input) => {
+      onRate(input.rawJson);
+      return rate(input, isMended());
+    },
+  };
   const at = (ruleSetId: string) => (ruleSetId === 'ers_unpublished' ? undefined : version);
   return {
     refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => at(ref.ruleSetId) } })),

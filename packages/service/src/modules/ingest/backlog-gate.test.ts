@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Backlog } from '../../platform/queue/index.js';
 import { BACKLOG_SEGMENTS_MAX, BacklogGate, timerScheduler } from './backlog-gate.js';
 
-const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined };
+const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, deferredEvents: 0, oldestReceivedAtMs: undefined };
 
 /** Lets the test refresh by hand. */
 function gateOver(measure: () => Promise<Backlog>) {
@@ -37,7 +37,7 @@ describe('BacklogGate', () => {
     expect(() => gate.check()).toThrow(
       expect.objectContaining({ code: 'ingest_backlog_full', statusCode: 503, retryAfterS: 5 }),
     );
-    backlog = { segments: 1, events: 99, bytes: 999, oldestReceivedAtMs: 5 };
+    backlog = { segments: 1, events: 99, bytes: 999, deferredEvents: 0, oldestReceivedAtMs: 5 };
     await refresh();
     gate.check();
     expect(gate.backlog).toEqual(backlog);

@@ -41,7 +41,13 @@ export interface BacklogGateOptions {
 export class BacklogGate {
   private readonly eventsMax: number;
   private readonly bytesMax: number;
-  private latest: Backlog = { segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined };
+  private latest: Backlog = {
+    segments: 0,
+    events: 0,
+    bytes: 0,
+    deferredEvents: 0,
+    oldestReceivedAtMs: undefined,
+  };
   private readonly stopRefreshing: () => void;
 
   constructor(private readonly options: BacklogGateOptions) {

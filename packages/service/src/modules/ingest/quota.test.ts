@@ -151,7 +151,13 @@ describe("the tenant's plan", () => {
     const service = new IngestService({
       queue: {
         appendWithinQuota: () => Promise.reject(new Error('not to be reached')),
-        backlog: async () => ({ segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined }),
+        backlog: async () => ({
+          segments: 0,
+          events: 0,
+          bytes: 0,
+          deferredEvents: 0,
+          oldestReceivedAtMs: undefined,
+        }),
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: api.clock,

@@ -24,7 +24,13 @@ function createIngest() {
         records.push(...added.map(({ record }) => record));
         return [];
       },
-      backlog: async () => ({ segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined }),
+      backlog: async () => ({
+        segments: 0,
+        events: 0,
+        bytes: 0,
+        deferredEvents: 0,
+        oldestReceivedAtMs: undefined,
+      }),
     },
     publications: { isKnownPublished: () => true, read: async () => new Map() },
     clock: new ManualClock(NOW_S * 1000),
@@ -111,7 +117,13 @@ describe('IngestService', () => {
     const service = new IngestService({
       queue: {
         appendWithinQuota: async () => [],
-        backlog: async () => ({ segments: 0, events: 0, bytes: 0, oldestReceivedAtMs: undefined }),
+        backlog: async () => ({
+          segments: 0,
+          events: 0,
+          bytes: 0,
+          deferredEvents: 0,
+          oldestReceivedAtMs: undefined,
+        }),
       },
       publications: {
         isKnownPublished: (_project, id) => id === 'ers_known',
@@ -142,7 +154,7 @@ describe('IngestService', () => {
     const service = new IngestService({
       queue: {
         appendWithinQuota: async () => [],
-        backlog: async () => ({ segments: 1, events, bytes: 1, oldestReceivedAtMs: 1 }),
+        backlog: async () => ({ segments: 1, events, bytes: 1, deferredEvents: 0, oldestReceivedAtMs: 1 }),
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: new ManualClock(NOW_S * 1000),

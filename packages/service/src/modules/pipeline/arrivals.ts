@@ -1,6 +1,4 @@
 import { utcMonthAt } from '../../kernel/period.js';
-import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
-import type { EventGroup } from './event.js';
 
 /** What one batch adds to a row of `event_arrivals`. */
 export interface EventArrival {
@@ -10,18 +8,23 @@ export interface EventArrival {
   eventCount: number;
 }
 
-/** Events that were accepted, repeated ones too, by tenant and month; sorted by key, as rows are locked. */
-export function arrivalsOf(
-  groups: readonly Pick<EventGroup, 'tenantId' | 'receivedAtMs' | 'ids'>[],
-): EventArrival[] {
+/** Events of one request that a batch takes off the queue, repeated ones too. */
+export interface TakenEvents {
+  readonly tenantId: string;
+  readonly receivedAtMs: number;
+  readonly eventCount: number;
+}
+
+/** Adds up events by tenant and month; sorted by key, as rows are locked. */
+export function arrivalsOf(taken: readonly TakenEvents[]): EventArrival[] {
   const arrivals = new Map<string, EventArrival>();
   let month = { startS: 0, endS: 0 };
-  for (const { tenantId, receivedAtMs, ids } of groups) {
+  for (const { tenantId, receivedAtMs, eventCount } of taken) {
+    if (eventCount === 0) continue;
     const receivedAtS = receivedAtMs / 1_000;
     if (receivedAtS < month.startS || receivedAtS >= month.endS) month = utcMonthAt(receivedAtS);
     const key = `${tenantId}\n${month.startS}`;
     const known = arrivals.get(key);
-    const eventCount = ids.length / EVENT_ID_BYTES;
     if (known === undefined) arrivals.set(key, { tenantId, monthStartS: month.startS, eventCount });
     else known.eventCount += eventCount;
   }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import type { SegmentQueue } from '../../platform/queue/index.js';
+import type { ClaimedSegment, SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
+import type { Turns } from '../../platform/turns.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
@@ -15,19 +16,23 @@ import {
   takeFailedEvents,
   unprojectedBytes,
 } from './batch-store.js';
-import { deferReprocess } from './defer.js';
-import { EventBody, type EventGroup } from './event.js';
-import type { EventIds } from './event-id-store.js';
-import { type Intake, readIntake } from './intake.js';
+import { deferReprocess, moveBehindDeferred } from './defer.js';
+import { EventBody } from './event.js';
+import { type EventIds, forgetEventIds } from './event-id-store.js';
+import { type FailedGroup, type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
+import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './rating-allowance.js';
 import type { Spool } from './spool.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
 const ATTEMPT_MAX = 0xffff;
 
 export interface BatchDeps {
-  readonly queue: Pick<SegmentQueue<Tx>, 'claim' | 'putBack'>;
+  readonly queue: Pick<
+    SegmentQueue<Tx>,
+    'claim' | 'claimDeferred' | 'defer' | 'deferredAmong' | 'nextDeferredTenant' | 'putBack'
+  >;
   readonly rules: Rules;
   readonly limits: PostingCatalog;
   readonly spool: Spool;
@@ -43,7 +48,15 @@ const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
 /** As many bytes of failed events are read back at once as a claim takes of new ones. */
 const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 
+/** Where a batch takes its events from. */
+export type BatchSource =
+  /** `mayBeDeferred`: whether some tenant may have deferred requests, behind which its new ones go. */
+  | { readonly kind: 'new'; readonly mayBeDeferred: boolean }
+  /** The turn of one tenant. */
+  | { readonly kind: 'deferred'; readonly tenantId: string };
+
 export interface BatchOptions {
+  readonly source: BatchSource;
   readonly eventsMax: number;
   /** Default `REPROCESS_BYTES_MAX`. */
   readonly reprocessBytesMax?: number | undefined;
@@ -56,13 +69,16 @@ export interface BatchOptions {
   /** Where the rows of shared tables are encoded: empty, and the batch has it to itself. */
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
-  /** Told as soon as the claim is known: another batch may begin. */
+  readonly turns: Turns;
+  /** Monotonic: what events take is measured by it. */
+  readonly nowMs: () => number;
+  /** Notified as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;
 }
 
 /**
  * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events rated,
- * posted, counted and on their way to ClickHouse. All workers lock in one order: segments, failed events, event ids, the
+ * posted, counted and on their way to ClickHouse, or deferred. All workers lock in one order: segments, failed events, event ids, the
  * spool, the turn to post and what that locks, totals. What batches share comes last, because it is waited for until the commit.
  *
  * @returns undefined when nothing could be claimed
@@ -72,19 +88,34 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { eventsMax, rollup, eventIds, block, stages, onClaimed } = options;
+  const { source, eventsMax, rollup, eventIds, block, stages, turns, nowMs, onClaimed } = options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
-  const segments = isHeldBack ? [] : await deps.queue.claim(tx, eventsMax);
-  const claimed = readIntake(segments);
-  onClaimed(claimed.claimed);
-  if (segments.length === 0) return undefined;
-  for (const { problem } of segments) if (problem !== undefined) deps.observer.defect(problem);
-  const intake = await deferReprocess(tx, deps.queue, claimed, reprocessBytesMax);
+  const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
+  onClaimed(eventCountOf(claimed));
+  if (claimed.length === 0) return undefined;
+  for (const { problem } of claimed) if (problem !== undefined) deps.observer.defect(problem);
+  const { segments, moved } =
+    source.kind === 'new' && source.mayBeDeferred
+      ? await moveBehindDeferred(tx, deps.queue, claimed)
+      : { segments: claimed, moved: 0 };
+  const putBack = (records: readonly SegmentRecord[]) =>
+    source.kind === 'new' ? deps.queue.putBack(tx, records) : deps.queue.defer(tx, records);
+  const bounds = { eventsMax, bytesMax: reprocessBytesMax };
+  const intake = await deferReprocess(tx, putBack, readIntake(segments), bounds);
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
-  const plan = await ratePlan(tx, deps, { intake, posting, rollup, processedAtMs, block }, eventIds, stages);
+  const tenantMs = source.kind === 'new' ? BATCH_ALLOWANCE_MS : TURN_ALLOWANCE_MS;
+  const plan = await ratePlan(
+    tx,
+    deps,
+    { intake, posting, rollup, processedAtMs, block, turns, nowMs, tenantMs },
+    eventIds,
+    stages,
+  );
+  await deps.queue.defer(tx, plan.deferred.records(intake.oldestReceivedAtMs));
+  await forgetEventIds(tx, plan.deferred.unrated);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
@@ -93,16 +124,34 @@ export async function processBatch(
   await plan.alerts.write(tx, processedAtMs);
   stages.end('post');
   await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
-  await addArrivals(tx, arrivalsOf(intake.groups));
+  await addArrivals(tx, arrivalsOf(plan.taken));
   stages.end('totals');
-  return plan.counts;
+  const { counts } = plan;
+  return { ...counts, claimed: counts.claimed + moved, deferred: counts.deferred + moved };
+}
+
+function claimFrom(
+  tx: Tx,
+  { queue }: BatchDeps,
+  source: BatchSource,
+  eventsMax: number,
+): Promise<ClaimedSegment[]> {
+  if (source.kind === 'new') return queue.claim(tx, eventsMax);
+  return queue.claimDeferred(tx, source.tenantId, eventsMax);
+}
+
+function eventCountOf(segments: readonly ClaimedSegment[]): number {
+  return segments.reduce(
+    (sum, { records }) => records.reduce((count, record) => count + record.eventCount, sum),
+    0,
+  );
 }
 
 /** Duplicates are left out before anything is parsed. */
 async function ratePlan(
   tx: Tx,
   { rules, observer }: BatchDeps,
-  planned: Pick<PlanInput, 'intake' | 'posting' | 'rollup' | 'processedAtMs' | 'block'>,
+  planned: Omit<PlanInput, 'again' | 'duplicates' | 'rules' | 'onDefect'>,
   eventIds: EventIds,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
@@ -123,18 +172,20 @@ async function ratePlan(
 }
 
 /** The failed events to rate anew, as events of one more attempt. */
-async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<EventGroup[]> {
+async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<FailedGroup[]> {
   const taken = await takeFailedEvents(tx, reprocess);
-  return Array.from(taken, ([{ projectNo, storage, idHex }, stored]) => ({
+  return Array.from(taken, ([request, stored]) => ({
     tenantId: stored.tenantId,
     projectId: stored.projectId,
-    projectNo,
-    storage,
+    projectNo: request.projectNo,
+    storage: request.storage,
     receivedAtMs: stored.receivedAtMs,
     attempt: Math.min(stored.attempt + 1, ATTEMPT_MAX),
-    ids: Buffer.from(idHex, 'hex'),
+    ids: Buffer.from(request.idHex, 'hex'),
     body: new EventBody(Buffer.from(stored.event), 'single', 1, stored.extractorRuleSetId),
-    events: [{ projectNo, idHex, index: 0 }],
+    events: [{ projectNo: request.projectNo, idHex: request.idHex, index: 0 }],
+    request,
+    failed: stored,
   }));
 }
 

@@ -1,17 +1,57 @@
 import type { Tx } from '../../platform/postgres/index.js';
-import { reprocessRecord, type SegmentQueue, type SegmentRecord } from '../../platform/queue/index.js';
-import { failedEventBytes } from './batch-store.js';
-import type { Intake, ReprocessRequest } from './intake.js';
+import {
+  type ClaimedSegment,
+  EVENT_ID_BYTES,
+  reprocessRecord,
+  type SegmentQueue,
+  type SegmentRecord,
+} from '../../platform/queue/index.js';
+import { type FailedEvent, failedEventBytes } from './batch-store.js';
+import type { AcceptedEvent } from './event.js';
+import type { AcceptedGroup, FailedGroup, Intake, ReprocessRequest } from './intake.js';
+
+/** Events that one request of those that are put back names: so many that a deferred segment holds it. */
+const REPROCESS_IDS_MAX = 100;
 
 /**
- * The intake with no more failed events than `bytesMax` holds, and at least one. A request names them by their ids alone, so
+ * Moves the requests of tenants that have deferred ones behind those, unread: so a tenant's events keep their order and take
+ * no time of a batch that others wait for.
+ *
+ * @returns the segments without them, and how many events were moved
+ */
+export async function moveBehindDeferred(
+  tx: Tx,
+  queue: Pick<SegmentQueue<Tx>, 'defer' | 'deferredAmong'>,
+  segments: readonly ClaimedSegment[],
+): Promise<{ readonly segments: readonly ClaimedSegment[]; readonly moved: number }> {
+  const tenantIds = new Set(segments.flatMap(({ records }) => records.map(({ scope }) => scope.tenantId)));
+  const deferred = await queue.deferredAmong(tx, [...tenantIds]);
+  if (deferred.size === 0) return { segments, moved: 0 };
+  const isDeferred = ({ scope }: SegmentRecord) => deferred.has(scope.tenantId);
+  const records = segments.flatMap((segment) => segment.records.filter(isDeferred));
+  await queue.defer(tx, records);
+  const others = segments.map((segment) => ({
+    ...segment,
+    records: segment.records.filter((record) => !isDeferred(record)),
+  }));
+  return { segments: others, moved: records.reduce((sum, { eventCount }) => sum + eventCount, 0) };
+}
+
+/** How many failed events a batch reads back. */
+export interface ReprocessBounds {
+  readonly eventsMax: number;
+  readonly bytesMax: number;
+}
+
+/**
+ * The intake with no more failed events than the bounds allow, and at least one. A request names them by their ids alone, so
  * that a small segment can ask for more than fits into memory: the rest goes back to the queue, for later batches.
  */
 export async function deferReprocess(
   tx: Tx,
-  queue: Pick<SegmentQueue<Tx>, 'putBack'>,
+  putBack: (records: readonly SegmentRecord[]) => Promise<void>,
   intake: Intake,
-  bytesMax: number,
+  { eventsMax, bytesMax }: ReprocessBounds,
 ): Promise<Intake> {
   const { reprocess, oldestReceivedAtMs } = intake;
   if (reprocess.length === 0) return intake;
@@ -19,22 +59,97 @@ export async function deferReprocess(
   let count = 0;
   for (const eventBytes of await failedEventBytes(tx, reprocess)) {
     bytes += eventBytes;
-    if (count > 0 && bytes > bytesMax) break;
+    if (count > 0 && (bytes > bytesMax || count >= eventsMax)) break;
     count++;
   }
   if (count === reprocess.length) return intake;
   const later = reprocess.slice(count);
-  await queue.putBack(tx, recordsOf(later, oldestReceivedAtMs));
+  await putBack(reprocessRecords(later, oldestReceivedAtMs));
   return { ...intake, claimed: intake.claimed - later.length, reprocess: reprocess.slice(0, count) };
 }
 
-/** One record for each project. */
-function recordsOf(requests: readonly ReprocessRequest[], receivedAtMs: number): SegmentRecord[] {
-  const byProject = new Map<number, { project: ReprocessRequest; ids: string[] }>();
+/** The requests of each project, a few in each record. */
+function reprocessRecords(requests: readonly ReprocessRequest[], receivedAtMs: number): SegmentRecord[] {
+  const byProject = new Map<number, ReprocessRequest[]>();
   for (const request of requests) {
     const known = byProject.get(request.projectNo);
-    if (known === undefined) byProject.set(request.projectNo, { project: request, ids: [request.idHex] });
-    else known.ids.push(request.idHex);
+    if (known === undefined) byProject.set(request.projectNo, [request]);
+    else known.push(request);
   }
-  return Array.from(byProject.values(), ({ project, ids }) => reprocessRecord(project, ids, receivedAtMs));
+  const records: SegmentRecord[] = [];
+  for (const ofProject of byProject.values()) {
+    for (let start = 0; start < ofProject.length; start += REPROCESS_IDS_MAX) {
+      const some = ofProject.slice(start, start + REPROCESS_IDS_MAX);
+      const [project] = some;
+      const ids = some.map(({ idHex }) => idHex);
+      if (project !== undefined) records.push(reprocessRecord(project, ids, receivedAtMs));
+    }
+  }
+  return records;
+}
+
+/** Events that a batch has claimed and does not rate, because their tenant's have taken long enough. */
+export class DeferredEvents {
+  /** Their ids are not to be known as rated. */
+  readonly unrated: AcceptedEvent[] = [];
+  /** Failed events that stay as they were; the requests for them go back to the queue. */
+  readonly failures: FailedEvent[] = [];
+  readonly #records: SegmentRecord[] = [];
+  readonly #reprocess: ReprocessRequest[] = [];
+  readonly #whole = new Set<AcceptedGroup>();
+  readonly #countByGroup = new Map<AcceptedGroup, number>();
+  #count = 0;
+
+  /** Events, and requests to rate one anew. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many events of a request are deferred. */
+  countOf(group: AcceptedGroup): number {
+    return this.#countByGroup.get(group) ?? 0;
+  }
+
+  isWhole(group: AcceptedGroup): boolean {
+    return this.#whole.has(group);
+  }
+
+  /** Defers a whole request; `newEvents` are those of its events that were not rated before. */
+  addWhole(group: AcceptedGroup, newEvents: readonly AcceptedEvent[]): void {
+    this.#records.push(group.record);
+    this.#whole.add(group);
+    this.#add(group, group.record.eventCount, newEvents);
+  }
+
+  /** Defers some events of a request, each as a request of its own. */
+  addEvents(group: AcceptedGroup, events: readonly AcceptedEvent[]): void {
+    const { record, body, ids } = group;
+    for (const { index } of events) {
+      this.#records.push({
+        scope: { ...record.scope, kind: 'single' },
+        receivedAtMs: record.receivedAtMs,
+        eventCount: 1,
+        ids: ids.subarray(index * EVENT_ID_BYTES, (index + 1) * EVENT_ID_BYTES),
+        body: Buffer.from(body.storedText(index)),
+      });
+    }
+    this.#add(group, events.length, events);
+  }
+
+  addFailed({ failed, request }: FailedGroup): void {
+    this.failures.push(failed);
+    this.#reprocess.push(request);
+    this.#count += 1;
+  }
+
+  /** All that goes back to the queue. */
+  records(receivedAtMs: number): SegmentRecord[] {
+    return [...this.#records, ...reprocessRecords(this.#reprocess, receivedAtMs)];
+  }
+
+  #add(group: AcceptedGroup, count: number, unrated: readonly AcceptedEvent[]): void {
+    for (const event of unrated) this.unrated.push(event);
+    this.#countByGroup.set(group, this.countOf(group) + count);
+    this.#count += count;
+  }
 }

@@ -37,6 +37,17 @@ export class EventIds {
   }
 }
 
+/** Forgets ids that the same transaction has recorded: their events are not rated after all. */
+export async function forgetEventIds(tx: Tx, keys: readonly EventKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await sql`
+    delete from usage_event_ids known using unnest(
+      ${integerArray(keys.map(({ projectNo }) => projectNo))}::integer[],
+      ${uuidArray(keys.map(({ idHex }) => idHex))}::uuid[]) as unrated (project_no, raw_event_id)
+    where known.project_no = unrated.project_no and known.raw_event_id = unrated.raw_event_id
+  `.execute(tx);
+}
+
 /** Whether all were new; otherwise none is inserted. */
 async function insertAll(tx: Tx, insert: RawBuilder<unknown>): Promise<boolean> {
   await sql`savepoint event_ids`.execute(tx);

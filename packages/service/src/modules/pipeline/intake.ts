@@ -1,4 +1,5 @@
 import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../platform/queue/index.js';
+import type { FailedEvent } from './batch-store.js';
 import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
 const ID_HEX_CHARS = EVENT_ID_BYTES * 2;
@@ -12,13 +13,24 @@ export interface ReprocessRequest {
   readonly idHex: string;
 }
 
+/** The events of a request that was accepted. */
+export interface AcceptedGroup extends EventGroup {
+  readonly record: SegmentRecord;
+}
+
+/** A failed event that is rated anew. */
+export interface FailedGroup extends EventGroup {
+  readonly request: ReprocessRequest;
+  readonly failed: FailedEvent;
+}
+
 /** What the claimed segments ask for, each event once. */
 export interface Intake {
   /** Events that the segments hold, repetitions included. */
   readonly claimed: number;
-  readonly groups: readonly EventGroup[];
-  /** Projects of the events whose id the same batch holds already, one entry each. */
-  readonly repeated: readonly Pick<EventGroup, 'tenantId' | 'projectId'>[];
+  readonly groups: readonly AcceptedGroup[];
+  /** The requests of the events whose id the same batch holds already, one entry for each event. */
+  readonly repeated: readonly AcceptedGroup[];
   readonly reprocess: readonly ReprocessRequest[];
   /** Requests for an event that the same batch asks for already. */
   readonly repeatedReprocess: number;
@@ -36,8 +48,8 @@ class IntakeReader implements Intake {
   claimed = 0;
   repeatedReprocess = 0;
   oldestReceivedAtMs = Number.POSITIVE_INFINITY;
-  readonly groups: EventGroup[] = [];
-  readonly repeated: EventGroup[] = [];
+  readonly groups: AcceptedGroup[] = [];
+  readonly repeated: AcceptedGroup[] = [];
   readonly reprocess: ReprocessRequest[] = [];
   readonly #eventIds = new SeenIds();
   readonly #reprocessIds = new SeenIds();
@@ -55,7 +67,8 @@ class IntakeReader implements Intake {
     const { tenantId, projectId, projectNo, storage } = scope;
     const body = new EventBody(record.body, kind, eventCount, scope.extractorRuleSetId);
     const events: AcceptedEvent[] = [];
-    const group = { tenantId, projectId, projectNo, storage, receivedAtMs, attempt: 0, ids, body, events };
+    const place = { tenantId, projectId, projectNo, storage, receivedAtMs };
+    const group: AcceptedGroup = { ...place, attempt: 0, ids, body, events, record };
     this.groups.push(group);
     const seen = this.#eventIds.of(projectNo);
     for (const [index, idHex] of hexIds(ids).entries()) {

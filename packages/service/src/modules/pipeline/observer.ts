@@ -20,7 +20,7 @@ export type ProjectionStage = (typeof PROJECTION_STAGES)[number];
 
 /** What one committed batch did. */
 export interface BatchCounts {
-  /** Events the claimed segments held; the sum of the other five. */
+  /** Events the claimed segments held; the sum of the other six. */
   readonly claimed: number;
   readonly processed: number;
   readonly failed: number;
@@ -29,6 +29,8 @@ export interface BatchCounts {
   readonly reprocessed: number;
   /** Reprocessings that found no failed event any more. */
   readonly skipped: number;
+  /** Those that went back to the queue, to wait behind their own tenant's. */
+  readonly deferred: number;
 }
 
 /** Where the worker reports what it does; every method must be quick and must not throw. */

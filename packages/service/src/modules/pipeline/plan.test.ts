@@ -1,10 +1,12 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
 import { ALL } from '../../kernel/json.js';
+import { Turns } from '../../platform/turns.js';
 import type { RuleVersion } from '../rules/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { BatchRules } from './batch-rules.js';
-import { EventBody, type EventGroup } from './event.js';
+import { EventBody } from './event.js';
+import type { AcceptedGroup } from './intake.js';
 import { planBatch } from './plan.js';
 
 const OCCURRED_AT = 1_750_000_000;
@@ -15,7 +17,7 @@ afterEach(() => {
 });
 
 /** One request of many events. */
-function groupOf(count: number): EventGroup {
+function groupOf(count: number): AcceptedGroup {
   const hexIds = Array.from({ length: count }, (_, index) =>
     rawEventHex('ten_1', 'prj_1', OCCURRED_AT, `k${index}`),
   );
@@ -24,15 +26,20 @@ function groupOf(count: number): EventGroup {
     raw_json: {},
     extractor_rule_set_id: 'ers_1',
   }));
+  const ids = Buffer.from(hexIds.join(''), 'hex');
+  const body = Buffer.from(JSON.stringify({ events }));
+  const project = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1, storage: 'shared' } as const;
+  const scope = { ...project, kind: 'batch', extractorRuleSetId: null } as const;
   return {
+    record: { scope, receivedAtMs: OCCURRED_AT * 1_000, eventCount: count, ids, body },
     tenantId: 'ten_1',
     projectId: 'prj_1',
     projectNo: 1,
     storage: 'shared',
     receivedAtMs: OCCURRED_AT * 1_000,
     attempt: 0,
-    ids: Buffer.from(hexIds.join(''), 'hex'),
-    body: new EventBody(Buffer.from(JSON.stringify({ events })), 'batch', count, null),
+    ids,
+    body: new EventBody(body, 'batch', count, null),
     events: hexIds.map((idHex, index) => ({ projectNo: 1, idHex, index })),
   };
 }
@@ -80,6 +87,9 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     rollup: { prepare: async () => {}, rawOnlyOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
     block: new UsageBlock(),
+    turns: new Turns(),
+    tenantMs: Number.POSITIVE_INFINITY,
+    nowMs: () => nowMs,
     onDefect: (error) => {
       throw error;
     },

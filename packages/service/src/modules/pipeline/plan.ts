@@ -1,11 +1,13 @@
-import { Turns } from '../../platform/turns.js';
+import type { Turns } from '../../platform/turns.js';
 import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
+import type { TakenEvents } from './arrivals.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
+import { DeferredEvents } from './defer.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
-import type { Intake } from './intake.js';
+import type { AcceptedGroup, FailedGroup, Intake } from './intake.js';
 import type { BatchCounts } from './observer.js';
 import { PostedTotals } from './posted-totals.js';
 import {
@@ -17,6 +19,7 @@ import {
   readEnvelope,
   rowOf,
 } from './rating.js';
+import { RatingAllowance } from './rating-allowance.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
 import { type BatchSection, BatchSections } from './sections.js';
 import { BatchTotals } from './totals.js';
@@ -30,14 +33,18 @@ export interface BatchPlan {
   readonly sections: readonly BatchSection[];
   readonly totals: BatchTotals;
   readonly alerts: UsageAlerts;
+  /** Failed events to keep, and those that stay as they were. */
   readonly failures: readonly FailedEvent[];
+  /** Events that leave the queue. */
+  readonly taken: readonly TakenEvents[];
+  readonly deferred: DeferredEvents;
   readonly counts: BatchCounts;
 }
 
 export interface PlanInput {
   readonly intake: Intake;
   /** Failed events that the intake asks for, to be rated anew. */
-  readonly again: readonly EventGroup[];
+  readonly again: readonly FailedGroup[];
   /** Events of the intake that an earlier batch has rated. */
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
@@ -47,29 +54,38 @@ export interface PlanInput {
   /** Of the tables that projects share; empty. */
   readonly block: UsageBlock;
   readonly onDefect: DefectListener;
+  /** Some rules are slow: other batches go on and sockets are served meanwhile. */
+  readonly turns: Turns;
+  /** Milliseconds of the thread that the events of each tenant may take, ordinary ones aside. */
+  readonly tenantMs: number;
+  /** Monotonic. */
+  readonly nowMs: () => number;
 }
 
 /** Rates, posts, encodes and adds up all that is not a duplicate. */
 export async function planBatch(input: PlanInput): Promise<BatchPlan> {
   const planner = new Planner(input);
-  const groups = [...input.intake.groups, ...input.again];
-  await input.rollup.prepare(groups);
-  for (const group of groups) {
-    await planner.rate(group);
-    if (planner.ratedCount >= SLICE_EVENTS) await planner.post();
-  }
+  const { intake, again } = input;
+  await input.rollup.prepare([...intake.groups, ...again]);
+  for (const group of intake.groups) await planner.rate(group, planner.deferral(group));
+  for (const group of again) await planner.rate(group, () => planner.deferred.addFailed(group));
   await planner.post();
   return planner.plan();
 }
+
+/** Defers some or all events of a group. */
+type Deferral = (events: readonly AcceptedEvent[], isWhole: boolean) => void;
 
 /** The events of a group, rated and not encoded yet. */
 interface RatedGroup {
   readonly group: EventGroup;
   readonly events: readonly AcceptedEvent[];
   readonly rated: readonly RatedEvent[];
+  readonly defer: Deferral;
 }
 
 class Planner {
+  readonly deferred = new DeferredEvents();
   readonly #totals = new BatchTotals();
   readonly #alerts = new UsageAlerts();
   readonly #posted = new PostedTotals();
@@ -78,60 +94,87 @@ class Planner {
   /** Routes and leases are looked up for several groups at once: a group is often a single event. */
   #slice: RatedGroup[] = [];
   #ratedCount = 0;
-  /** Some rules are slow: other batches go on and sockets are served meanwhile. */
-  readonly #turns = new Turns();
+  readonly #ratingTime: RatingAllowance;
+  readonly #postingTime: RatingAllowance;
+  #duplicates = 0;
   #processed = 0;
   #failed = 0;
   #reprocessed = 0;
 
   constructor(private readonly input: PlanInput) {
     this.#sections = new BatchSections(input.block);
+    this.#ratingTime = new RatingAllowance(input.tenantMs);
+    this.#postingTime = new RatingAllowance(input.tenantMs);
   }
 
-  /** Events that are rated and wait to be posted. */
-  get ratedCount(): number {
-    return this.#ratedCount;
+  deferral(group: AcceptedGroup): Deferral {
+    return (events, isWhole) =>
+      isWhole ? this.deferred.addWhole(group, events) : this.deferred.addEvents(group, events);
   }
 
-  async rate(group: EventGroup): Promise<void> {
-    const { duplicates, rules, onDefect } = this.input;
-    const events: AcceptedEvent[] = [];
-    for (const event of group.events) {
-      if (!duplicates.has(event)) events.push(event);
-      else this.#totals.addDuplicate(group.tenantId, group.projectId);
-    }
+  /** Rates the events of a group that are no duplicates; those that its tenant has no time for are deferred. */
+  async rate(group: EventGroup, defer: Deferral): Promise<void> {
+    const { duplicates, rules, onDefect, turns, nowMs } = this.input;
+    const { tenantId, projectId } = group;
+    const events = group.events.filter((event) => !duplicates.has(event));
+    const time = this.#ratingTime.of(tenantId);
+    if (time.isSpent || this.#postingTime.of(tenantId).isSpent) return defer(events, true);
+    for (let count = group.events.length - events.length; count > 0; count--) this.#addDuplicate(group);
     const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
     const ruleSetIds = new Set<string>();
     for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
-    await rules.prepare(group.projectId, ruleSetIds);
+    await rules.prepare(projectId, ruleSetIds);
     const rated: RatedEvent[] = [];
     for (const [index, event] of events.entries()) {
+      if (time.isSpent) break;
       const envelope = envelopes[index];
-      const version =
-        envelope && rules.at(group.projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
+      const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
       const known = version instanceof Promise ? await version : version;
+      const startedMs = nowMs();
       rated.push(rateEvent(group, event, envelope, known, onDefect));
-      if (this.#turns.isOver) await this.#turns.pause();
+      const endedMs = nowMs();
+      time.add(endedMs - startedMs);
+      if (turns.isOverAt(endedMs)) await turns.pause();
     }
-    this.#slice.push({ group, events, rated });
-    this.#ratedCount += events.length;
+    if (rated.length < events.length) defer(events.slice(rated.length), false);
+    this.#slice.push({ group, events: events.slice(0, rated.length), rated, defer });
+    this.#ratedCount += rated.length;
+    if (this.#ratedCount >= SLICE_EVENTS) await this.post();
   }
 
-  /** Posts and encodes what has been rated. */
+  /** Posts and encodes what has been rated; what its tenant has no time for is deferred after all. */
   async post(): Promise<void> {
     const slice = this.#slice;
     this.#slice = [];
     this.#ratedCount = 0;
-    await this.input.posting.prepare(
+    const { posting, turns, nowMs } = this.input;
+    await posting.prepare(
       slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) })),
     );
-    for (const { group, events, rated } of slice) {
+    let startedMs = nowMs();
+    for (const { group, events, rated, defer } of slice) {
+      const time = this.#postingTime.of(group.tenantId);
       for (const [index, event] of events.entries()) {
+        if (time.isSpent) {
+          defer(events.slice(index), false);
+          break;
+        }
         const ratedEvent = rated[index];
         if (ratedEvent !== undefined) this.#addEvent(group, event, ratedEvent);
+        const endedMs = nowMs();
+        time.add(endedMs - startedMs);
+        startedMs = endedMs;
+        if (!turns.isOverAt(endedMs)) continue;
+        await turns.pause();
+        startedMs = nowMs();
       }
       group.body.close();
     }
+  }
+
+  #addDuplicate({ tenantId, projectId }: EventGroup): void {
+    this.#totals.addDuplicate(tenantId, projectId);
+    this.#duplicates++;
   }
 
   #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
@@ -156,16 +199,18 @@ class Planner {
   }
 
   plan(): BatchPlan {
-    const { intake, duplicates } = this.input;
-    for (const { tenantId, projectId } of intake.repeated) this.#totals.addDuplicate(tenantId, projectId);
-    const [processed, failed, reprocessed] = [this.#processed, this.#failed, this.#reprocessed];
+    const { deferred } = this;
+    const { intake } = this.input;
+    for (const group of intake.repeated) if (!deferred.isWhole(group)) this.#addDuplicate(group);
+    const reprocessed = this.#reprocessed;
     const counts = {
       claimed: intake.claimed,
-      processed,
-      failed,
-      duplicate: intake.repeated.length + duplicates.size,
+      processed: this.#processed,
+      failed: this.#failed,
+      duplicate: this.#duplicates,
       reprocessed,
-      skipped: intake.repeatedReprocess + intake.reprocess.length - reprocessed,
+      skipped: intake.repeatedReprocess + intake.reprocess.length - reprocessed - deferred.failures.length,
+      deferred: deferred.count,
     };
     assertCounted(counts);
     this.#posted.assertEqual(this.input.posting.debits());
@@ -173,7 +218,12 @@ class Planner {
       sections: this.#sections.all(this.#totals.projects()),
       totals: this.#totals,
       alerts: this.#alerts,
-      failures: this.#failures,
+      failures: [...this.#failures, ...deferred.failures],
+      taken: intake.groups.map((group) => {
+        const { tenantId, receivedAtMs, record } = group;
+        return { tenantId, receivedAtMs, eventCount: record.eventCount - deferred.countOf(group) };
+      }),
+      deferred,
       counts,
     };
   }
@@ -202,7 +252,7 @@ function addOrFail(
 }
 
 /** A batch that loses or invents an event must not commit. */
-function assertCounted({ claimed, processed, failed, duplicate, reprocessed, skipped }: BatchCounts): void {
-  const counted = processed + failed + duplicate + reprocessed + skipped;
+function assertCounted({ claimed, ...outcomes }: BatchCounts): void {
+  const counted = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   if (counted !== claimed) throw new Error(`claimed ${claimed} events but counted ${counted}`);
 }

@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
 import { UsageBlock } from '../usage/index.js';
-import { type BatchDeps, processBatch } from './batch.js';
+import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
+import { DeferredTurns } from './deferred-turns.js';
 import { EventIds } from './event-id-store.js';
 import { type BatchCounts, type BatchStage, type PipelineObserver, StageClock } from './observer.js';
 import { RollupDimensions } from './rollup-dimensions.js';
@@ -17,6 +20,13 @@ const IDLE_POLL_MS = 200;
 const LANES = 2;
 
 const CONNECTIONS_PER_LANE = 2;
+/** A turn of a tenant with deferred events has a connection too, and shares those that rules are read on. */
+const DEFERRED_CONNECTIONS = 1;
+/** How long deferred events of another process, or of an earlier run, may wait to be noticed. */
+const DEFERRED_POLL_MS = 1_000;
+/** While other batches are in hand, deferred events leave the thread to them for so many times as long as they had it. */
+const REST_FACTOR = 2;
+const REST_MS_MAX = 1_000;
 
 export interface PipelineWorkerOptions {
   readonly batchEventsMax?: number;
@@ -26,6 +36,8 @@ export interface PipelineWorkerOptions {
   readonly lanes?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
   readonly unprojectedBytesMax?: number;
+  /** Monotonic: what events take is measured by it. */
+  readonly nowMs?: () => number;
 }
 
 export interface PipelineWorkerDeps extends BatchDeps {
@@ -62,9 +74,16 @@ class LaneWorker implements PipelineWorker {
   readonly #lanes: number;
   readonly #reprocessBytesMax: number | undefined;
   readonly #unprojectedBytesMax: number | undefined;
+  readonly #nowMs: () => number;
   readonly #wakeup = new Wakeup();
   readonly #rollup: RollupDimensions;
   readonly #eventIds = new EventIds();
+  readonly #deferredWakeup = new Wakeup();
+  readonly #deferredTurns: DeferredTurns;
+  /** Whether some tenant may have deferred events: nobody else asks for them. */
+  #mayBeDeferred = true;
+  /** Batches of events that are not deferred, from their claim to their end. */
+  #inHand = 0;
   readonly #stats: PipelineStats = {
     batches: 0,
     failures: 0,
@@ -74,6 +93,7 @@ class LaneWorker implements PipelineWorker {
     duplicate: 0,
     reprocessed: 0,
     skipped: 0,
+    deferred: 0,
   };
   /** Ends when the lane whose turn it is has claimed. */
   #turn: Promise<void> = Promise.resolve();
@@ -90,12 +110,15 @@ class LaneWorker implements PipelineWorker {
       lanes = LANES,
       reprocessBytesMax,
       unprojectedBytesMax,
+      nowMs = () => performance.now(),
     } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
     this.#reprocessBytesMax = reprocessBytesMax;
     this.#unprojectedBytesMax = unprojectedBytesMax;
+    this.#nowMs = nowMs;
+    this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = new RollupDimensions({
       store: {
         load: (projectIds) => rawOnlyDimensions(deps.postgres.db, projectIds),
@@ -104,7 +127,7 @@ class LaneWorker implements PipelineWorker {
       nowMs: () => performance.now(),
     });
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
-    const connectionsMin = lanes * CONNECTIONS_PER_LANE;
+    const connectionsMin = lanes * CONNECTIONS_PER_LANE + DEFERRED_CONNECTIONS;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
       throw new RangeError(`${lanes} batches at once need ${connectionsMin} connections`);
     }
@@ -120,12 +143,14 @@ class LaneWorker implements PipelineWorker {
 
   async run(signal: AbortSignal): Promise<void> {
     await this.#sweepUntilDone(signal);
-    await Promise.all(Array.from({ length: this.#lanes }, () => this.#lane(signal)));
+    const lanes = Array.from({ length: this.#lanes }, () => this.#lane(signal));
+    await Promise.all([...lanes, this.#deferredLane(signal)]);
   }
 
   async drain(): Promise<void> {
     const block = new UsageBlock();
-    while ((await this.#batch(block, () => {})) !== undefined);
+    const turns = new Turns(this.#nowMs);
+    while ((await this.#newBatch(block, () => {})) ?? (await this.#deferredBatch(block, turns)));
   }
 
   async #lane(signal: AbortSignal): Promise<void> {
@@ -135,7 +160,7 @@ class LaneWorker implements PipelineWorker {
       const endTurn = await this.#takeTurn();
       try {
         await this.#gather(signal);
-        if (!signal.aborted) await this.#batch(block, endTurn);
+        if (!signal.aborted) await this.#newBatch(block, endTurn);
         failures = 0;
       } catch (error) {
         endTurn();
@@ -168,26 +193,85 @@ class LaneWorker implements PipelineWorker {
     if (isNews) await pause(this.#lingerMs, signal);
   }
 
-  async #batch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
+  async #newBatch(block: UsageBlock, endTurn: () => void): Promise<BatchCounts | undefined> {
+    let isInHand = false;
+    const onClaimed = (events: number) => {
+      this.#lastClaim = events === 0 ? 'empty' : events * 2 > this.#eventsMax ? 'full' : 'partial';
+      isInHand = events > 0;
+      if (isInHand) this.#inHand++;
+      endTurn();
+    };
+    const source = { kind: 'new', mayBeDeferred: this.#mayBeDeferred } as const;
+    const turns = new Turns(this.#nowMs);
+    try {
+      return await this.#batch({ source, eventsMax: this.#eventsMax, block, turns, onClaimed });
+    } finally {
+      if (isInHand) this.#inHand--;
+    }
+  }
+
+  /** Rates deferred events, a turn of one tenant after the other; never rejects. */
+  async #deferredLane(signal: AbortSignal): Promise<void> {
+    const block = new UsageBlock();
+    const turns = new Turns(this.#nowMs, (turnMs) => this.#rest(turnMs, signal));
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const counts = await this.#deferredBatch(block, turns);
+        failures = 0;
+        if (counts === undefined) await this.#deferredWakeup.wait(DEFERRED_POLL_MS, signal);
+        else await turns.pause();
+      } catch (error) {
+        this.#stats.failures++;
+        this.deps.observer.batchFailed(error);
+        await pause(retryPauseMs(++failures), signal);
+        await this.#sweepUntilDone(signal);
+      }
+    }
+  }
+
+  /** The turn of the next tenant that has deferred events; undefined when there is none, or another worker has claimed them. */
+  async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
+    const { postgres, queue } = this.deps;
+    const { after } = this.#deferredTurns;
+    const tenantId = await transaction(postgres, (tx) => queue.nextDeferredTenant(tx, after));
+    this.#mayBeDeferred = tenantId !== undefined;
+    if (tenantId === undefined) return undefined;
+    this.#deferredTurns.after = tenantId;
+    const source = { kind: 'deferred', tenantId } as const;
+    const eventsMax = this.#deferredTurns.eventsOf(tenantId);
+    const counts = await this.#batch({ source, eventsMax, block, turns, onClaimed: () => {} });
+    if (counts !== undefined) this.#deferredTurns.learn(tenantId, counts);
+    return counts;
+  }
+
+  /** Leaves the thread to the batches in hand for their share. */
+  async #rest(turnMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#inHand === 0) await nextTurn();
+    else await pause(Math.min(REST_FACTOR * turnMs, REST_MS_MAX), signal);
+  }
+
+  async #batch(batch: {
+    readonly source: BatchSource;
+    readonly eventsMax: number;
+    readonly block: UsageBlock;
+    readonly turns: Turns;
+    readonly onClaimed: (events: number) => void;
+  }): Promise<BatchCounts | undefined> {
     const { postgres, observer, onCommitted } = this.deps;
     const started = performance.now();
     const stages = new StageClock<BatchStage>((stage, durationMs) => observer.stage(stage, durationMs));
-    const onClaimed = (events: number) => {
-      this.#lastClaim = events === 0 ? 'empty' : events * 2 > this.#eventsMax ? 'full' : 'partial';
-      endTurn();
-    };
     const options = {
-      eventsMax: this.#eventsMax,
+      ...batch,
       reprocessBytesMax: this.#reprocessBytesMax,
       unprojectedBytesMax: this.#unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
-      block,
+      nowMs: this.#nowMs,
       stages,
-      onClaimed,
     };
     const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options)).finally(() =>
-      block.clear(),
+      batch.block.clear(),
     );
     if (counts === undefined) return undefined;
     stages.end('commit');
@@ -195,6 +279,10 @@ class LaneWorker implements PipelineWorker {
     for (const name of Object.keys(counts) as (keyof BatchCounts)[]) this.#stats[name] += counts[name];
     observer.batch(counts, performance.now() - started);
     onCommitted();
+    if (batch.source.kind === 'new' && counts.deferred > 0) {
+      this.#mayBeDeferred = true;
+      this.#deferredWakeup.notify();
+    }
     return counts;
   }
 

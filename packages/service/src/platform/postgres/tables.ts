@@ -495,6 +495,7 @@ export interface SegmentsTable {
   file_name: string | null;
   file_offset: number | null;
   file_crc32: number | null;
+  deferred_tenant_id: string | null;
 }
 
 export interface SubjectRoutesTable {

@@ -11,6 +11,7 @@ const CHUNK_ROWS_MAX = 1_024;
 
 interface SegmentSize {
   readonly id: number;
+  readonly received_at_ms: number;
   readonly event_count: number;
   readonly byte_count: number;
 }
@@ -29,13 +30,19 @@ interface ClaimedRow {
   readonly base64: string | null;
 }
 
-/** What `SegmentQueue.claim` says; `files` where the queue keeps large segments in files. */
+/**
+ * What `SegmentQueue.claim` and `claimDeferred` say.
+ *
+ * @param files where the queue keeps large segments in files
+ * @param deferredTenantId whose deferred segments are claimed; undefined for those that are not deferred
+ */
 export async function claimSegments(
   tx: Tx,
   eventsMax: number,
   files: SegmentFiles | undefined,
+  deferredTenantId?: string,
 ): Promise<ClaimedSegment[]> {
-  const ids = await lockOldest(tx, eventsMax);
+  const ids = await lockOldest(tx, eventsMax, deferredTenantId);
   if (ids.length === 0) return [];
   // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
   const { rows } = await sql<ClaimedRow>`
@@ -43,7 +50,9 @@ export async function claimSegments(
     returning id, received_at_ms, event_count, project_ids, project_event_counts,
       byte_count, file_name, file_offset, file_crc32, encode(bytes, 'base64') as base64
   `.execute(tx);
-  rows.sort((a, b) => a.id - b.id);
+  const places = new Map(ids.map((id, place) => [id, place]));
+  const placeIn = ({ id }: ClaimedRow) => places.get(id) ?? Number.POSITIVE_INFINITY;
+  rows.sort((a, b) => placeIn(a) - placeIn(b));
   const read = await Promise.all(rows.map(async (row) => ({ row, frame: await readFrame(row, files) })));
   const segments: ClaimedSegment[] = [];
   for (const { row, frame } of read) segments.push(await decodeOrSetAside(tx, row, frame));
@@ -86,26 +95,48 @@ function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow)
  * Locks the oldest segments that nobody else holds, up to the bounds. Rows are locked in chunks sized by what
  * is still wanted, because a lock taken on a row that is then left behind would keep it from other workers.
  */
-async function lockOldest(tx: Tx, eventsMax: number): Promise<number[]> {
+async function lockOldest(
+  tx: Tx,
+  eventsMax: number,
+  deferredTenantId: string | undefined,
+): Promise<number[]> {
   const ids: number[] = [];
   let events = 0;
   let bytes = 0;
-  let lastId = 0;
+  let last: SegmentSize | undefined;
   for (let chunkRows = CHUNK_ROWS_FIRST; ; chunkRows = nextChunkRows(ids.length, events, eventsMax)) {
-    const { rows } = await sql<SegmentSize>`
-      select id, event_count, byte_count from segments
-      where id > ${lastId} order by id limit ${chunkRows} for update skip locked
-    `.execute(tx);
+    const rows = await lockChunk(tx, chunkRows, last, deferredTenantId);
     for (const row of rows) {
       const fits = events + row.event_count <= eventsMax && bytes + row.byte_count <= CLAIM_BYTES_MAX;
       if (!fits && ids.length > 0) return ids;
       ids.push(row.id);
       events += row.event_count;
       bytes += row.byte_count;
-      lastId = row.id;
+      last = row;
     }
     if (rows.length < chunkRows || events >= eventsMax || bytes >= CLAIM_BYTES_MAX) return ids;
   }
+}
+
+/** Deferred segments come by the time of their arrival, because a part of one that is put back gets another id. */
+async function lockChunk(
+  tx: Tx,
+  rowsMax: number,
+  last: SegmentSize | undefined,
+  deferredTenantId: string | undefined,
+): Promise<SegmentSize[]> {
+  const query =
+    deferredTenantId === undefined
+      ? sql<SegmentSize>`
+        select id, received_at_ms, event_count, byte_count from segments
+        where deferred_tenant_id is null and id > ${last?.id ?? 0}
+        order by id limit ${rowsMax} for update skip locked`
+      : sql<SegmentSize>`
+        select id, received_at_ms, event_count, byte_count from segments
+        where deferred_tenant_id = ${deferredTenantId}
+          and (received_at_ms, id) > (${last?.received_at_ms ?? -1}::bigint, ${last?.id ?? 0}::bigint)
+        order by received_at_ms, id limit ${rowsMax} for update skip locked`;
+  return (await query.execute(tx)).rows;
 }
 
 /** Rows that, at the size seen so far, hold the events still wanted. */

@@ -192,6 +192,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       segments: 0,
       events: 0,
       bytes: 0,
+      deferredEvents: 0,
       oldestReceivedAtMs: undefined,
     });
     await queue.append([record('prj_a', 2, RECEIVED_AT_MS + 5)]);
@@ -201,6 +202,7 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       segments: 2,
       events: 5,
       bytes: rows[0].bytes,
+      deferredEvents: 0,
       oldestReceivedAtMs: RECEIVED_AT_MS,
     });
   });

@@ -1,7 +1,7 @@
-import { CompiledQuery } from 'kysely';
 import { totalBytes } from '../buffers.js';
 import { isAnswer, type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
+import { deferredAmong, deferredChunks, executeRaw, nextDeferredTenant } from './deferred.js';
 import {
   admitInOrder,
   chargeKey,
@@ -39,6 +39,9 @@ const appendFrom = (first: number) => `insert into segments
   (${SEGMENT_COLUMNS.join(', ')})
   values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
 const APPEND = appendFrom(1);
+/** As `APPEND`, with the tenant behind whose requests the segment waits. */
+const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
+  values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
 
 /** Counts, and appends, in one commit. A row that would pass its limit cannot be stored: then nothing is done. */
 const APPEND_WITHIN_QUOTA = `with counted as (
@@ -151,12 +154,29 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   }
 
   async putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
-    const bytes = encodeSegment(records);
-    await tx.executeQuery(CompiledQuery.raw(APPEND, [...countsOf(records), ...inRow(bytes.length), bytes]));
+    await executeRaw(tx, APPEND, rowOf(records));
+  }
+
+  async defer(tx: Tx, records: readonly SegmentRecord[]): Promise<void> {
+    for (const chunk of deferredChunks(records)) {
+      await executeRaw(tx, DEFER, [...rowOf(chunk), chunk[0]?.scope.tenantId]);
+    }
+  }
+
+  deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return deferredAmong(tx, tenantIds);
+  }
+
+  nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined> {
+    return nextDeferredTenant(tx, after);
   }
 
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]> {
     return claimSegments(tx, eventsMax, this.files);
+  }
+
+  claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]> {
+    return claimSegments(tx, eventsMax, this.files, tenantId);
   }
 
   async backlog(): Promise<Backlog> {
@@ -164,15 +184,18 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       segments: number;
       events: number;
       bytes: number;
+      deferred: number;
       oldest: number | null;
     }>(
       `select count(*) as segments, coalesce(sum(event_count), 0)::bigint as events,
-        coalesce(sum(byte_count), 0)::bigint as bytes, min(received_at_ms) as oldest from segments`,
+        coalesce(sum(byte_count), 0)::bigint as bytes, min(received_at_ms) as oldest,
+        coalesce(sum(event_count) filter (where deferred_tenant_id is not null), 0)::bigint as deferred
+      from segments`,
     );
     const row = rows[0];
     if (row === undefined) throw new Error('an aggregate without a row');
-    const { segments, events, bytes, oldest } = row;
-    return { segments, events, bytes, oldestReceivedAtMs: oldest ?? undefined };
+    const { segments, events, bytes, deferred, oldest } = row;
+    return { segments, events, bytes, deferredEvents: deferred, oldestReceivedAtMs: oldest ?? undefined };
   }
 
   /** Deletes the files of segments that have left the queue. */
@@ -224,6 +247,12 @@ function appendWithinQuota(records: readonly QuotaRecord[], charges: readonly Qu
     values: [...columnsOf(charges), ...countsOf(segment)],
     pieces: segmentPieces(segment),
   };
+}
+
+/** All parameters of a segment that is in its row. */
+function rowOf(records: readonly SegmentRecord[]): unknown[] {
+  const bytes = encodeSegment(records);
+  return [...countsOf(records), ...inRow(bytes.length), bytes];
 }
 
 /** The parameters of a segment in its row, its bytes aside. */

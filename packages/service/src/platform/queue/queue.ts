@@ -17,6 +17,8 @@ export interface Backlog {
   readonly segments: number;
   readonly events: number;
   readonly bytes: number;
+  /** Those of the events that wait behind their own tenant's. */
+  readonly deferredEvents: number;
   /** Undefined when nothing waits. */
   readonly oldestReceivedAtMs: number | undefined;
 }
@@ -31,12 +33,20 @@ export interface SegmentQueue<Tx> {
    */
   appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]>;
   /**
-   * Takes whole segments, oldest first, until they hold `eventsMax` events or none is left that nobody
+   * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or none is left that nobody
    * else holds; at least one if there is any. They leave the queue when `tx` commits and are back when it
    * rolls back.
    */
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
   /** Appends within `tx`: what a claim took and its batch has no room for. */
   putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
+  /** As `putBack`, behind what else is deferred of their tenants: other tenants' events do not wait for them. */
+  defer(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
+  /** Those of the tenants that have deferred requests. */
+  deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The tenant that comes next after another's turn, of those that have deferred requests; undefined when none has. */
+  nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined>;
+  /** As `claim`, of the deferred requests of one tenant. */
+  claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;
 }

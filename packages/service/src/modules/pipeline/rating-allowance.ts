@@ -1,0 +1,44 @@
+/**
+ * Milliseconds of this thread that the events of one tenant may take in a batch beyond what ordinary events take: once to rate,
+ * and once to post and encode them.
+ */
+export const BATCH_ALLOWANCE_MS = 250;
+/** The same for a turn of a tenant whose events were deferred. */
+export const TURN_ALLOWANCE_MS = 100;
+/** An event that takes no longer is ordinary: it leaves the allowance as it is, however many there are. */
+const ORDINARY_EVENT_MS = 0.02;
+
+/** How long the events of one tenant have taken. */
+export class TenantTime {
+  #leftMs: number;
+
+  constructor(allowanceMs: number) {
+    this.#leftMs = allowanceMs;
+  }
+
+  /** Counts one more event, which has taken so long. */
+  add(eventMs: number): void {
+    this.#leftMs -= eventMs - ORDINARY_EVENT_MS;
+  }
+
+  /** Whether further events are to wait. False until an event was added, so that each turn rates one at least. */
+  get isSpent(): boolean {
+    return this.#leftMs <= 0;
+  }
+}
+
+/** What the tenants of one batch take of the thread, each by itself. */
+export class RatingAllowance {
+  readonly #tenants = new Map<string, TenantTime>();
+
+  constructor(private readonly tenantMs: number) {}
+
+  of(tenantId: string): TenantTime {
+    let time = this.#tenants.get(tenantId);
+    if (time === undefined) {
+      time = new TenantTime(this.tenantMs);
+      this.#tenants.set(tenantId, time);
+    }
+    return time;
+  }
+}
