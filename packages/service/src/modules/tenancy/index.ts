@@ -40,7 +40,9 @@ export function createTenancy(options: TenancyOptions): Tenancy {
     clock,
     ...(monotonicMs === undefined ? {} : { monotonicMs }),
   });
-  const projects = new CachedProjectResolver((projectId) => findProjectRef(postgres, projectId));
+  const projects = new CachedProjectResolver((projectId, tenantId) =>
+    findProjectRef(postgres, projectId, tenantId),
+  );
   const service = new TenancyService({
     postgres,
     clock,

@@ -1,31 +1,38 @@
 import type { ProjectRef, ProjectResolver } from '../../platform/http/index.js';
 
-/** Finds a project by its id, in whatever tenant. */
-export type FindProject = (projectId: string) => Promise<ProjectRef | undefined>;
+/** Finds a project by its id, in one tenant or in any. */
+export type FindProject = (projectId: string, tenantId?: string) => Promise<ProjectRef | undefined>;
 
 const PROJECT_ID = /^prj_[0-9a-f]{32}$/;
 const PROJECTS_CACHED_MAX = 100_000;
 
-/** Remembers projects for good, because they never change; an absent one is looked for anew each time. */
+/**
+ * Remembers projects for good, because they never change. An absent one is looked for anew each time, and so is one of
+ * another tenant: who asks learns nothing from how long the answer took.
+ */
 export class CachedProjectResolver implements ProjectResolver {
   readonly #projects = new Map<string, ProjectRef>();
   readonly #flights = new Map<string, Promise<ProjectRef | undefined>>();
 
   constructor(private readonly findProject: FindProject) {}
 
-  resolveProject(projectId: string): ProjectRef | undefined | Promise<ProjectRef | undefined> {
+  resolveProject(
+    projectId: string,
+    tenantId?: string,
+  ): ProjectRef | undefined | Promise<ProjectRef | undefined> {
     const known = this.#projects.get(projectId);
-    if (known !== undefined) return known;
+    if (known !== undefined && (tenantId === undefined || known.tenantId === tenantId)) return known;
     if (!PROJECT_ID.test(projectId)) return undefined;
-    const running = this.#flights.get(projectId);
+    const flightKey = `${tenantId ?? ''}/${projectId}`;
+    const running = this.#flights.get(flightKey);
     if (running !== undefined) return running;
-    const flight = this.findProject(projectId)
+    const flight = this.findProject(projectId, tenantId)
       .then((project) => {
         if (project !== undefined) this.#remember(project);
         return project;
       })
-      .finally(() => this.#flights.delete(projectId));
-    this.#flights.set(projectId, flight);
+      .finally(() => this.#flights.delete(flightKey));
+    this.#flights.set(flightKey, flight);
     return flight;
   }
 

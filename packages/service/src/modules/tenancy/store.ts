@@ -131,12 +131,17 @@ export async function findProjectKind(
   return row?.kind as ProjectKind | undefined;
 }
 
-/** The project of this id in whatever tenant: who may see it is decided by the caller. */
-export async function findProjectRef({ db }: Reader, projectId: string): Promise<ProjectRef | undefined> {
+/** The project of this id in one tenant, or in any where none is named: the caller then decides who may see it. */
+export async function findProjectRef(
+  { db }: Reader,
+  projectId: string,
+  tenantId?: string,
+): Promise<ProjectRef | undefined> {
   const row = await db
     .selectFrom('projects')
     .select(['tenant_id', 'id', 'no', 'kind', 'storage'])
     .where('id', '=', projectId)
+    .$if(tenantId !== undefined, (query) => query.where('tenant_id', '=', tenantId ?? ''))
     .executeTakeFirst();
   if (row === undefined) return undefined;
   return {

@@ -109,6 +109,19 @@ describe('projects', () => {
     expect(await node.tenancy.projects.resolveProject(newId('prj', node.clock))).toBeUndefined();
     expect(node.tenancy.projects.resolveProject("prj_' or 1=1")).toBeUndefined();
   });
+
+  test('of another tenant are looked for like absent ones, although they are remembered', async () => {
+    const [tenant, other] = [await node.makeTenant(), await node.makeTenant()];
+    const foreign = (await node.makeProject(tenant)).id;
+    const { projects } = node.tenancy;
+    await projects.resolveProject(foreign, tenant);
+    expect(projects.resolveProject(foreign, tenant)).toMatchObject({ tenantId: tenant });
+    for (const id of [foreign, newId('prj', node.clock)]) {
+      const found = projects.resolveProject(id, other);
+      expect(found).toBeInstanceOf(Promise);
+      expect(await found).toBeUndefined();
+    }
+  });
 });
 
 describe('the audit log', () => {

@@ -52,12 +52,20 @@ describe.each([
   ['looked up', async <T>(value: T) => value],
 ])('access, when key and project are %s', (_how, answer) => {
   let app: App;
+  let lookedFor: string[] = [];
   beforeAll(async () => {
     app = await createApp({
       log: createLog({ level: 'silent' }),
       metrics: createMetrics(),
       authenticator: { authenticate: (token) => answer(PRINCIPALS[token]) as Principal | undefined },
-      projects: { resolveProject: (id) => answer(PROJECTS[id]) as ProjectRef | undefined },
+      projects: {
+        resolveProject: (id, tenantId) => {
+          lookedFor.push(`${tenantId ?? 'any'} ${id}`);
+          const found =
+            tenantId === undefined || PROJECTS[id]?.tenantId === tenantId ? PROJECTS[id] : undefined;
+          return answer(found) as ProjectRef | undefined;
+        },
+      },
     });
     for (const [url, access] of Object.entries(ROUTES)) {
       app.route({
@@ -160,6 +168,15 @@ describe.each([
   test('a foreign project is byte for byte an absent one', async () => {
     const foreign = await get('/read/foreign', 'Bearer reader');
     expect(foreign.body).toBe((await get('/read/absent', 'Bearer reader')).body);
+  });
+
+  test('a foreign project is looked for in the same steps as an absent one', async () => {
+    lookedFor = [];
+    for (const id of ['foreign', 'absent']) await get(`/read/${id}`, 'Bearer reader');
+    expect(lookedFor).toEqual(['ten_a foreign', 'ten_a absent']);
+    lookedFor = [];
+    for (const id of ['sibling', 'foreign', 'absent']) await get(`/read/${id}`, 'Bearer bound');
+    expect(lookedFor).toEqual([]);
   });
 
   test('the handler knows the project; elsewhere asking for it is an error', async () => {

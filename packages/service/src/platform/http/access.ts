@@ -13,7 +13,6 @@ import {
   type ProjectRef,
   type ProjectResolver,
   principalPermits,
-  principalSees,
   type SessionAuthenticator,
 } from './types.js';
 
@@ -109,9 +108,7 @@ export function projectFor(
   if (token === undefined) return undefined;
   return following(ports.authenticator.authenticate(token), (principal) => {
     if (principal === undefined || !principalPermits(principal, needed)) return undefined;
-    return following(ports.projects.resolveProject(projectId), (project) =>
-      project !== undefined && principalSees(principal, project) ? project : undefined,
-    );
+    return visibleProject(ports, principal, projectId);
   });
 }
 
@@ -157,17 +154,27 @@ function authorize(
       : notFound();
   }
   if (access.kind !== 'project') return undefined;
-  return following(ports.projects.resolveProject(projectId ?? ''), (project) =>
-    bindProject(request, principal, project),
+  return following(visibleProject(ports, principal, projectId ?? ''), (project) =>
+    bindProject(request, project),
   );
 }
 
-function bindProject(
-  request: FastifyRequest,
+/**
+ * The project, if the principal can see it: one of its own tenant, and its own if it is bound to one. A foreign project takes
+ * the same steps as an absent one, so that the time of the answer does not tell them apart.
+ */
+function visibleProject(
+  { projects }: AccessPorts,
   principal: Principal,
-  project: ProjectRef | undefined,
-): Refusal {
-  if (project === undefined || !principalSees(principal, project)) return notFound();
+  projectId: string,
+): MaybePromise<ProjectRef | undefined> {
+  if (principal.kind === 'service') return projects.resolveProject(projectId);
+  if (principal.projectId !== undefined && principal.projectId !== projectId) return undefined;
+  return projects.resolveProject(projectId, principal.tenantId);
+}
+
+function bindProject(request: FastifyRequest, project: ProjectRef | undefined): Refusal {
+  if (project === undefined) return notFound();
   request.boundProject = project;
   return undefined;
 }

@@ -20,7 +20,6 @@ export {
   type ProjectRef,
   type ProjectResolver,
   principalPermits,
-  principalSees,
   type SessionAuthenticator,
 } from './types.js';
 export { checkAsBody, validatorCompiler } from './validation.js';

@@ -80,9 +80,10 @@ export interface SessionAuthenticator {
   authenticate(request: Pick<IncomingMessage, 'method' | 'headers'>): MaybePromise<Principal | undefined>;
 }
 
-/** Finds projects by id, whoever asks. */
+/** Finds projects by id. */
 export interface ProjectResolver {
-  resolveProject(projectId: string): MaybePromise<ProjectRef | undefined>;
+  /** The project of that tenant, or of any tenant where none is named; undefined when there is none. */
+  resolveProject(projectId: string, tenantId?: string): MaybePromise<ProjectRef | undefined>;
 }
 
 /** Whether the principal may do all that is `needed` within the tenants and projects it can see. */
@@ -90,13 +91,6 @@ export function principalPermits(principal: Principal, needed: Permission | read
   if (principal.kind === 'service') return true;
   if (typeof needed === 'string') return permits(principal.permissions, needed);
   return needed.every((permission) => permits(principal.permissions, permission));
-}
-
-/** Whether the principal can see the project: its own tenant's, and its own if it is bound to one. */
-export function principalSees(principal: Principal, project: ProjectRef): boolean {
-  if (principal.kind === 'service') return true;
-  if (principal.tenantId !== project.tenantId) return false;
-  return principal.projectId === undefined || principal.projectId === project.projectId;
 }
 
 declare module 'fastify' {
