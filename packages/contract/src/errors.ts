@@ -93,6 +93,10 @@ export const ERRORS = {
   },
   concurrency_limit_reached: { status: 429, message: 'The key has as many of these open as it may have.' },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
+  expectation_failed: {
+    status: 417,
+    message: 'The only expectation that is met is `Expect: 100-continue`.',
+  },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: {

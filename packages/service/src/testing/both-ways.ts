@@ -13,10 +13,13 @@ export interface BothWays {
 
 export async function listenBothWays(app: App): Promise<BothWays> {
   await app.listen({ port: 0, host: '127.0.0.1' });
-  const around = createServer({ keepAliveTimeout: app.server.keepAliveTimeout }, (request, response) =>
+  const { keepAliveTimeout } = app.server;
+  const around = createServer({ keepAliveTimeout, requireHostHeader: false }, (request, response) =>
     app.routing(request, response),
   );
-  for (const told of app.server.listeners('clientError')) around.on('clientError', told as () => void);
+  for (const event of ['clientError', 'checkExpectation']) {
+    for (const listener of app.server.listeners(event)) around.on(event, listener as () => void);
+  }
   await new Promise<void>((resolve) => around.listen(0, '127.0.0.1', resolve));
   return {
     express: (app.server.address() as AddressInfo).port,

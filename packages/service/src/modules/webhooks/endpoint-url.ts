@@ -3,6 +3,13 @@ import { isInternalAddress } from './address-guard.js';
 
 /** Names that always mean the machine itself (RFC 6761). */
 const LOOPBACK_NAME = /(^|\.)localhost\.?$/;
+/** Names that no DNS ever resolves (RFC 6761, RFC 7686). */
+const UNRESOLVABLE_NAME = /(^|\.)(invalid|onion)\.?$/;
+/** Names that only a private network resolves: of one label, or below a top level that is kept for such networks. */
+const PRIVATE_NAME = /^[^.]*\.?$|\.(local|internal|test|home\.arpa)\.?$/;
+/** What DNS can hold: labels of 1 to 63 characters, 253 in all. */
+const DNS_NAME =
+  /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
 /** Written in full: a parser would take other spellings, and drop white space from within. */
 const PLAIN_URL = /^https?:\/\/[^\s\\/][^\s\\]*$/i;
 
@@ -20,10 +27,16 @@ export function endpointUrlProblem(
     return 'a URL without credentials';
   }
   if (text.includes('#')) return 'a URL without a fragment';
-  if (allowPrivate) return undefined;
+  if (url.port === '0') return 'a URL with a port from 1 to 65535';
   const host = hostOf(url);
-  const isInternal = isIP(host) === 0 ? LOOPBACK_NAME.test(host) : isInternalAddress(host);
-  return isInternal ? 'an address that is not internal' : undefined;
+  const isName = isIP(host) === 0;
+  if (isName && (UNRESOLVABLE_NAME.test(host) || !DNS_NAME.test(host)))
+    return 'a host name that DNS can resolve';
+  if (allowPrivate) return undefined;
+  const isInternal = isName ? LOOPBACK_NAME.test(host) || PRIVATE_NAME.test(host) : isInternalAddress(host);
+  return isInternal
+    ? 'a public address (the operator can allow internal ones with TOLLGATE_WEBHOOK_ALLOW_PRIVATE=1)'
+    : undefined;
 }
 
 /** The name or IP address of a URL. */

@@ -15,7 +15,8 @@ import { routedUrl } from './console-requests.js';
 import { ApiError } from './errors.js';
 import { ExpressLane } from './express-lane.js';
 import { FailureLog } from './failure-log.js';
-import { answerUnparsable, sendError } from './failures.js';
+import { answerUnparsable, NO_SNIFFING, refuseExpectation, sendError } from './failures.js';
+import { refusalOfHead } from './head-check.js';
 import { installOpenApi } from './openapi.js';
 import { registerOperationRoutes } from './operation-routes.js';
 import { Readiness } from './readiness.js';
@@ -73,6 +74,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     patienceMs: options.lanePatienceMs,
   });
   guardRoutes(app, options, { readiness, budget, lane });
+  app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));
   app.addHook('onReady', async () => lane.open(app.server));
   app.addHook('preClose', async () => lane.close());
   app.decorate('cutConnections', () => {
@@ -81,7 +83,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   app.setErrorHandler((error, request, reply) => sendError(failures, error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).header(...NO_SNIFFING);
+    const refusal = refusalOfHead(request.raw);
+    if (refusal !== undefined) throw refusal;
     const methods = routes.methodsAt(request.url);
     if (methods.length === 0) throw new ApiError('not_found');
     reply.header('allow', [...methods, 'OPTIONS'].join(', '));
@@ -109,7 +113,8 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
     // Requests that arrive during shutdown are answered by our own hook.
     return503OnClosing: false,
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
-    http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX },
+    // A missing Host is refused by our own check, in the shape of every other error.
+    http: { maxHeaderSize: HEADER_BYTES_MAX, headersTimeout: HEADERS_MS_MAX, requireHostHeader: false },
     clientErrorHandler: answerUnparsable,
     frameworkErrors: (error, request, reply) => sendError(failures, error, request, reply),
   }) as unknown as App;
@@ -134,8 +139,13 @@ function guardRoutes(app: App, options: AppOptions, { readiness, budget, lane }:
     const arbitraryText = route.config?.arbitraryText === true;
     const refusedInShutdown = access.kind !== 'public';
     const guard: onRequestHookHandler = (request, reply, done) => {
-      reply.header('x-request-id', request.id);
+      reply.header('x-request-id', request.id).header(...NO_SNIFFING);
       request.arbitraryText = arbitraryText;
+      const refusal = refusalOfHead(request.raw);
+      if (refusal !== undefined) {
+        done(refusal);
+        return;
+      }
       if (refusedInShutdown && readiness.shuttingDown) {
         reply.header('connection', 'close');
         done(new ApiError('shutting_down'));

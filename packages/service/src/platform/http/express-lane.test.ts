@@ -49,7 +49,12 @@ test.each<[string, Buffer, number]>([
   ['HTTP/1.0', raw(`POST ${PATH} HTTP/1.0`, 'Content-Length: 13'), 202],
   ['HTTP/1.0 kept alive', raw(`POST ${PATH} HTTP/1.0`, 'Connection: keep-alive', 'Content-Length: 13'), 202],
   ['no host', as({ host: undefined }), 400],
-  ['two hosts', raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Host: y', 'Content-Length: 13'), 202],
+  ['two hosts', raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Host: y', 'Content-Length: 13'), 400],
+  [
+    'two keys',
+    raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'Authorization: Bearer service', 'Content-Length: 13'),
+    400,
+  ],
   [
     'two ids of the request',
     raw(`POST ${PATH} HTTP/1.1`, 'Host: x', 'X-Request-Id: a', 'X-Request-Id: b', 'Content-Length: 13'),

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
@@ -7,6 +7,9 @@ import { ApiError } from './errors.js';
 import type { FailedRequest, FailureLog } from './failure-log.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Every answer has this field: a browser must take its type as it is, and never run what a tenant wrote as a script or page. */
+export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
 /** What goes out for a failure. */
 export interface ErrorAnswer {
@@ -54,7 +57,7 @@ export function answerTo(error: unknown, request: FailedRequest, log: FailureLog
   const answer = toApiError(error, request);
   if (answer.statusCode === 500) log.defect(error, request);
   else if (answer.statusCode > 500 && !isRefusal(answer)) log.outage(answer, request);
-  const headers: [string, string][] = [['x-request-id', request.id]];
+  const headers: (readonly [string, string])[] = [['x-request-id', request.id], NO_SNIFFING];
   if (answer.retryAfterS !== undefined) headers.push(['retry-after', String(answer.retryAfterS)]);
   if (answer.statusCode === 401) headers.push(['www-authenticate', 'Bearer']);
   headers.push(['content-type', JSON_TYPE]);
@@ -91,8 +94,29 @@ export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): 
   socket.end(
     `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode]}\r\n` +
       `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
+      `X-Content-Type-Options: nosniff\r\nX-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/**
+ * Answers a request whose `Expect` field asks for something other than `100-continue`, in the same shape as every other error.
+ * Node would send a bare 417. The body is not read, so the connection cannot serve another request.
+ */
+export function refuseExpectation(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  requestId: (incoming: string | string[] | undefined) => string,
+): void {
+  const answer = new ApiError('expectation_failed');
+  const body = JSON.stringify(answer.toBody());
+  response.writeHead(answer.statusCode, {
+    [NO_SNIFFING[0]]: NO_SNIFFING[1],
+    'x-request-id': requestId(headers['x-request-id']),
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 function codeOfClientError(code: string | undefined) {

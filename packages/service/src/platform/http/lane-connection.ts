@@ -3,7 +3,7 @@ import { readJson, skimBody } from './body.js';
 import type { BodyBudget } from './body-budget.js';
 import type { ExpressOperation, ExpressRequest } from './express-route.js';
 import type { FailureLog } from './failure-log.js';
-import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE } from './failures.js';
+import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from './failures.js';
 import { answerText } from './lane-answer.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
 import type { ObserveRequest } from './requests.js';
@@ -199,10 +199,7 @@ export class LaneConnection {
       const body = await route.operation.answer(accepted);
       answer = {
         status: 202,
-        headers: [
-          ['x-request-id', requestId],
-          ['content-type', JSON_TYPE],
-        ],
+        headers: [['x-request-id', requestId], NO_SNIFFING, ['content-type', JSON_TYPE]],
         body,
       };
     } catch (error) {

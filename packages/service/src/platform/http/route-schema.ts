@@ -69,12 +69,11 @@ export function completeSchema(route: RouteOptions, access: Access): void {
 }
 
 function alwaysPossibleErrors(mayHaveBody: boolean, schema: Documented, access: Access): number[] {
-  const errors = [500, 503];
+  const errors = [400, 500, 503];
   if (access.kind !== 'public') errors.push(401);
   if (access.kind !== 'public' && access.kind !== 'any-key') errors.push(403);
   if (schema.params !== undefined) errors.push(404);
-  if (mayHaveBody) errors.push(400, 413, 415);
-  else if (schema.querystring !== undefined) errors.push(400);
+  if (mayHaveBody) errors.push(413, 415);
   return errors;
 }
 

@@ -45,13 +45,31 @@ describe('on a socket', () => {
 
   test.each<[string, string, number]>([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nhost: y\r\nConnection: close\r\n\r\n', 400],
+    [
+      'two Hosts of no route',
+      'GET /nowhere HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    [
+      'two Authorizations',
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\nConnection: close\r\n\r\n',
+      400,
+    ],
+    ['an unknown expectation', 'POST /healthz HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n', 417],
     ['headers that are too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
   ])('%s is answered in our shape', async (_what, text, status) => {
     const answer = await rawAnswer(await listen(), text);
     const [head = '', body = ''] = answer.split('\r\n\r\n');
     expect(head).toContain(`HTTP/1.1 ${status} `);
-    expect(head).toContain('X-Request-Id:');
+    expect(head.toLowerCase()).toContain('x-request-id:');
+    expect(head.toLowerCase()).toContain('x-content-type-options: nosniff');
     expect(isErrorBody(JSON.parse(body))).toBe(true);
+  });
+
+  test.each(['/healthz', '/openapi.json', '/nowhere'])('no type of %s is to be guessed', async (path) => {
+    expect((await get(await listen(), path)).headers['x-content-type-options']).toBe('nosniff');
   });
 
   test('shutdown: not ready at once, in-flight requests finish, new ones are refused', async () => {

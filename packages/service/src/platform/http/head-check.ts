@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import { type ApiError, invalidRequest } from './errors.js';
+
+/** Fields that may be sent once: of two, a proxy in front of the service and the service might each believe another one. */
+const SENT_ONCE = ['host', 'authorization'] as const;
+
+/** Returns why the head of a request is not served: `Host` is missing, or a field that counts is sent twice. */
+export function refusalOfHead({ rawHeaders, headers, httpVersion }: IncomingMessage): ApiError | undefined {
+  for (const name of SENT_ONCE) {
+    if (headers[name] !== undefined && isRepeated(rawHeaders, name))
+      return invalidRequest(name, 'expected one header field of this name, not several');
+  }
+  if (headers.host === undefined && httpVersion === '1.1')
+    return invalidRequest('host', 'expected the header field that HTTP/1.1 requires');
+  return undefined;
+}
+
+/** Names and values take turns in `rawHeaders`, names as they were sent. */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const field = rawHeaders[at] as string;
+    if (field.length === name.length && field.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
+}
