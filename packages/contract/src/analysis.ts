@@ -7,10 +7,15 @@ import {
   DIMENSION_VALUE_CHARS_MAX,
   IDENTIFIER_CHARS_MAX,
 } from './limits.js';
+import { Warnings } from './warnings.js';
 
 /** The measures of a charge item that can be summed. */
 export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
 export type Measure = (typeof MEASURES)[number];
+
+/** What `split_by` can name: what keeps rows apart beside bucket, currency and group. */
+export const SPLITS = ['metric'] as const;
+export type Split = (typeof SPLITS)[number];
 
 /** Latest Unix second of a range (in the year 2106): what 32 bits hold, and no event is later. */
 export const ANALYSIS_TIME_MAX = 4_294_967_295;
@@ -61,18 +66,32 @@ export const AnalysisTimeRange = Type.Object(
   { ...closed, description: '`{from, to}` or `{last_seconds}`.' },
 );
 
+const SPLIT_MEANING =
+  '`["metric"]` keeps metrics apart, each with its unit. `[]` adds up the metrics of one currency; rows then have `metric: null` ' +
+  'and `unit: null`.';
+
+const splitBy = (description: string) =>
+  Type.Array(Type.Literal('metric'), { maxItems: SPLITS.length, description });
+
+export const SplitBy = splitBy(SPLIT_MEANING);
+
 export const AnalysisQuery = Type.Object(
   {
-    metrics: Type.Array(Type.String({ minLength: 1, maxLength: METRIC_CHARS_MAX }), {
-      minItems: 1,
-      maxItems: ANALYSIS_METRICS_MAX,
-    }),
+    metrics: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: METRIC_CHARS_MAX }), {
+        minItems: 1,
+        maxItems: ANALYSIS_METRICS_MAX,
+        description: 'Only usage of these metrics. Default: all metrics.',
+      }),
+    ),
+    split_by: Type.Optional(splitBy(`${SPLIT_MEANING} Default: \`["metric"]\`.`)),
     measures: Type.Optional(
       Type.Array(MeasureSchema, {
         minItems: 1,
         maxItems: MEASURES.length,
         description:
-          'Answered in this order; the first ranks groups where `limit` bounds them. Default: item_count, quantity, amount.',
+          'Returned in this order; the first ranks groups where `limit` bounds them. Default: item_count, quantity, amount; with ' +
+          '`split_by: []` item_count, amount. Quantities of unlike units are never added up: 400 `unlike_units`.',
       }),
     ),
     time_range: AnalysisTimeRange,
@@ -87,7 +106,8 @@ export const AnalysisQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 16,
-        description: '`auto` (default), `none` for totals, or a duration such as `1m`, `2h`, `3d`.',
+        description:
+          '`auto` (default), `none` for totals, a duration such as `1m`, `2h`, `3d`, or calendar months of the timezone: `1mo`.',
       }),
     ),
     group_by: Type.Optional(
@@ -108,9 +128,10 @@ export const AnalysisQuery = Type.Object(
         minimum: 1,
         maximum: ANALYSIS_ROWS_MAX,
         description:
-          'With dimensions in `group_by`: how many groups of each metric, unit and currency are answered by themselves, those ' +
+          'With dimensions in `group_by`: how many groups of each metric, unit and currency (without metrics in `split_by`: of each ' +
+          'currency) are returned by themselves, those ' +
           'with the most of the first measure over the whole range; all others are summed in rows with `other: true`. ' +
-          `Without: how many rows are answered. Either way at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
+          `Without: how many rows are returned. Either way at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
       }),
     ),
   },
@@ -122,8 +143,8 @@ export const AnalysisRow = Type.Object(
     bucket: Nullable(
       Type.Integer({ description: 'Start of the bucket, Unix seconds; null with `bucket_size` `none`.' }),
     ),
-    metric: Type.String(),
-    unit: Nullable(Type.String()),
+    metric: Nullable(Type.String({ description: 'Null where metrics are added up.' })),
+    unit: Nullable(Type.String({ description: 'Null where there is none, and where metrics are added up.' })),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
     group: mapOf(Nullable(Type.String()), {
       description: 'Value per grouped dimension; null where an event lacks it, and in rows of other groups.',
@@ -142,14 +163,16 @@ export const AnalysisRow = Type.Object(
 
 export const AnalysisResult = Type.Object(
   {
-    bucket_size: Type.String({ description: 'The size used: `none`, or a duration.' }),
+    bucket_size: Type.String({ description: 'The size used: `none`, a duration, or months such as `1mo`.' }),
     timezone: Type.String(),
     from: Type.Integer(),
     to: Type.Integer(),
     measures: Type.Array(MeasureSchema),
+    split_by: SplitBy,
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
     rows: Type.Array(AnalysisRow, { description: 'By bucket, metric, unit, currency and group.' }),
-    truncated: Type.Boolean({ description: 'More rows exist than were answered.' }),
+    truncated: Type.Boolean({ description: 'More rows exist than were returned.' }),
+    warnings: Warnings,
   },
   closed,
 );

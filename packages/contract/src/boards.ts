@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { AnalysisQuery, DimensionFilter, MeasureSchema } from './analysis.js';
+import { AnalysisQuery, DimensionFilter, MeasureSchema, SplitBy } from './analysis.js';
 import { closed, mapOf, Nullable, UnixSeconds } from './common.js';
 import { SUBJECT_TYPE_PATTERN } from './limits.js';
 import { Warnings } from './warnings.js';
@@ -108,7 +108,7 @@ const BucketSize = Type.String({
   minLength: 1,
   maxLength: 16,
   description:
-    '`auto` (default): by the range that is shown; or a positive duration such as `1m`, `2h`, `3d`.',
+    '`auto` (default): by the range that is shown; or a positive duration such as `1m`, `2h`, `3d`; or calendar months: `1mo`.',
 });
 const GroupLimit = Type.Integer({
   minimum: 1,
@@ -120,7 +120,7 @@ const GroupLimit = Type.Integer({
 const Filters = mapOf(DimensionFilter, {
   description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
 });
-const { group_by: groupBy, measures, metrics } = AnalysisQuery.properties;
+const { group_by: groupBy, measures, metrics, split_by: splitBy } = AnalysisQuery.properties;
 
 export const ChartInput = Type.Object(
   {
@@ -137,6 +137,7 @@ export const ChartInput = Type.Object(
     group_by: groupBy,
     measures,
     metrics,
+    split_by: splitBy,
     limit: Type.Optional(GroupLimit),
   },
   closed,
@@ -164,7 +165,10 @@ export const Chart = Type.Object(
     filters: Filters,
     group_by: Type.Array(Type.String(), { description: 'Starts with `bucket`.' }),
     measures: Type.Array(MeasureSchema),
-    metrics,
+    metrics: Nullable(
+      Type.Array(Type.String(), { description: 'Only usage of these metrics; null for all metrics.' }),
+    ),
+    split_by: SplitBy,
     limit: Nullable(GroupLimit),
     query: {
       ...ChartQuery,

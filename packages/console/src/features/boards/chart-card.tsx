@@ -98,7 +98,7 @@ interface BodyProps extends Pick<ChartCardProps, 'chart' | 'timezone' | 'range' 
 function Body({ chart, set, hasRows, measure, isTable, timezone, range, hover, onRange }: BodyProps) {
   if (set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
   if (set.series.length === 0)
-    return <NoUsage metrics={chart.metrics} isUnpriced={hasRows} onWiden={onRange} />;
+    return <NoUsage metrics={chart.metrics ?? undefined} isUnpriced={hasRows} onWiden={onRange} />;
   if (isTable) return <ChartTable title={chart.title} set={set} timezone={timezone} />;
   return (
     <ChartView

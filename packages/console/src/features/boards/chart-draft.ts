@@ -40,7 +40,7 @@ export function draftOf(chart: Chart): ChartDraft {
     title: chart.title,
     chartType: chart.chart_type,
     size: chart.size,
-    metrics: chart.metrics,
+    metrics: chart.metrics ?? [],
     measures: chart.measures,
     groupBy: chart.group_by.filter((name) => name !== 'bucket'),
     bucketSize: chart.bucket_size,
@@ -61,6 +61,11 @@ function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
   return limit === undefined || groupBy.length === 0 ? {} : { limit };
 }
 
+/** None chosen means all. */
+function metricsOf({ metrics }: ChartDraft): { metrics?: string[] } {
+  return metrics.length === 0 ? {} : { metrics: [...metrics] };
+}
+
 /** Without the conditions that have no value yet: they are none. */
 function filtersOf({ filters }: ChartDraft): ChartDraft['filters'] {
   const isWhole = ({ in: some, not_in: none }: DimensionFilter) => (some ?? none)?.length !== 0;
@@ -74,13 +79,13 @@ export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCop
     title: draft.title.trim(),
     chart_type: draft.chartType,
     size: draft.size,
-    metrics: [...draft.metrics],
+    ...metricsOf(draft),
     measures: [...draft.measures],
     group_by: [...draft.groupBy],
     bucket_size: draft.bucketSize,
     filters: filtersOf(draft),
     ...limitOf(draft),
-    ...(chart === undefined ? {} : { description: chart.description ?? '' }),
+    ...(chart === undefined ? {} : { description: chart.description ?? '', split_by: chart.split_by }),
     // A copy comes last, as every new chart does.
     ...(chart === undefined || isCopy ? {} : { position: chart.position }),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
@@ -90,12 +95,13 @@ export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCop
 /** What the preview asks. */
 export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
   return {
-    metrics: [...draft.metrics],
+    ...metricsOf(draft),
     measures: [...draft.measures],
     group_by: ['bucket', ...draft.groupBy],
     bucket_size: draft.bucketSize,
     filters: filtersOf(draft),
     ...limitOf(draft),
+    ...(chart === undefined ? {} : { split_by: chart.split_by }),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
   };
 }

@@ -14,14 +14,15 @@ export function NoUsage({
   isUnpriced,
   onWiden,
 }: {
-  readonly metrics: readonly string[];
+  /** Undefined for all metrics. */
+  readonly metrics: readonly string[] | undefined;
   /** There is some, and none of it has the price that is to be drawn. */
   readonly isUnpriced: boolean;
   readonly onWiden: ((range: TimeRange) => void) | undefined;
 }) {
   const { id } = useProject();
   const used = useMetrics();
-  const seen = used.data?.filter(({ metric }) => metrics.includes(metric)) ?? [];
+  const seen = used.data?.filter(({ metric }) => metrics === undefined || metrics.includes(metric)) ?? [];
   const lastS = Math.max(0, ...seen.map(({ last_seen_at }) => last_seen_at));
   return (
     <div
@@ -39,7 +40,7 @@ export function NoUsage({
           <p>
             {isUnpriced
               ? 'Nothing here has a price in this range.'
-              : `No usage of ${metrics.join(', ')} in this range.`}
+              : `No usage${metrics === undefined ? '' : ` of ${metrics.join(', ')}`} in this range.`}
           </p>
           {onWiden !== undefined && lastS > 0 && (
             <Button size="small" onClick={() => onWiden({ from: lastS - AROUND_S, to: lastS + 60 })}>

@@ -26,9 +26,11 @@ const result = (rows: readonly AnalysisRow[], hours = 3): AnalysisResult => ({
   from: FROM,
   to: FIRST + hours * HOUR_S,
   measures: ['item_count', 'quantity', 'amount'],
+  split_by: ['metric'],
   group_by: ['bucket'],
   rows: [...rows],
   truncated: false,
+  warnings: [],
 });
 
 const seriesOf = (answer: AnalysisResult, measure: Measure) =>

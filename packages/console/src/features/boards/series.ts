@@ -7,7 +7,8 @@ import type { ChartData } from './chart-data.js';
 export interface Series {
   /** The same for the same line of every answer. */
   readonly key: string;
-  readonly metric: string;
+  /** Null where metrics are added up. */
+  readonly metric: string | null;
   readonly label: string;
   /** A currency, or what a quantity is counted in. Only what has the same unit is drawn on one axis. */
   readonly unit: string;
@@ -209,6 +210,6 @@ function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
 
 function labelOf({ metric, group, other }: AnalysisRow, isOneMetric: boolean): string {
   const values = other === true ? ['All others'] : Object.values(group).map((value) => value ?? '(none)');
-  if (values.length === 0) return metric;
-  return (isOneMetric ? values : [metric, ...values]).join(' · ');
+  if (values.length === 0) return metric ?? 'Total';
+  return (isOneMetric || metric === null ? values : [metric, ...values]).join(' · ');
 }

@@ -28,6 +28,17 @@ describe('normalizeQuery', () => {
     ]);
   });
 
+  it('asks for all metrics where none is named, and for no quantity of metrics that are added up', () => {
+    const { metrics: _, ...rest } = query();
+    expect(normalizeQuery(rest, NOW_S)).toMatchObject({ metrics: undefined, splitsMetrics: true });
+    expect(normalized({ split_by: ['metric'] }).measures).toEqual(['item_count', 'quantity', 'amount']);
+    expect(normalized({ split_by: [] })).toMatchObject({
+      splitsMetrics: false,
+      measures: ['item_count', 'amount'],
+    });
+    expect(normalized({ split_by: [], measures: ['quantity'] }).measures).toEqual(['quantity']);
+  });
+
   it('groups by the bucket first, and by each name once', () => {
     expect(answeredGroupBy(normalized())).toEqual(['bucket']);
     expect(answeredGroupBy(normalized({ group_by: ['model', 'bucket', 'region', 'model'] }))).toEqual([

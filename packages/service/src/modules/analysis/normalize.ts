@@ -6,6 +6,8 @@ import {
   type DimensionFilter,
   MEASURES,
   type Measure,
+  SPLITS,
+  type Split,
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../platform/http/index.js';
@@ -14,7 +16,10 @@ import { type Bucketing, chooseBuckets } from './buckets.js';
 
 /** A query with every choice made. Times are Unix seconds. */
 export interface NormalizedQuery {
-  readonly metrics: readonly string[];
+  /** Undefined: all metrics. */
+  readonly metrics: readonly string[] | undefined;
+  /** Whether rows keep metrics, and with them units, apart. */
+  readonly splitsMetrics: boolean;
   readonly measures: readonly Measure[];
   readonly from: number;
   readonly to: number;
@@ -23,12 +28,15 @@ export interface NormalizedQuery {
   /** Grouped names beside the bucket. */
   readonly dimensions: readonly string[];
   readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
-  /** How many groups of each metric, unit and currency stand for themselves; undefined: all. */
+  /** How many groups stand for themselves, of each metric, unit and currency that rows keep apart; undefined: all. */
   readonly groupsMax: number | undefined;
   readonly rowsMax: number;
 }
 
 const BUCKET = 'bucket';
+
+/** Without metrics kept apart: their quantities may be of unlike units. */
+const MEASURES_OF_ALL_METRICS: readonly Measure[] = ['item_count', 'amount'];
 
 /**
  * Checks what the schema cannot, and fills in what was left out.
@@ -39,9 +47,11 @@ export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQu
   const timezone = query.timezone ?? 'UTC';
   if (!isTimezone(timezone)) throw invalidRequest('timezone', 'must be a standard IANA timezone');
   const dimensions = groupedDimensions(query.group_by ?? []);
+  const splitsMetrics = (query.split_by ?? SPLITS).includes('metric');
   return {
-    metrics: [...new Set(query.metrics)],
-    measures: [...new Set(query.measures ?? MEASURES)],
+    metrics: query.metrics && [...new Set(query.metrics)],
+    splitsMetrics,
+    measures: [...new Set(query.measures ?? (splitsMetrics ? MEASURES : MEASURES_OF_ALL_METRICS))],
     from,
     to,
     timezone,
@@ -92,6 +102,11 @@ function allFilters(query: AnalysisQuery): [string, DimensionFilter][] {
     if (value !== undefined) filters.push([name, { in: [value] }]);
   }
   return filters;
+}
+
+/** What the answer says its rows keep apart. */
+export function answeredSplitBy({ splitsMetrics }: NormalizedQuery): Split[] {
+  return splitsMetrics ? ['metric'] : [];
 }
 
 /** What the answer says it was grouped by: always the bucket first. */

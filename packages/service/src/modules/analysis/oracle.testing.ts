@@ -1,4 +1,10 @@
-import { type AnalysisQuery, type AnalysisRow, type DimensionFilter, MEASURES } from '@tollgate/contract';
+import {
+  type AnalysisQuery,
+  type AnalysisRow,
+  type DimensionFilter,
+  MEASURES,
+  type Measure,
+} from '@tollgate/contract';
 import fc from 'fast-check';
 import { bucketStart } from '../../kernel/bucket.js';
 import { fromStored, toText } from '../../kernel/decimal.js';
@@ -90,12 +96,21 @@ export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
       { subject_type: 'user' },
       { subject_id: 'team-1' },
     ),
-    metrics: fc.constantFrom<string[][]>(['llm.tokens'], ['llm.tokens', 'llm.calls']),
+    asked: fc.constantFrom<Pick<AnalysisQuery, 'metrics' | 'split_by'>[]>(
+      { metrics: ['llm.tokens'] },
+      { metrics: ['llm.tokens', 'llm.calls'], split_by: ['metric'] },
+      {},
+      { split_by: [] },
+      { metrics: ['llm.tokens', 'llm.calls'], split_by: [] },
+    ),
     measures: fc.shuffledSubarray([...MEASURES], { minLength: 1 }),
     groupsMax: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   })
-  .map(({ zone, fromS, lengthS, bucketSize, groupBy, subject, groupsMax, ...rest }) => ({
+  .map(({ zone, fromS, lengthS, bucketSize, groupBy, subject, groupsMax, asked, measures, ...rest }) => ({
     ...rest,
+    ...asked,
+    // Items are of two units.
+    measures: asked.split_by?.length === 0 ? summable(measures) : measures,
     time_range: { from: zone.around + fromS, to: zone.around + fromS + lengthS },
     timezone: zone.timezone,
     bucket_size: bucketSize,
@@ -104,6 +119,11 @@ export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
     // Without dimensions the limit bounds rows instead.
     ...(groupsMax === undefined || groupBy.length === 0 ? {} : { limit: groupsMax }),
   }));
+
+function summable(measures: readonly Measure[]): Measure[] {
+  const rest = measures.filter((measure) => measure !== 'quantity');
+  return rest.length === 0 ? ['amount'] : rest;
+}
 
 /** What the events must answer, found by going through them one by one. Rows are sorted by their text. */
 export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQuery): AnalysisRow[] {
@@ -115,7 +135,8 @@ export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQu
     if (!filters.every(([name, filter]) => passes(dimensionValue(event, name), filter))) continue;
     const group = Object.fromEntries(dimensions.map((name) => [name, dimensionValue(event, name) ?? null]));
     for (const item of event.items) {
-      if (metrics.includes(item.metric)) items.push({ ...item, occurredAt: event.occurredAt, group });
+      if (metrics?.includes(item.metric) ?? true)
+        items.push({ ...item, occurredAt: event.occurredAt, group });
     }
   }
   return sorted(summed(items, normalized));
@@ -133,10 +154,10 @@ function summed(items: readonly CountedItem[], normalized: NormalizedQuery): Ana
   const sizeS = sizeOf(buckets.text);
   const top = groupsMax === undefined ? undefined : topGroups(items, normalized, groupsMax);
   const rows = sumBy(items, (item) => {
-    const other = top !== undefined && !top.has(groupKey(item));
+    const other = top !== undefined && !top.has(groupKey(item, normalized));
     return {
       bucket: sizeS === undefined ? null : bucketStart(item.occurredAt, sizeS, timezone),
-      ...kindOf(item),
+      ...kindOf(item, normalized),
       group: other ? Object.fromEntries(Object.keys(item.group).map((name) => [name, null])) : item.group,
       ...(top === undefined ? {} : { other }),
     };
@@ -155,10 +176,14 @@ function summed(items: readonly CountedItem[], normalized: NormalizedQuery): Ana
 /** Keys of the groups that have the most of the first measure, within each metric, unit and currency. */
 function topGroups(
   items: readonly CountedItem[],
-  { measures: [first = 'amount'], dimensions }: NormalizedQuery,
+  normalized: NormalizedQuery,
   groupsMax: number,
 ): Set<string> {
-  const groups = sumBy(items, (item) => ({ ...kindOf(item), group: item.group }));
+  const {
+    measures: [first = 'amount'],
+    dimensions,
+  } = normalized;
+  const groups = sumBy(items, (item) => ({ ...kindOf(item, normalized), group: item.group }));
   groups.sort(([a, sumsA], [b, sumsB]) => {
     if (sumsA[first] !== sumsB[first]) return sumsA[first] > sumsB[first] ? -1 : 1;
     for (const name of dimensions) {
@@ -184,11 +209,12 @@ function compareValues(a: string | null, b: string | null): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function groupKey(item: CountedItem): string {
-  return JSON.stringify({ ...kindOf(item), group: item.group });
+function groupKey(item: CountedItem, normalized: NormalizedQuery): string {
+  return JSON.stringify({ ...kindOf(item, normalized), group: item.group });
 }
 
-function kindOf({ metric, unit, currency }: CountedItem) {
+function kindOf({ metric, unit, currency }: CountedItem, { splitsMetrics }: NormalizedQuery) {
+  if (!splitsMetrics) return { metric: null, unit: null, currency: currency || null };
   return { metric, unit: unit || null, currency: currency || null };
 }
 

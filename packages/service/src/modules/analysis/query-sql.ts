@@ -7,7 +7,10 @@ export type AnalysisScope = HistoryScope;
 
 /** A query that was checked and completed. Times are Unix seconds. */
 export interface PlannedQuery {
-  readonly metrics: readonly string[];
+  /** Undefined: all metrics. */
+  readonly metrics: readonly string[] | undefined;
+  /** Whether rows keep metrics, and with them units, apart. */
+  readonly splitsMetrics: boolean;
   readonly measures: readonly Measure[];
   /** What rows are split by beside the bucket: dimensions, `subject_type`, `subject_id`. */
   readonly dimensions: readonly string[];
@@ -17,7 +20,7 @@ export interface PlannedQuery {
   readonly rawOnly: readonly string[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
-  /** How many groups of each metric, unit and currency stand for themselves, the others being summed; undefined: all. */
+  /** How many groups of each kind stand for themselves, the others being summed; undefined: all. */
   readonly groupsMax: number | undefined;
   readonly rowsMax: number;
 }
@@ -62,7 +65,10 @@ const EVENT_PARTS = {
 interface SharedSql {
   readonly tables: StorageTables;
   readonly conditions: readonly string[];
-  readonly metrics: string;
+  /** On the item, which the events have nested. */
+  readonly itemConditions: readonly string[];
+  /** Fields of the item beside its measures. */
+  readonly fields: readonly string[];
   readonly measures: readonly Measure[];
   readonly groups: readonly string[];
 }
@@ -89,31 +95,46 @@ class Params {
   }
 }
 
-/** What sums are split by in every query: sums across metrics, units or currencies mean nothing. */
-const KINDS = ['metric', 'unit', 'currency'] as const;
+/** What rows are split by beside bucket and group: amounts of different currencies are never added up. */
+function kindsOf({ splitsMetrics }: PlannedQuery): readonly string[] {
+  return splitsMetrics ? ['metric', 'unit', 'currency'] : ['currency'];
+}
 
-/** Sums per bucket, metric, unit, currency and group, ordered by them; one row more than `rowsMax`, if there is one. */
+/** Whether a row adds up quantities that may be of unlike units. */
+export function addsUnits({
+  splitsMetrics,
+  measures,
+}: Pick<PlannedQuery, 'splitsMetrics' | 'measures'>): boolean {
+  return !splitsMetrics && measures.includes('quantity');
+}
+
+/**
+ * Sums per bucket, kind and group, ordered by them; one row more than `rowsMax`, if there is one. Where quantities of
+ * several units may be added up, each row has the first and the last of its units.
+ */
 export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): Statement {
   const params = new Params();
   const { dimensions, measures } = query;
   const bucket = bucketSql(params, query.bucketStarts);
   const marksOther = query.groupsMax !== undefined;
   const items = itemsSql(params, scope, query);
+  const kinds = kindsOf(query);
   const columns = [
     ...(bucket === undefined ? [] : [`${bucket} AS bucket_start`]),
-    ...KINDS,
+    ...kinds,
     ...(marksOther ? ['is_other'] : []),
     ...dimensions.map((_, i) => `${marksOther ? 'is_other ? NULL : ' : ''}value_${i} AS group_${i}`),
   ];
   const keys = [
     ...(bucket === undefined ? [] : ['bucket_start']),
-    ...KINDS,
+    ...kinds,
     ...(marksOther ? ['is_other'] : []),
     ...dimensions.map((_, i) => `group_${i}`),
   ].join(', ');
   const sums = measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
+  const units = addsUnits(query) ? ['min(unit) AS first_unit', 'max(unit) AS last_unit'] : [];
   const limit = params.add('limit', 'UInt32', query.rowsMax + 1);
-  const sql = `SELECT ${[...columns, ...sums].join(', ')} FROM (${markOtherSql(params, items, query)})
+  const sql = `SELECT ${[...columns, ...sums, ...units].join(', ')} FROM (${markOtherSql(params, items, query)})
     GROUP BY ${keys} ORDER BY ${keys} LIMIT ${limit} SETTINGS max_result_bytes = ${ANSWER_BYTES_MAX}`;
   return { sql, params: params.values };
 }
@@ -130,7 +151,11 @@ function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): st
       `project_id = ${params.add('project', 'String', scope.projectId)}`,
       ...query.filters.map(([name, filter]) => filterSql(params, name, filter)),
     ],
-    metrics: params.add('metrics', 'Array(String)', query.metrics),
+    itemConditions:
+      query.metrics === undefined
+        ? []
+        : [`metric IN ${params.add('metrics', 'Array(String)', query.metrics)}`],
+    fields: [...new Set([...kindsOf(query), ...(addsUnits(query) ? ['unit'] : [])])],
     measures: query.measures,
     groups: query.dimensions.map((name, i) => {
       const { present, value } = params.dimension(name);
@@ -161,26 +186,30 @@ function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): st
 }
 
 function rollupSql(
-  { tables, conditions, metrics, measures, groups }: SharedSql,
+  { tables, conditions, itemConditions, fields, measures, groups }: SharedSql,
   within: readonly string[],
 ): string {
   const sums = measures.map((measure) => ROLLUP_PARTS[measure]);
-  const columns = ['toUnixTimestamp(bucket) AS moment', ...KINDS, ...groups, ...sums];
+  const columns = ['toUnixTimestamp(bucket) AS moment', ...fields, ...groups, ...sums];
   return `SELECT ${columns.join(', ')} FROM ${tables.rollup}
-    WHERE ${[...conditions, ...within, `metric IN ${metrics}`].join(' AND ')}`;
+    WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
 
 /** Joins the asked fields of the items one by one: `ARRAY JOIN item` in a subquery would read all fields there are. */
 function eventsSql(
-  { tables, conditions, metrics, measures, groups }: SharedSql,
+  { tables, conditions, itemConditions, fields, measures, groups }: SharedSql,
   within: readonly string[],
 ): string {
-  const fields = [...KINDS, ...measures.filter((measure) => measure !== 'item_count')];
+  const joined = new Set([
+    ...fields,
+    ...(itemConditions.length === 0 ? [] : ['metric']),
+    ...measures.filter((measure) => measure !== 'item_count'),
+  ]);
   const sums = measures.map((measure) => EVENT_PARTS[measure]);
-  const columns = ['toUnixTimestamp(occurred_at) AS moment', ...KINDS, ...groups, ...sums];
+  const columns = ['toUnixTimestamp(occurred_at) AS moment', ...fields, ...groups, ...sums];
   return `SELECT ${columns.join(', ')} FROM ${tables.events}
-    ARRAY JOIN ${fields.map((name) => `item.${name} AS ${name}`).join(', ')}
-    WHERE ${[...conditions, ...within, `metric IN ${metrics}`].join(' AND ')}`;
+    ARRAY JOIN ${[...joined].map((name) => `item.${name} AS ${name}`).join(', ')}
+    WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
 
 function withinSql(params: Params, time: string, spans: readonly TimeSpan[]): string {
@@ -201,14 +230,11 @@ function anyOf(conditions: readonly string[]): string {
  * Adds `is_other` where groups are bounded: whether an item is of none of those that have the most of the first measure
  * over the whole range. Groups with equal sums are taken in the order of their values.
  */
-function markOtherSql(
-  params: Params,
-  items: string,
-  { dimensions, measures, groupsMax }: PlannedQuery,
-): string {
+function markOtherSql(params: Params, items: string, query: PlannedQuery): string {
+  const { dimensions, measures, groupsMax } = query;
   const [rankedBy] = measures;
   if (groupsMax === undefined || rankedBy === undefined) return items;
-  const kinds = KINDS.join(', ');
+  const kinds = kindsOf(query).join(', ');
   const values = dimensions.map((_, i) => `value_${i}`);
   // IN finds no tuple that holds a NULL.
   const group = values.flatMap((value) => [`isNull(${value})`, `ifNull(${value}, '')`]);

@@ -80,6 +80,7 @@ describe('POST …/analysis/query', () => {
       from: FROM_S,
       to: FROM_S + 7_200,
       measures: ['item_count', 'quantity', 'amount'],
+      split_by: ['metric'],
       group_by: ['bucket', 'model'],
       rows: [
         { ...sums, bucket: first, group: { model: '=1+1' } },
@@ -87,6 +88,26 @@ describe('POST …/analysis/query', () => {
         { ...sums, bucket: first + 3_600, group: { model: null } },
       ],
       truncated: false,
+      warnings: [],
+    });
+  });
+
+  it('adds up all metrics of a currency where they are not to be split', async () => {
+    const { metrics: _, ...asked } = query;
+    const { json } = await api.call('POST', queryUrl, {
+      ...asked,
+      split_by: [],
+      bucket_size: 'none',
+      group_by: [],
+    });
+    const sums = { bucket: null, metric: null, unit: null, group: {} };
+    expect(json()).toMatchObject({
+      split_by: [],
+      measures: ['item_count', 'amount'],
+      rows: [
+        { ...sums, currency: null, item_count: 1, amount: '0' },
+        { ...sums, currency: 'USD', item_count: 3, amount: '0.03' },
+      ],
     });
   });
 
@@ -138,6 +159,8 @@ describe('POST …/analysis/query', () => {
   it.each([
     ['metrics', { metrics: [] }],
     ['metrics', { metrics: Array.from({ length: 33 }, (_, i) => `m${i}`) }],
+    ['split_by', { split_by: ['metric', 'metric'] }],
+    ['split_by[0]', { split_by: ['currency'] }],
     ['measures', { measures: [] }],
     ['measures[0]', { measures: ['sum'] }],
     ['time_range.from', { time_range: { from: -1, to: 5 } }],

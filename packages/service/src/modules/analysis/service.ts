@@ -1,7 +1,8 @@
 import type { AnalysisQuery, AnalysisResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { answeredGroupBy, type NormalizedQuery, normalizeQuery } from './normalize.js';
+import { ApiError } from '../../platform/http/index.js';
+import { answeredGroupBy, answeredSplitBy, type NormalizedQuery, normalizeQuery } from './normalize.js';
 import type { AnalysisScope, PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
 import { analysisRows } from './store.js';
@@ -10,8 +11,8 @@ import { analysisRows } from './store.js';
 const EVENTS_ONLY = 'subject_id';
 
 /**
- * Answers an analysis query.
- * @throws ApiError `invalid_request` naming the field
+ * Returns the answer to an analysis query.
+ * @throws ApiError `invalid_request` naming the field; `unlike_units`
  */
 export async function analyze(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -20,17 +21,31 @@ export async function analyze(
   query: AnalysisQuery,
 ): Promise<AnalysisResult> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
-  const found = await analysisRows(clickhouse, scope, planQuery(normalized, scope));
+  const { rows, addedUnits } = await analysisRows(clickhouse, scope, planQuery(normalized, scope));
+  refuseUnlikeUnits(addedUnits);
   return {
     bucket_size: normalized.buckets.text,
     timezone: normalized.timezone,
     from: normalized.from,
     to: normalized.to,
     measures: [...normalized.measures],
+    split_by: answeredSplitBy(normalized),
     group_by: answeredGroupBy(normalized),
-    rows: found.slice(0, normalized.rowsMax),
-    truncated: found.length > normalized.rowsMax,
+    rows: rows.slice(0, normalized.rowsMax),
+    truncated: rows.length > normalized.rowsMax,
+    warnings: [],
   };
+}
+
+/** Tokens and seconds have no sum. */
+function refuseUnlikeUnits(units: readonly string[]): void {
+  if (units.length < 2) return;
+  const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
+  const remedy = `leave it out of measures, keep metrics apart with split_by: ["metric"], or name metrics of one unit`;
+  throw new ApiError('unlike_units', {
+    message: `Quantities of unlike units (${names}) cannot be added up: ${remedy}.`,
+    details: [{ path: 'measures', message: `must not hold quantity for units ${names}` }],
+  });
 }
 
 /**
@@ -41,7 +56,7 @@ export function planQuery(
   query: NormalizedQuery,
   { retainedFrom, rawOnly }: Pick<AnalysisScope, 'retainedFrom' | 'rawOnly'>,
 ): PlannedQuery {
-  const { metrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
+  const { metrics, splitsMetrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
   const named = new Set([...dimensions, ...filters.map(([name]) => name)]);
   const bucketStarts = query.buckets.starts;
   const sources = planSources(
@@ -52,6 +67,7 @@ export function planQuery(
   );
   return {
     metrics,
+    splitsMetrics,
     measures,
     dimensions,
     filters,

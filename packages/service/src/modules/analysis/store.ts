@@ -1,28 +1,40 @@
 import type { AnalysisRow } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { type AnalysisScope, analysisStatement, type PlannedQuery } from './query-sql.js';
+import { type AnalysisScope, addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
 
 /** What ClickHouse answers per row: 64-bit integers and decimals are texts. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
 
-/** The rows of an analysis query, in order; one more than its limit when there are more. */
+/** The rows of an answer, and the units of the quantities that were added up to them. */
+export interface FoundRows {
+  /** In order; one more than the limit of the query when there are more. */
+  readonly rows: readonly AnalysisRow[];
+  /** Sorted; empty text stands for none. At least two when a row adds up, or rows mix, several. */
+  readonly addedUnits: readonly string[];
+}
+
+/** Returns the rows of an analysis query. */
 export async function analysisRows(
   clickhouse: Pick<ClickHouse, 'query'>,
   scope: AnalysisScope,
   query: PlannedQuery,
-): Promise<AnalysisRow[]> {
-  if (query.sources.length === 0) return [];
+): Promise<FoundRows> {
+  if (query.sources.length === 0) return { rows: [], addedUnits: [] };
   const { sql, params } = analysisStatement(scope, query);
   const rows = await clickhouse.query<StoredRow>(sql, { ...params });
-  return rows.map((row) => toRow(row, query));
+  const units = addsUnits(query)
+    ? rows.flatMap((row) => [String(row.first_unit), String(row.last_unit)])
+    : [];
+  return { rows: rows.map((row) => toRow(row, query)), addedUnits: [...new Set(units)].sort() };
 }
 
-function toRow(row: StoredRow, { dimensions, measures, bucketStarts, groupsMax }: PlannedQuery): AnalysisRow {
+function toRow(row: StoredRow, query: PlannedQuery): AnalysisRow {
+  const { dimensions, measures, splitsMetrics, bucketStarts, groupsMax } = query;
   const answered: AnalysisRow = {
     bucket: bucketStarts.length === 0 ? null : Number(row.bucket_start),
-    metric: String(row.metric),
-    unit: textOrNull(row.unit),
+    metric: splitsMetrics ? String(row.metric) : null,
+    unit: splitsMetrics ? textOrNull(row.unit) : null,
     currency: textOrNull(row.currency),
     // Unlike an assignment this takes `__proto__` for a name like any other.
     group: Object.fromEntries(dimensions.map((name, i) => [name, nullableText(row[`group_${i}`])])),

@@ -109,7 +109,7 @@ function totalsOfRows(rows: readonly AnalysisRow[]): Totals {
 }
 
 interface Summand {
-  readonly metric: string;
+  readonly metric: string | null;
   readonly unit: string | null;
   readonly currency: string | null;
   readonly count: number;

@@ -54,6 +54,14 @@ const TAKEN: readonly (readonly [sent: object, shown?: object])[] = [
   [{ metrics: ['a'] }],
   [{ metrics: Array.from({ length: 32 }, (_, index) => `m${index}`) }],
   [{ metrics: ['a', 'b', 'a'] }, { metrics: ['a', 'b'] }],
+  [{ metrics: undefined }, { metrics: null, split_by: ['metric'] }],
+  [{ split_by: ['metric'] }],
+  [{ split_by: [] }, { split_by: [], measures: ['item_count', 'amount'], metrics: CHART.metrics }],
+  [
+    { split_by: [], metrics: undefined },
+    { split_by: [], metrics: null },
+  ],
+  [{ split_by: [], measures: ['quantity'] }],
 ];
 
 /** Where the refusal points, and what is sent. */
@@ -96,7 +104,9 @@ const REFUSED: readonly (readonly [path: string, sent: object])[] = [
   ['limit', { group_by: ['bucket'], limit: 5 }],
   ['limit', { limit: 5 }],
   ['metrics', { metrics: [] }],
-  ['metrics', { metrics: undefined }],
+  ['split_by', { split_by: ['metric', 'metric'] }],
+  ['split_by[0]', { split_by: ['currency'] }],
+  ['split_by', { split_by: null }],
   ['metrics', { metrics: Array.from({ length: 33 }, (_, index) => `m${index}`) }],
   ['metrics[0]', { metrics: [''] }],
   ['board_id', { board_id: undefined }],
@@ -130,9 +140,11 @@ describe('a chart', () => {
       group_by: ['bucket'],
       measures: MEASURES,
       metrics: CHART.metrics,
+      split_by: ['metric'],
       limit: null,
       query: {
         metrics: CHART.metrics,
+        split_by: ['metric'],
         measures: MEASURES,
         timezone: 'America/New_York',
         bucket_size: 'auto',

@@ -7,7 +7,7 @@ import {
 } from '@tollgate/contract';
 import { parseBucketSize } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../platform/http/index.js';
-import { answeredGroupBy, normalizeQuery } from '../analysis/index.js';
+import { answeredGroupBy, answeredSplitBy, normalizeQuery } from '../analysis/index.js';
 import type { BoardRow } from './board-store.js';
 import type { ChartRow } from './chart-store.js';
 
@@ -23,6 +23,7 @@ export type ChartSettings = Pick<
   | 'group_by'
   | 'measures'
   | 'metrics'
+  | 'split_by'
   | 'groups_max'
   | 'bytes'
 >;
@@ -56,7 +57,8 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
     filters: asked.filters ?? ({} as Record<string, DimensionFilter>),
     group_by: answeredGroupBy(query),
     measures: [...query.measures] as Measure[],
-    metrics: [...query.metrics],
+    metrics: query.metrics === undefined ? null : [...query.metrics],
+    split_by: answeredSplitBy(query),
     groups_max: asked.limit ?? null,
   };
   return { ...settings, bytes: Buffer.byteLength(JSON.stringify(settings)) };
@@ -65,7 +67,8 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
 /** What a chart asks, in the timezone of its board. */
 export function chartQuery(chart: ChartRow, { timezone }: Pick<BoardRow, 'timezone'>): ChartQuery {
   return {
-    metrics: chart.metrics,
+    ...(chart.metrics === null ? {} : { metrics: chart.metrics }),
+    split_by: chart.split_by,
     measures: chart.measures,
     timezone,
     bucket_size: chart.bucket_size,

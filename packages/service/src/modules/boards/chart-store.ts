@@ -1,4 +1,4 @@
-import type { ChartSize, ChartType, DimensionFilter, Measure } from '@tollgate/contract';
+import type { ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { BoardOwner } from './board-store.js';
@@ -19,7 +19,9 @@ export interface ChartRow {
   readonly filters: Readonly<Record<string, DimensionFilter>>;
   readonly group_by: string[];
   readonly measures: Measure[];
-  readonly metrics: string[];
+  /** Null for all metrics. */
+  readonly metrics: string[] | null;
+  readonly split_by: Split[];
   /** How many groups stand for themselves; null for all. */
   readonly groups_max: number | null;
   /** What it adds to a list of boards, about. */

@@ -16,7 +16,7 @@ export async function chartWarnings(
     (name) => !NO_DIMENSIONS.has(name) && !name.startsWith('@'),
   );
   return [
-    ...warningsOf('unknown_metric', await names.unknown(project, 'metrics', metrics)),
+    ...warningsOf('unknown_metric', await names.unknown(project, 'metrics', metrics ?? [])),
     ...warningsOf('unknown_dimension', await names.unknown(project, 'dimensions', dimensions)),
   ];
 }

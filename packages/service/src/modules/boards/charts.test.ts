@@ -34,6 +34,17 @@ describe('a chart', () => {
     }
   });
 
+  it('of the cost of all metrics sends a query that adds them up', async () => {
+    const { report_id } = await api.makeBoard();
+    const { metrics: _, ...chart } = CHART;
+    const body = { ...chart, board_id: report_id, split_by: [], measures: ['amount'] };
+    const { query } = await api.must(201, 'POST', `/boards/${report_id}/charts`, body);
+    expect(query).not.toHaveProperty('metrics');
+    const time_range = { last_seconds: 86_400 };
+    const answer = await api.must(200, 'POST', '/query', { ...query, time_range });
+    expect(answer).toMatchObject({ split_by: [], measures: ['amount'], rows: [] });
+  });
+
   it('asks in the timezone that its board has now', async () => {
     const { report_id } = await api.makeBoard();
     const chart = await api.makeChart(report_id);

@@ -176,11 +176,12 @@ export interface ChartsTable {
   filters: ColumnType<unknown, string, string>;
   group_by: string[];
   measures: string[];
-  metrics: string[];
+  metrics: string[] | null;
   groups_max: number | null;
   bytes: number;
   created_at: number;
   updated_at: number;
+  split_by: string[];
 }
 
 export interface ConsoleSessionsTable {

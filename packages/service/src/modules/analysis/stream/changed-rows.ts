@@ -1,6 +1,7 @@
 import { type AnalysisQuery, STREAM_ROWS_MAX, type StreamBuckets } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import type { ClickHouse } from '../../../platform/clickhouse/index.js';
+import { ApiError } from '../../../platform/http/index.js';
 import type { StorageScope, UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
@@ -10,8 +11,8 @@ import { touchedBuckets } from './touched-buckets.js';
 /** Whose usage; no query goes without it. */
 export type StreamScope = StorageScope;
 
-/** What is told of one query: new rows, nothing, or that there are too many of them to tell. */
-export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'too-many';
+/** What is sent of one query: new rows, nothing, or that it is to be asked anew, because rows cannot say what changed. */
+export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'ask-anew';
 
 export interface ChangedRowsDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
@@ -35,12 +36,19 @@ export async function changedRows(
   for (const { from, to } of runs) {
     // The size is named, and a part of the range has fewer buckets: they are cut as those of the whole range are.
     const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
-    const answer = await analyze(clickhouse, clock, scope, part);
+    const answer = await analyze(clickhouse, clock, scope, part).catch(refusal);
+    if (answer === undefined) return 'ask-anew';
     // A query whose own limit leaves out rows does so whoever asks.
-    if (answer.truncated && query.limit === undefined) return 'too-many';
-    if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'too-many';
+    if (answer.truncated && query.limit === undefined) return 'ask-anew';
+    if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'ask-anew';
     rows.push(...answer.rows);
   }
   const { from, to } = normalized;
   return { bucket_size: bucketSize, from, to, buckets: runs.flatMap(({ starts }) => starts), rows };
+}
+
+/** Usage of another unit has come: whoever asks anew gets to know. @throws whatever else it is */
+function refusal(error: unknown): undefined {
+  if (error instanceof ApiError && error.code === 'unlike_units') return;
+  throw error;
 }

@@ -190,7 +190,7 @@ export class LiveStreams {
     let chars = 0;
     for (const [query, answer] of answers.entries()) {
       if (answer === 'nothing') continue;
-      const data = answer === 'too-many' ? '' : JSON.stringify({ query, ...answer });
+      const data = answer === 'ask-anew' ? '' : JSON.stringify({ query, ...answer });
       const fits = data !== '' && chars + data.length <= TICK_CHARS_MAX;
       chars += fits ? data.length : 0;
       frames.push(fits ? ['buckets', data] : ['reset', resetData(query)]);

@@ -30,9 +30,15 @@ const query: fc.Arbitrary<AnalysisQuery> = fc
     bucket_size: fc.constantFrom('auto', 'none', '1m', '7m', '15m', '1h', '5h', '1d', '7d'),
     group_by: fc.subarray(['model', 'subject_id', 'subject_type', 'absent']),
     limit: fc.constantFrom(undefined, undefined, 1, 2),
+    of: fc.constantFrom<Pick<AnalysisQuery, 'metrics' | 'split_by' | 'measures'>[]>(
+      { metrics: ['llm.tokens'] },
+      {},
+      { split_by: [] },
+      { split_by: [], measures: ['quantity', 'amount'] },
+    ),
   })
-  .map(({ limit, ...asked }) => ({
-    metrics: ['llm.tokens'],
+  .map(({ limit, of, ...asked }) => ({
+    ...of,
     ...asked,
     ...(limit === undefined ? {} : { limit }),
   }));

@@ -30,11 +30,15 @@ describe('touchedBuckets', () => {
     expect(touched(range, [4_980, 5_040])).toEqual([{ from: HOUR_S, to: 5_000, starts: [HOUR_S] }]);
   });
 
-  it('takes totals, and queries with a limit, whole', () => {
+  it('takes totals, and queries with a limit or a sum of quantities, whole', () => {
     expect(touched({ bucket_size: 'none' }, [0, 60])).toEqual([{ from: 0, to: 24 * HOUR_S, starts: [null] }]);
-    const [whole] = touched({ limit: 5 }, [0, 60]);
-    expect(whole).toMatchObject({ from: 0, to: 24 * HOUR_S });
-    expect(whole?.starts).toHaveLength(24);
+    const wholly = [{ limit: 5 }, { split_by: [], measures: ['quantity' as const] }];
+    for (const asked of wholly) {
+      const [whole] = touched(asked, [0, 60]);
+      expect(whole).toMatchObject({ from: 0, to: 24 * HOUR_S });
+      expect(whole?.starts).toHaveLength(24);
+    }
+    expect(touched({ split_by: [] }, [0, 60])[0]?.starts).toEqual([0]);
   });
 
   it('takes many runs as one', () => {

@@ -1,5 +1,6 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import type { NormalizedQuery } from '../normalize.js';
+import { addsUnits } from '../query-sql.js';
 import type { TimeSpan } from '../source.js';
 
 /** Buckets that follow each other, and the part of the query's range that they hold. */
@@ -15,17 +16,22 @@ const RUNS_MAX = 4;
  * The buckets of a query whose rows may differ after charge items came in at these times; none when all lie outside its range.
  *
  * A limit can show other groups, or other rows, anywhere in the range as soon as anything changes, so such a query is read
- * whole. Of a range that slides with the time, the bucket that it cuts loses what the range has left: it is told too.
+ * whole; so is one that adds up quantities, because usage of another unit anywhere makes it one that is refused. Of a range that slides with the time, the bucket that it cuts loses what the range has left: it is told too.
  */
 export function touchedBuckets(
   query: AnalysisQuery,
-  { from, to, buckets: { starts } }: NormalizedQuery,
+  normalized: NormalizedQuery,
   spans: readonly TimeSpan[],
 ): BucketRun[] {
+  const {
+    from,
+    to,
+    buckets: { starts },
+  } = normalized;
   const within = spans.filter((span) => span.from < to && span.to > from);
   if (within.length === 0) return [];
   if (starts.length === 0) return [{ from, to, starts: [null] }];
-  if (query.limit !== undefined) return [{ from, to, starts }];
+  if (query.limit !== undefined || addsUnits(normalized)) return [{ from, to, starts }];
   const slides = query.time_range.last_seconds !== undefined;
   const runs: { from: number; to: number; starts: number[] }[] = [];
   let isOpen = false;
