@@ -5,7 +5,7 @@ import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
 import { UsageEventFailure } from './usage.js';
-import { UsageChargeItem, UsageItemExplanation } from './usage-item.js';
+import { UsageChargeItem, UsageEventNote, UsageItemExplanation } from './usage-item.js';
 
 /** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
@@ -152,6 +152,9 @@ export const RulesTestResult = Type.Object(
     unpriced: Type.Array(UnpricedItem, {
       description:
         'Charge items that no price rule matched, and why the nearest rules did not; also where the event fails for that.',
+    }),
+    notes: Type.Array(UsageEventNote, {
+      description: 'What of the event was not as the rules expect, and is no failure.',
     }),
     explanation: Type.Array(UsageItemExplanation, {
       description: 'How each number came about, in the order of `charge_items`.',

@@ -47,6 +47,21 @@ export const PostedChargeItem = Type.Object(
   closed,
 );
 
+/** Something about an event that is worth a look, though it is no failure. */
+export const UsageEventNote = Type.Object(
+  {
+    code: Type.Enum(['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'], {
+      description:
+        'What is subtracted from a quantity was more than there is, and the quantity is 0 (`quantity_clamped`), or nothing was ' +
+        'subtracted (`quantity_kept`); or a total that the event states counts it beside the quantity (`quantity_parts_beside`).',
+    }),
+    metric: Text,
+    path: Type.String({ description: 'The entry of the extractor rule set.' }),
+    message: Text,
+  },
+  closed,
+);
+
 /** What a pricing rule set took the value of a dimension for. */
 const AppliedAlias = Type.Object(
   {
@@ -70,6 +85,9 @@ export const UsageItemExplanation = Type.Object(
         path: Nullable(Type.String({ description: 'Where in `raw_json` the quantity was read.' })),
         less_paths: Type.Array(Type.String(), {
           description: 'Where in `raw_json` what was subtracted from it was read.',
+        }),
+        sum_paths: Type.Array(Type.String(), {
+          description: 'Where in `raw_json` what was added to it was read.',
         }),
         type: NullableText,
       },
@@ -170,3 +188,4 @@ export type PostedChargeItem = Static<typeof PostedChargeItem>;
 export type UsageChargeItem = Static<typeof UsageChargeItem>;
 export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
 export type UsageExplanation = Static<typeof UsageExplanation>;
+export type UsageEventNote = Static<typeof UsageEventNote>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
-import { PostedChargeItem, PricingSourceSchema, UsageExplanation } from './usage-item.js';
+import { PostedChargeItem, PricingSourceSchema, UsageEventNote, UsageExplanation } from './usage-item.js';
 
 /** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */
 export const UNPRICED_METRICS_LISTED_MAX = 20;
@@ -143,6 +143,9 @@ export const UsageEventDetail = Type.Object(
     raw_json: Type.Unknown({ description: 'As sent: numbers keep their digits.' }),
     metadata: Type.Unknown({ description: 'As sent; null when nothing was.' }),
     'x-billing': Type.Unknown({ description: 'As sent; null when nothing was.' }),
+    notes: Type.Array(UsageEventNote, {
+      description: 'What of the event was not as its extractor rule set expects, and is no failure.',
+    }),
     explanation: UsageExplanation,
   },
   closed,

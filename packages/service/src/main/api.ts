@@ -26,6 +26,7 @@ import {
   appliedAliases,
   createRuleSets,
   isDefaultSubjectType,
+  quantityNotes,
   registerRuleSetRoutes,
 } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
@@ -149,6 +150,7 @@ function registerModules(
   registerIngestRoutes(app, { service: ingest });
   registerUsageRoutes(app, {
     findAliases: appliedAliases,
+    findNotes: quantityNotes,
     clickhouse,
     history,
     postgres,

@@ -2,6 +2,7 @@ import type { PostedChargeItem, UsageEventDetail, UsageItemExplanation } from '@
 import type { ReactNode } from 'react';
 import { money } from '../../format.js';
 import { useProject } from '../../project.js';
+import { EventNotes } from '../../ui/event-notes.js';
 import { InlineLink } from '../../ui/inline-link.js';
 
 const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_source'], string>> = {
@@ -25,6 +26,7 @@ export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
         </InlineLink>
         {extractor.version !== null && `, version ${extractor.version}`}.
       </p>
+      <EventNotes notes={detail.notes} />
       <ul className="flex flex-col gap-2">
         {explained.map((item, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
@@ -77,9 +79,14 @@ function Item({
   );
 }
 
-function quantityCode({ path, less_paths, extractor_name }: UsageItemExplanation['quantity']): string | null {
+function quantityCode({
+  path,
+  less_paths,
+  sum_paths,
+  extractor_name,
+}: UsageItemExplanation['quantity']): string | null {
   if (path === null) return extractor_name;
-  return [path, ...less_paths].join(' − ');
+  return [[path, ...sum_paths].join(' + '), ...less_paths].join(' − ');
 }
 
 function Step({

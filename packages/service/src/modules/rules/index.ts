@@ -19,6 +19,7 @@ export {
   compileExtractor,
   extractorPieces,
   type Issue,
+  quantityNotes,
   RatingFailure,
   type RuleOrigin,
   UNSAVED,

@@ -86,6 +86,7 @@ describe('POST …/rules/test', () => {
         },
       ],
       errors: [],
+      notes: [],
     });
     expect(explanation).toMatchObject([
       {
@@ -142,6 +143,20 @@ describe('POST …/rules/test', () => {
     expect(items).toEqual([]);
   });
 
+  it('notes counts that do not add up', async () => {
+    const { charge_items: items, notes } = await tried({
+      extractor: { template_id: 'openai_chat_completions' },
+      event: {
+        raw_json: {
+          model: 'm',
+          usage: { completion_tokens: 20, completion_tokens_details: { reasoning_tokens: 21 } },
+        },
+      },
+    });
+    expect(items.map(({ quantity }: { quantity: string }) => quantity)).toEqual(['0', '21']);
+    expect(notes).toMatchObject([{ code: 'quantity_clamped', metric: 'llm.output_tokens' }]);
+  });
+
   it('keeps every digit of the event, and applies its hints', async () => {
     const body = `{"extractor": ${JSON.stringify(EXTRACTOR)}, "event": {"raw_json":
       {"model": "m", "tokens": 12345678901234567890.5}, "x-billing": {
@@ -185,6 +200,7 @@ describe('POST …/rules/test', () => {
       subject: { type: 'user', id: 'u1' },
       dimensions: { model: 'large' },
       charge_items: [],
+      notes: [],
       explanation: [],
     });
     const missing = await tried({ extractor: EXTRACTOR, event: { raw_json: {} } });

@@ -60,6 +60,7 @@ export async function testRules(
         billing: event['x-billing'],
       }),
     ),
+    notes: rated.ok ? [...rated.notes] : [],
     errors: failure === null ? [] : [failure],
   };
 }

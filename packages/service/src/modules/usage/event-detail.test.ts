@@ -25,6 +25,12 @@ describe('GET …/usage/events/:raw_event_id', () => {
     expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
   });
 
+  it('shows what rating noted of the quantities, but of a failed event nothing', async () => {
+    const { notes } = (await api.call('GET', `${url}/${textOf(rows.rich)}`)).json();
+    expect(notes).toMatchObject([{ code: 'quantity_kept', metric: 'llm.tokens', path: 'p' }]);
+    expect((await api.call('GET', `${url}/${textOf(rows.failed)}`)).json().notes).toEqual([]);
+  });
+
   it('explains each number', async () => {
     const { explanation } = (await api.call('GET', `${url}/${textOf(rows.plain)}`)).json();
     expect(explanation.extractor).toEqual({ rule_set_id: 'ers_1', version: 1, name: 'ers_1 version 1' });

@@ -1,4 +1,4 @@
-import type { UsageEvent, UsageExplanation } from '@tollgate/contract';
+import type { UsageEvent, UsageEventNote, UsageExplanation } from '@tollgate/contract';
 import type { StoredEventDetail } from './event-store.js';
 
 /**
@@ -9,12 +9,14 @@ export function eventDetailJson(
   event: UsageEvent,
   sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing'>,
   explanation: UsageExplanation,
+  notes: readonly UsageEventNote[],
 ): string {
   const fields = JSON.stringify(event).slice(0, -1);
   const texts = [
     `"raw_json":${sent.raw_json || 'null'}`,
     `"metadata":${sent.metadata || 'null'}`,
     `"x-billing":${sent.x_billing || 'null'}`,
+    `"notes":${JSON.stringify(notes)}`,
     `"explanation":${JSON.stringify(explanation)}`,
   ];
   return `${fields},${texts.join(',')}}`;

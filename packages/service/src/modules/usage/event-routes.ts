@@ -17,7 +17,14 @@ import { eventDetailJson } from './event-detail.js';
 import { listEvents } from './event-list.js';
 import { eventDetail, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
-import { type ExtractorText, explainEvent, type FindAliases, type RatedBy } from './explain.js';
+import {
+  type ExtractorText,
+  explainEvent,
+  type FindAliases,
+  type FindNotes,
+  notesOf,
+  type RatedBy,
+} from './explain.js';
 
 type RuleScope = Pick<UsageScope, 'tenantId' | 'projectId'>;
 
@@ -39,6 +46,7 @@ export interface EventRouteDeps {
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
   readonly findAliases: FindAliases;
+  readonly findNotes: FindNotes;
 }
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
@@ -86,9 +94,10 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
+      const notes = notesOf(event, stored.raw_json, ratedBy, deps.findNotes);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
-      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy)) as never);
+      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy), notes) as never);
     },
   });
 }

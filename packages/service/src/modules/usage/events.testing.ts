@@ -44,6 +44,9 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       queue: new PostgresSegmentQueue(postgres),
       clock,
       findAliases: () => [],
+      findNotes: (_config, rawJson) => [
+        { code: 'quantity_kept', metric: 'llm.tokens', path: 'p', message: JSON.stringify(rawJson()) },
+      ],
       pricingVersions: {
         read: async (_scope, id, version) => ({
           config: { rules: [{ metric: 'llm.calls', match_expr: `dimensions.rules == "${id} ${version}"` }] },

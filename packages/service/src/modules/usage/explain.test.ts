@@ -78,6 +78,7 @@ describe('explainEvent', () => {
             extractor_name: 'in',
             path: 'usage.prompt_tokens',
             less_paths: ['usage.cached_tokens'],
+            sum_paths: [],
             type: 'number',
           },
           unit_price: { value: '0.001', expression: 'dec("0.001")', pricing_unit: null },

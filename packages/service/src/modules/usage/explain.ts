@@ -7,11 +7,12 @@ import {
   type PricingRule,
   type UsageChargeItem,
   type UsageEvent,
+  type UsageEventNote,
   type UsageExplanation,
   type UsageItemExplanation,
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
-import { decimalFromJson, type NumericText } from '../../kernel/json.js';
+import { decimalFromJson, type NumericText, parseLossless } from '../../kernel/json.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
@@ -36,6 +37,13 @@ export type FindAliases = (
   rule: PricingRule,
   item: SeenItem,
 ) => UsageItemExplanation['priced_by']['aliases'];
+
+/** Finds what rating noted of the quantities of an event; the rules module has it. */
+export type FindNotes = (
+  config: ExtractorConfig,
+  rawJson: () => unknown,
+  billedMetrics: ReadonlySet<string>,
+) => readonly UsageEventNote[];
 
 /** What an event was rated by, as it was written. */
 export interface RatedBy {
@@ -67,6 +75,18 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
   };
 }
 
+/** What was noted when the event was rated. A failed one has no quantities. */
+export function notesOf(
+  { status, charge_items: items }: UsageEvent,
+  rawJson: string,
+  { extractor }: RatedBy,
+  findNotes: FindNotes,
+): readonly UsageEventNote[] {
+  if (extractor === undefined || status === 'failed') return [];
+  const billed = items.filter(({ source }) => source === 'x_billing').map(({ metric }) => metric);
+  return findNotes(extractor.config, () => parseLossless(rawJson), new Set(billed));
+}
+
 /** How the numbers of one charge item came about. */
 export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: RatedBy): UsageItemExplanation {
   const entry = extractorOf(item, ratedBy.extractor?.config);
@@ -82,6 +102,7 @@ export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: Ra
       extractor_name: item.extractor_name,
       path: reader?.path ?? null,
       less_paths: reader?.less_paths ?? [],
+      sum_paths: reader?.sum_paths ?? [],
       type: reader?.type ?? null,
     },
     unit_price: {

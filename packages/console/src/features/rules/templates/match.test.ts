@@ -18,6 +18,7 @@ function result(itemCount: number, change: Partial<RulesTestResult> = {}): Rules
     charge_items: Array.from({ length: itemCount }, () => item),
     unpriced: [],
     errors: [],
+    notes: [],
     explanation: [],
     ...change,
   };

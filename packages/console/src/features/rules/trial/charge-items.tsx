@@ -108,7 +108,7 @@ function Origin({
   readonly item: UsageChargeItem;
   readonly explanation: UsageItemExplanation | undefined;
 }) {
-  const { path, less_paths: lessPaths } = explanation?.quantity ?? { path: null, less_paths: [] };
+  const { path = null, less_paths: lessPaths = [], sum_paths: sumPaths = [] } = explanation?.quantity ?? {};
   const amountExpression = explanation?.amount.expression;
   const expressions = [
     explanation?.priced_by.match_expr,
@@ -124,7 +124,7 @@ function Origin({
           ? 'as sent in x-billing'
           : path !== null && (
               <>
-                from <Code>{[path, ...lessPaths].join(' − ')}</Code>
+                from <Code>{[[path, ...sumPaths].join(' + '), ...lessPaths].join(' − ')}</Code>
               </>
             )}
       </p>

@@ -1,6 +1,7 @@
 import type { RulesTestResult, UnpricedItem } from '@tollgate/contract';
 import { totalsOf } from '../../../exact-sum.js';
 import { classes } from '../../../ui/classes.js';
+import { EventNotes } from '../../../ui/event-notes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
 import { ChargeItems } from './charge-items.js';
 import type { SilentRule } from './silent-rules.js';
@@ -17,7 +18,7 @@ export function TrialResult({
   readonly silentTitle: string;
   readonly isOld: boolean;
 }) {
-  const { subject, dimensions, charge_items, errors, explanation, unpriced } = result;
+  const { subject, dimensions, charge_items, errors, notes, explanation, unpriced } = result;
   return (
     <div
       className={classes('flex flex-col gap-5 transition-opacity duration-150', isOld && 'opacity-50')}
@@ -37,6 +38,7 @@ export function TrialResult({
           </p>
         </div>
       ))}
+      <EventNotes notes={notes} />
       <Facts>
         <Fact name="Subject">
           {subject === null ? <span className="text-ink-faint">none</span> : `${subject.type}/${subject.id}`}

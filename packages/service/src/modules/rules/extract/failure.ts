@@ -29,7 +29,7 @@ export class RatingFailure {
 
 /** Something about a rated event that is worth a look, though it is no failure. */
 export interface RatingNote {
-  readonly code: 'quantity_clamped' | 'quantity_kept';
+  readonly code: 'quantity_clamped' | 'quantity_kept' | 'quantity_parts_beside';
   readonly metric: string;
   /** The entry of the rule set, e.g. `charge_item_extractors[0].less_paths`. */
   readonly path: string;

@@ -18,3 +18,4 @@ export {
   type RecordedDecimal,
   recorded,
 } from './item-pricing.js';
+export { quantityNotes } from './quantity-notes.js';

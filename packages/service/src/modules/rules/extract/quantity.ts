@@ -53,13 +53,13 @@ export function compileQuantity(config: ChargeItemExtractor, at: string, issues:
       outOfRange: outOfRangeAt(place),
     };
   });
-  const areBeside = compileStatedTotal(config, at, compile);
+  const statedTotal = compileStatedTotal(config, at, compile);
   if (parts.length === 0) return readTotal;
   const excess = excessOf(config, at);
   return (rawJson, note) => {
     const total = readTotal(rawJson);
     if (total === undefined || total instanceof RatingFailure) return total;
-    return remainder(total, parts, rawJson, areBeside, excess, note);
+    return remainder(total, parts, rawJson, statedTotal, excess, note);
   };
 }
 
@@ -96,7 +96,7 @@ function remainder(
   total: Decimal,
   parts: readonly Part[],
   rawJson: unknown,
-  areBeside: AreBeside,
+  statedTotal: StatedTotal,
   excess: Excess | undefined,
   note: (note: RatingNote) => void,
 ): Decimal | RatingFailure {
@@ -111,32 +111,40 @@ function remainder(
     if (sign(less) < 0) tooMuch ??= part.tooMuch;
     rest = less;
   }
-  const beside = areBeside(total, rest, rawJson);
+  const beside = statedTotal.isOfPartsBeside(total, rest, rawJson);
   if (beside instanceof RatingFailure) return beside;
-  if (beside) return total;
+  if (beside) {
+    if (!equals(total, rest)) note(statedTotal.note);
+    return total;
+  }
   if (tooMuch === undefined) return rest;
   if (excess === undefined) return tooMuch;
   note(excess.note);
   return excess.quantity(total);
 }
 
-/** Whether the parts, of which `rest` is what they leave of `total`, are counted beside the total. */
-type AreBeside = (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
+interface StatedTotal {
+  /** Whether it says that the parts, of which `rest` is what they leave of `total`, are counted beside that. */
+  readonly isOfPartsBeside: (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
+  readonly note: RatingNote;
+}
 
 function compileStatedTotal(
-  { stated_total: stated }: ChargeItemExtractor,
+  { stated_total: stated, name, metric }: ChargeItemExtractor,
   at: string,
   compile: (source: string, place: string) => ReadPart,
-): AreBeside {
-  if (stated === undefined) return () => false;
+): StatedTotal {
   const place = `${at}.stated_total`;
+  const message = `${stated?.path} counts what is subtracted for ${name ?? metric} beside it: nothing was subtracted.`;
+  const note: RatingNote = { code: 'quantity_parts_beside', metric, path: place, message };
+  if (stated === undefined) return { isOfPartsBeside: () => false, note };
   const readStated = compile(stated.path, `${place}.path`);
   const others = (stated.other_paths ?? []).map((source, index) =>
     compile(source, `${place}.other_paths[${index}]`),
   );
   const readOthers = sumOf(others, `${place}.other_paths`);
   const outOfRange = outOfRangeAt(place);
-  return (total, rest, rawJson) => {
+  const isOfPartsBeside: StatedTotal['isOfPartsBeside'] = (total, rest, rawJson) => {
     const found = readStated(rawJson);
     if (found === undefined || found instanceof RatingFailure) return found ?? false;
     const other = readOthers(rawJson) ?? ZERO;
@@ -145,23 +153,13 @@ function compileStatedTotal(
     const sum = inRange(() => add(add(total, other), sub(total, rest)));
     return sum === undefined ? outOfRange : equals(sum, found);
   };
+  return { isOfPartsBeside, note };
 }
 
 /** The sum of what the event has of these; undefined where it has none of them. */
 function sumOf(terms: readonly ReadPart[], at: string): ReadPart {
   const outOfRange = outOfRangeAt(at);
-  return (rawJson) => {
-    let sum: Decimal | undefined;
-    for (const read of terms) {
-      const value = read(rawJson);
-      if (value instanceof RatingFailure) return value;
-      if (value === undefined) continue;
-      const before: Decimal = sum ?? ZERO;
-      sum = inRange(() => add(before, value));
-      if (sum === undefined) return outOfRange;
-    }
-    return sum;
-  };
+  return (rawJson) => addUp(terms, (read) => read(rawJson), outOfRange);
 }
 
 function sumReader(read: ReadNodes, decimalOf: DecimalOf, at: string): ReadPart {
@@ -171,18 +169,25 @@ function sumReader(read: ReadNodes, decimalOf: DecimalOf, at: string): ReadPart 
   const tooLong = new RatingFailure('quantity_list_too_long', message, at);
   return (rawJson) => {
     const nodes = read(rawJson);
-    if (nodes === undefined) return tooLong;
-    let sum: Decimal | undefined;
-    for (const node of nodes) {
-      const value = readValue(node);
-      if (value instanceof RatingFailure) return value;
-      if (value === undefined) continue;
-      const before: Decimal = sum ?? ZERO;
-      sum = inRange(() => add(before, value));
-      if (sum === undefined) return outOfRange;
-    }
-    return sum;
+    return nodes === undefined ? tooLong : addUp(nodes, readValue, outOfRange);
   };
+}
+
+function addUp<T>(
+  entries: readonly T[],
+  readEntry: (entry: T) => ReturnType<ReadPart>,
+  outOfRange: RatingFailure,
+): ReturnType<ReadPart> {
+  let sum: Decimal | undefined;
+  for (const entry of entries) {
+    const value = readEntry(entry);
+    if (value instanceof RatingFailure) return value;
+    if (value === undefined) continue;
+    const before: Decimal = sum ?? ZERO;
+    sum = inRange(() => add(before, value));
+    if (sum === undefined) return outOfRange;
+  }
+  return sum;
 }
 
 /** Undefined where the digits of both together are more than a decimal holds. */

@@ -48,9 +48,14 @@ it.each<[string, object, Record<string, number>, string[]]>([
     'reasoning beside, and less',
     chat(10, 30, 60, reasoning(20)),
     { input: 10, output: 30, reasoning: 20 },
-    [],
+    ['quantity_parts_beside llm.output_tokens'],
   ],
-  ['reasoning beside, and more', chat(10, 3, 33, reasoning(20)), { input: 10, output: 3, reasoning: 20 }, []],
+  [
+    'reasoning beside, and more',
+    chat(10, 3, 33, reasoning(20)),
+    { input: 10, output: 3, reasoning: 20 },
+    ['quantity_parts_beside llm.output_tokens'],
+  ],
   ['no total', chat(10, 30, undefined, reasoning(20)), { input: 10, output: 10, reasoning: 20 }, []],
   [
     'reasoning that is more than the output, unexplained',
