@@ -1,12 +1,18 @@
 import { type Static, Type } from 'typebox';
+import { ANALYSIS_FILTERS_MAX, DimensionFilter } from './analysis.js';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
-import { IDENTIFIER_CHARS_MAX } from './limits.js';
+import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
 import { PostedChargeItem, PricingSourceSchema, UsageEventNote, UsageExplanation } from './usage-item.js';
 
 /** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */
 export const UNPRICED_METRICS_LISTED_MAX = 20;
 /** Longest failure code that a bulk reprocess can name. */
 const FAILURE_CODE_CHARS_MAX = 64;
+/** Longest text of `filters` in a query string: escaped for a URL, it still fits the head of a request. */
+export const USAGE_FILTERS_CHARS_MAX = 4_096;
+
+const ONE_ITEM =
+  'Of `metric`, `currency` and `pricing_source`, those given must fit one and the same charge item.';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -14,6 +20,11 @@ const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 
 export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')]);
+
+/** What `filters` of the event list holds as JSON. */
+export const UsageEventFilters = mapOf(DimensionFilter, {
+  description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
+});
 
 /** Filters of the event list; all must hold. */
 export const UsageEventsQuery = Type.Object(
@@ -23,13 +34,30 @@ export const UsageEventsQuery = Type.Object(
     status: Type.Optional(EventStatusSchema),
     subject_type: Type.Optional(FilterText),
     subject_id: Type.Optional(FilterText),
-    metric: Type.Optional({ ...FilterText, description: 'Events with a charge item of this metric.' }),
+    metric: Type.Optional(
+      Type.Array(FilterText, {
+        minItems: 1,
+        maxItems: ANALYSIS_METRICS_MAX,
+        description: 'Events with a charge item of this metric. Repeat it for any of several.',
+      }),
+    ),
+    currency: Type.Optional({
+      ...FilterText,
+      description: `Events with a charge item in this currency. ${ONE_ITEM}`,
+    }),
     pricing_source: Type.Optional({
       ...PricingSourceSchema,
-      description:
-        'Events with a charge item that was priced this way; `unpriced`: that nothing has priced. Together with `metric`, ' +
-        'events with a charge item that is both.',
+      description: `Events with a charge item that was priced this way; \`unpriced\`: that nothing has priced. ${ONE_ITEM}`,
     }),
+    filters: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: USAGE_FILTERS_CHARS_MAX,
+        description:
+          'Conditions on dimensions as JSON, the `filters` of an analysis query: `{"model": {"in": ["gpt-5"]}}`. ' +
+          `At most ${ANALYSIS_FILTERS_MAX} names; all must hold.`,
+      }),
+    ),
     source: Type.Optional(FilterText),
     extractor_rule_set_id: Type.Optional({
       ...FilterText,

@@ -61,6 +61,12 @@ describe('requests', () => {
     ],
     ['POST /events/batch-ingest', '{"events":[]}', (p) => p.batchIngest({ events: [] })],
     ['GET /usage/events?subject_id=a+%26%3F', '', (p) => p.usage.events({ subject_id: 'a &?' })],
+    [
+      'GET /usage/events?metric=a&metric=b&filters=%7B%22m%22%3A%7B%22in%22%3A%5B%22x%22%5D%7D%7D',
+      '',
+      (p) => p.usage.events({ metric: ['a', 'b'], filters: { m: { in: ['x'] } } }),
+    ],
+    ['GET /usage/events?metric=a', '', (p) => p.usage.events({ metric: 'a' })],
     ['GET /usage/events/evt_1', '', (p) => p.usage.event('evt_1')],
     ['GET /usage/events/..%2F..%2Fx', '', (p) => p.usage.event('../../x')],
     ['POST /usage/events/evt_1/reprocess', '', (p) => p.usage.reprocessEvent('evt_1')],

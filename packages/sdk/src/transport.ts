@@ -10,7 +10,8 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
+/** Each value of a list is a parameter of its own. */
+export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Which part of a list: `limit` entries (at most 100) after the first `offset`. */
 export interface PageOptions {
@@ -131,7 +132,11 @@ function segmentOf(value: string): string {
 
 function queryText(query: QueryValues = {}): string {
   const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined) given.append(name, String(each));
+    }
+  }
   const text = given.toString();
   return text === '' ? '' : `?${text}`;
 }

@@ -121,14 +121,16 @@ function failureOf(status: number, text: string): ApiFailure {
   }
 }
 
-/** A path with its query: what is undefined or empty is left out. */
+/** A path with its query: what is undefined or empty is left out, each value of a list is a parameter of its own. */
 export function withQuery(
   path: string,
-  query: Readonly<Record<string, string | number | boolean | undefined>>,
+  query: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
 ): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') parameters.set(name, String(value));
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined && each !== '') parameters.append(name, String(each));
+    }
   }
   const text = parameters.toString();
   return text === '' ? path : `${path}?${text}`;

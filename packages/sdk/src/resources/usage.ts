@@ -1,4 +1,5 @@
 import type {
+  DimensionFilter,
   IngestStatus,
   ReprocessRequest,
   ReprocessResponse,
@@ -12,6 +13,14 @@ import type { ProjectTransport } from '../project-transport.js';
 import { path } from '../transport.js';
 import { everyEntry } from './pages.js';
 
+/** Filters that a query string holds in another form: one metric or several, and conditions on dimensions. */
+interface EventFilters {
+  readonly metric?: string | readonly string[];
+  readonly filters?: Readonly<Record<string, DimensionFilter>>;
+}
+export type EventsQuery = Omit<UsageEventsQuery, keyof EventFilters> & EventFilters;
+export type ExportQuery = Omit<UsageEventsExportQuery, keyof EventFilters> & EventFilters;
+
 /** What became of the events that were sent. */
 export class Usage {
   readonly #transport: ProjectTransport;
@@ -21,12 +30,12 @@ export class Usage {
   }
 
   /** One page of rated and failed events, newest first. */
-  events(query: UsageEventsQuery = {}): Promise<UsageEventList> {
-    return this.#transport.get('/usage/events', query);
+  events(query: EventsQuery = {}): Promise<UsageEventList> {
+    return this.#transport.get('/usage/events', queryOf(query));
   }
 
   /** Every event that matches, page after page, newest first. */
-  allEvents(query: Omit<UsageEventsQuery, 'cursor'> = {}): AsyncGenerator<UsageEvent, void> {
+  allEvents(query: Omit<EventsQuery, 'cursor'> = {}): AsyncGenerator<UsageEvent, void> {
     return everyEntry(
       (cursor) => this.events({ ...query, ...cursor }),
       (page) => page.events,
@@ -37,8 +46,8 @@ export class Usage {
    * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws a ConnectionError;
    * one that ends is whole.
    */
-  exportEvents(query: UsageEventsExportQuery): AsyncGenerator<Uint8Array, void> {
-    return this.#transport.stream('/usage/events/export', query);
+  exportEvents(query: ExportQuery): AsyncGenerator<Uint8Array, void> {
+    return this.#transport.stream('/usage/events/export', queryOf(query));
   }
 
   /** One event with what was sent and how each number came about. */
@@ -59,4 +68,9 @@ export class Usage {
   ingestStatus(): Promise<IngestStatus> {
     return this.#transport.get('/usage/ingest-status');
   }
+}
+
+/** The query string holds conditions as JSON. */
+function queryOf({ filters, ...rest }: EventsQuery | ExportQuery): object {
+  return filters === undefined ? rest : { ...rest, filters: JSON.stringify(filters) };
 }

@@ -57,8 +57,9 @@ function secondsOf(text: string | null): number | undefined {
 }
 
 /** @param nowS what `last` is counted from */
-export function questionOf({ last, ...filters }: Filters, nowS: number): Question {
-  return last === undefined ? filters : { ...filters, from: Math.max(nowS - last, 0) };
+export function questionOf({ last, metric, ...filters }: Filters, nowS: number): Question {
+  const question = { ...filters, ...(metric === undefined ? {} : { metric: [metric] }) };
+  return last === undefined ? question : { ...question, from: Math.max(nowS - last, 0) };
 }
 
 /** Whether new events can still fit: a range of the past is whole. */

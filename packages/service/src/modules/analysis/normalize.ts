@@ -1,9 +1,7 @@
 import {
-  ANALYSIS_FILTERS_MAX,
   ANALYSIS_GROUP_BY_MAX,
   ANALYSIS_ROWS_MAX,
   type AnalysisQuery,
-  type DimensionFilter,
   MEASURES,
   type Measure,
   SPLITS,
@@ -11,7 +9,7 @@ import {
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
 import { invalidRequest } from '../../platform/http/index.js';
-import { resolveTimeRange } from '../usage/index.js';
+import { type DimensionCondition, dimensionConditions, resolveTimeRange } from '../usage/index.js';
 import { type Bucketing, chooseBuckets } from './buckets.js';
 
 /** A query with every choice made. Times are Unix seconds. */
@@ -27,7 +25,7 @@ export interface NormalizedQuery {
   readonly buckets: Bucketing;
   /** Grouped names beside the bucket. */
   readonly dimensions: readonly string[];
-  readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
+  readonly filters: readonly DimensionCondition[];
   /** How many groups stand for themselves, of each metric, unit and currency that rows keep apart; undefined: all. */
   readonly groupsMax: number | undefined;
   readonly rowsMax: number;
@@ -84,19 +82,8 @@ function groupedDimensions(groupBy: readonly string[]): string[] {
   return names;
 }
 
-function allFilters(query: AnalysisQuery): [string, DimensionFilter][] {
-  const filters = Object.entries(query.filters ?? {});
-  if (filters.length > ANALYSIS_FILTERS_MAX) {
-    throw invalidRequest('filters', `must have at most ${ANALYSIS_FILTERS_MAX} entries`);
-  }
-  for (const [name, filter] of filters) {
-    if (Object.keys(filter).length !== 1) {
-      throw invalidRequest(
-        `filters[${JSON.stringify(name)}]`,
-        'must have exactly one of in, not_in and exists',
-      );
-    }
-  }
+function allFilters(query: AnalysisQuery): DimensionCondition[] {
+  const filters = dimensionConditions(query.filters);
   for (const name of ['subject_type', 'subject_id'] as const) {
     const value = query[name];
     if (value !== undefined) filters.push([name, { in: [value] }]);

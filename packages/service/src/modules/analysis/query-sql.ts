@@ -1,5 +1,6 @@
-import type { DimensionFilter, Measure } from '@tollgate/contract';
+import type { Measure } from '@tollgate/contract';
 import { type HistoryScope, type StorageTables, storageTables } from '../storage/index.js';
+import { type DimensionCondition, filterSql, StatementParams } from '../usage/index.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
 /** Whose usage, and from when on it is kept: no query goes without it. */
@@ -14,7 +15,7 @@ export interface PlannedQuery {
   readonly measures: readonly Measure[];
   /** What rows are split by beside the bucket: dimensions, `subject_type`, `subject_id`. */
   readonly dimensions: readonly string[];
-  readonly filters: readonly (readonly [name: string, filter: DimensionFilter])[];
+  readonly filters: readonly DimensionCondition[];
   readonly sources: readonly SourcePart[];
   /** Those of the named dimensions that some rows of the rollup go without. */
   readonly rawOnly: readonly string[];
@@ -33,14 +34,6 @@ export interface Statement {
 
 /** Of an answer, as the engine holds it: as JSON, all escaped, it is six times as long and still fits a string. */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
-/** The subject's own columns; every other name is a dimension. */
-const SUBJECT_COLUMNS: readonly string[] = ['subject_type', 'subject_id'];
-
-/** The value of a dimension in one row of a source. */
-interface DimensionSql {
-  readonly present: string;
-  readonly value: string;
-}
 
 /** Sums of one measure, over the union of the sources and over each of them. */
 const SUMS = {
@@ -73,28 +66,6 @@ interface SharedSql {
   readonly groups: readonly string[];
 }
 
-/** Collects parameters; equal names share one. */
-class Params {
-  readonly values: Record<string, unknown> = {};
-  readonly #names = new Map<string, string>();
-
-  add(prefix: string, type: string, value: unknown): string {
-    const name = `${prefix}${Object.keys(this.values).length}`;
-    this.values[name] = value;
-    return `{${name}:${type}}`;
-  }
-
-  dimension(name: string): DimensionSql {
-    if (SUBJECT_COLUMNS.includes(name)) return { present: `${name} != ''`, value: name };
-    let parameter = this.#names.get(name);
-    if (parameter === undefined) {
-      parameter = this.add('dimension', 'String', name);
-      this.#names.set(name, parameter);
-    }
-    return { present: `mapContains(dimensions, ${parameter})`, value: `dimensions[${parameter}]` };
-  }
-}
-
 /** What rows are split by beside bucket and group: amounts of different currencies are never added up. */
 function kindsOf({ splitsMetrics }: PlannedQuery): readonly string[] {
   return splitsMetrics ? ['metric', 'unit', 'currency'] : ['currency'];
@@ -113,7 +84,7 @@ export function addsUnits({
  * several units may be added up, each row has the first and the last of its units.
  */
 export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): Statement {
-  const params = new Params();
+  const params = new StatementParams();
   const { dimensions, measures } = query;
   const bucket = bucketSql(params, query.bucketStarts);
   const marksOther = query.groupsMax !== undefined;
@@ -143,13 +114,13 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
  * The charge items that the query is about, or sums of them: what the rollup knows, and the rest from the events. A row of
  * the rollup that goes without a named dimension is left out, and its events are read in its place.
  */
-function itemsSql(params: Params, scope: AnalysisScope, query: PlannedQuery): string {
+function itemsSql(params: StatementParams, scope: AnalysisScope, query: PlannedQuery): string {
   const shared: SharedSql = {
     tables: storageTables(scope),
     conditions: [
       `tenant_id = ${params.add('tenant', 'String', scope.tenantId)}`,
       `project_id = ${params.add('project', 'String', scope.projectId)}`,
-      ...query.filters.map(([name, filter]) => filterSql(params, name, filter)),
+      ...query.filters.map((condition) => filterSql(params, condition)),
     ],
     itemConditions:
       query.metrics === undefined
@@ -212,7 +183,7 @@ function eventsSql(
     WHERE ${[...conditions, ...within, ...itemConditions].join(' AND ')}`;
 }
 
-function withinSql(params: Params, time: string, spans: readonly TimeSpan[]): string {
+function withinSql(params: StatementParams, time: string, spans: readonly TimeSpan[]): string {
   return anyOf(
     spans.map(({ from, to }) => {
       const fromSql = `toDateTime(${params.add('from', 'UInt32', from)}, 'UTC')`;
@@ -230,7 +201,7 @@ function anyOf(conditions: readonly string[]): string {
  * Adds `is_other` where groups are bounded: whether an item is of none of those that have the most of the first measure
  * over the whole range. Groups with equal sums are taken in the order of their values.
  */
-function markOtherSql(params: Params, items: string, query: PlannedQuery): string {
+function markOtherSql(params: StatementParams, items: string, query: PlannedQuery): string {
   const { dimensions, measures, groupsMax } = query;
   const [rankedBy] = measures;
   if (groupsMax === undefined || rankedBy === undefined) return items;
@@ -254,22 +225,7 @@ function markOtherSql(params: Params, items: string, query: PlannedQuery): strin
  * The bucket of a moment is the last start not after it. The starts themselves are sent, so that ClickHouse's idea of a
  * timezone never matters.
  */
-function bucketSql(params: Params, starts: readonly number[]): string | undefined {
+function bucketSql(params: StatementParams, starts: readonly number[]): string | undefined {
   if (starts.length === 0) return undefined;
   return `roundDown(toInt64(moment), ${params.add('starts', 'Array(Int64)', starts)})`;
-}
-
-function filterSql(params: Params, name: string, filter: DimensionFilter): string {
-  const { present, value } = params.dimension(name);
-  if (filter.exists !== undefined) return filter.exists ? present : `NOT (${present})`;
-  const values = filter.in ?? filter.not_in ?? [];
-  const isListed = `(${present} AND ${listedSql(params, value, values)})`;
-  return filter.in === undefined ? `NOT ${isListed}` : isListed;
-}
-
-/** A comparison takes less time than a look-up in a set, and knows the index of what it compares. */
-function listedSql(params: Params, value: string, values: readonly string[]): string {
-  const [only] = values;
-  if (values.length === 1) return `${value} = ${params.add('value', 'String', only)}`;
-  return `${value} IN ${params.add('values', 'Array(String)', values)}`;
 }

@@ -2,13 +2,9 @@ import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { invalidRequest } from '../../platform/http/index.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
-import {
-  type EventFilter,
-  eventsById,
-  matchingIds,
-  type StoredEvent,
-  type UsageScope,
-} from './event-store.js';
+import { meetsCondition } from './dimension-conditions.js';
+import type { EventFilter } from './event-filter.js';
+import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
@@ -17,6 +13,8 @@ const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;
 
+type PageQuery = Pick<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
+
 /**
  * One page of a project's events, newest first by (occurred_at, raw_event_id). An event that was reprocessed shows, and
  * is filtered by, its last attempt only.
@@ -24,7 +22,7 @@ const CHUNK_ROWS_MAX = 2_000;
 export async function listEvents(
   clickhouse: Pick<ClickHouse, 'query'>,
   scope: UsageScope,
-  { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: UsageEventsQuery,
+  { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: EventFilter & PageQuery,
 ): Promise<UsageEventList> {
   const question = questionOf(scope, filter);
   let after = cursor === undefined ? undefined : decodeCursor(cursor, question);
@@ -59,7 +57,7 @@ export async function listEvents(
 /** What a cursor belongs to: pages of another list would have gaps. */
 function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
   const filters = Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
-  return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, String(value)])];
+  return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, JSON.stringify(value)])];
 }
 
 /** The conditions that another attempt of the same event can answer differently. */
@@ -69,19 +67,21 @@ export function matches(event: StoredEvent, filter: EventFilter): boolean {
     (filter.failure_code === undefined || event.failure_code === filter.failure_code) &&
     (filter.subject_type === undefined || event.subject_type === filter.subject_type) &&
     (filter.subject_id === undefined || event.subject_id === filter.subject_id) &&
-    hasItem(event, filter)
+    hasItem(event, filter) &&
+    filter.conditions.every((condition) => meetsCondition(event, condition))
   );
 }
 
-/** Whether one charge item has both the metric and the pricing source that are asked for. */
+/** Whether one charge item fits all that is asked of an item. */
 function hasItem(
-  { item_metric, item_pricing_source }: StoredEvent,
-  { metric, pricing_source: source }: EventFilter,
+  { item_metric, item_currency, item_pricing_source }: StoredEvent,
+  { metric, currency, pricing_source: source }: EventFilter,
 ): boolean {
-  if (metric === undefined && source === undefined) return true;
+  if (metric === undefined && currency === undefined && source === undefined) return true;
   return item_metric.some(
     (name, index) =>
-      (metric === undefined || name === metric) &&
+      (metric === undefined || metric.includes(name)) &&
+      (currency === undefined || item_currency[index] === currency) &&
       (source === undefined || item_pricing_source[index] === source),
   );
 }

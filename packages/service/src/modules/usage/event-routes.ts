@@ -4,6 +4,7 @@ import {
   type PricingConfig,
   type UsageEvent,
   UsageEventDetail,
+  UsageEventFilters,
   UsageEventList,
   UsageEventsQuery,
 } from '@tollgate/contract';
@@ -11,9 +12,10 @@ import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
 import { parseLossless } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError, type App } from '../../platform/http/index.js';
+import { ApiError, type App, embeddedJson } from '../../platform/http/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
+import { withConditions } from './event-filter.js';
 import { listEvents } from './event-list.js';
 import { eventDetail, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
@@ -50,6 +52,8 @@ export interface EventRouteDeps {
 }
 
 const access = { kind: 'project', permission: 'usage:read' } as const;
+/** Reads the filters that stand in a query string as JSON. */
+export const readFilters = embeddedJson(UsageEventFilters);
 const Params = Type.Object({ project_id: Type.String() }, closed);
 export const EventParams = Type.Object(
   { project_id: Type.String(), raw_event_id: Type.String({ maxLength: IDENTIFIER_CHARS_MAX }) },
@@ -73,7 +77,10 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       querystring: UsageEventsQuery,
       response: { 200: UsageEventList },
     },
-    handler: async (request) => listEvents(clickhouse, await history.scopeOf(request.project), request.query),
+    handler: async (request) => {
+      const query = withConditions(request.query, readFilters);
+      return listEvents(clickhouse, await history.scopeOf(request.project), query);
+    },
   });
   app.route({
     method: 'GET',

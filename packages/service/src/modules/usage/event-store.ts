@@ -1,14 +1,12 @@
-import type { UsageEventsQuery } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type HistoryScope, storageTables } from '../storage/index.js';
+import type { EventFilter } from './event-filter.js';
+import { filterSql, StatementParams } from './filter-sql.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
 
 /** Whose usage, and from when on it is kept: no query goes without it. */
 export type UsageScope = HistoryScope;
-
-/** What the list can be narrowed by. */
-export type EventFilter = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 
 /** A row of `usage_events` as ClickHouse answers it; absent texts are empty, decimals are texts. */
 export interface StoredEvent {
@@ -80,8 +78,6 @@ const CONDITIONS = {
   status: 'status = {status:String}',
   subject_type: 'subject_type = {subject_type:String}',
   subject_id: 'subject_id = {subject_id:String}',
-  metric: 'has(item.metric, {metric:String})',
-  pricing_source: 'arrayExists(source -> source = {pricing_source:String}, item.pricing_source)',
   source: 'source = {source:String}',
   extractor_rule_set_id: 'extractor_rule_set_id = {extractor_rule_set_id:String}',
   failure_code: 'failure_code = {failure_code:String}',
@@ -89,11 +85,16 @@ const CONDITIONS = {
   // The time leaves few granules to look at.
   ledger_transaction_id:
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
-} as const satisfies Record<keyof EventFilter, string>;
+} as const satisfies Record<Exclude<keyof EventFilter, ItemFilter | 'conditions'>, string>;
 
-/** Metric and pricing source must be those of one charge item. */
-const SAME_ITEM = `arrayExists((metric, source) -> metric = {metric:String} AND source = {pricing_source:String},
-  item.metric, item.pricing_source)`;
+/** What one charge item must fit, where any of it is asked for. */
+const ITEM_CONDITIONS = {
+  metric: 'has({metric:Array(String)}, each_metric)',
+  currency: 'each_currency = {currency:String}',
+  pricing_source: 'each_pricing_source = {pricing_source:String}',
+} as const satisfies Partial<Record<keyof EventFilter, string>>;
+type ItemFilter = keyof typeof ITEM_CONDITIONS;
+const ITEM_FILTERS = Object.keys(ITEM_CONDITIONS) as readonly ItemFilter[];
 
 /** Which event comes first, and how a position is compared with those that follow it. */
 const ORDERS = {
@@ -128,13 +129,25 @@ export function selectionOf(scope: UsageScope, filter: EventFilter): Selection |
     params.posted_at = postedAtMs;
   }
   for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const value = filter[name as keyof EventFilter];
+    const value = filter[name as keyof typeof CONDITIONS];
     if (value === undefined) continue;
     conditions.push(condition);
     params[name] = typeof value === 'number' ? Math.min(value, DATE_TIME_MAX) : value;
   }
-  if (filter.metric !== undefined && filter.pricing_source !== undefined) conditions.push(SAME_ITEM);
+  const asked = ITEM_FILTERS.filter((name) => filter[name] !== undefined);
+  if (asked.length > 0) {
+    conditions.push(oneItemFits(asked));
+    for (const name of asked) params[name] = filter[name];
+  }
+  const filterParams = new StatementParams();
+  conditions.push(...filter.conditions.map((condition) => filterSql(filterParams, condition)));
+  Object.assign(params, filterParams.values);
   return { conditions, params };
+}
+
+function oneItemFits(asked: readonly ItemFilter[]): string {
+  const fits = asked.map((name) => ITEM_CONDITIONS[name]).join(' AND ');
+  return `arrayExists((${asked.map((name) => `each_${name}`)}) -> ${fits}, ${asked.map((name) => `item.${name}`)})`;
 }
 
 /**

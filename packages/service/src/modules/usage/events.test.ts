@@ -129,7 +129,29 @@ describe('GET …/usage/events', () => {
     ['pricing_source=hint', []],
     ['pricing_source=unpriced&metric=llm.calls', ['rich']],
     ['pricing_source=unpriced&metric=llm.tokens', []],
+    ['pricing_source=unpriced&currency=USD', []],
+    [
+      'pricing_source=extractor&currency=USD&metric=llm.tokens&metric=llm.calls',
+      ['plain', 'rich', 'mended', 'tied'],
+    ],
     ['pricing_source=unpriced&status=failed', []],
+    ['metric=llm.calls&metric=llm.absent', ['rich']],
+    ['metric=llm.calls&metric=llm.tokens', ['plain', 'rich', 'mended', 'tied']],
+    ['currency=USD', ['plain', 'rich', 'mended', 'tied']],
+    ['currency=EUR', []],
+    // The rich event has items of both kinds; the calls have no currency.
+    ['metric=llm.calls&currency=USD', []],
+    ['metric=llm.tokens&currency=USD&subject_type=user', ['rich']],
+    ['filters={"model":{"in":["large","small"]}}', ['rich']],
+    ['filters={"model":{"not_in":["large"]}}', ['plain', 'failed', 'mended', 'tied']],
+    ['filters={"model":{"exists":true}}', ['rich']],
+    ['filters={"model":{"exists":false}}&status=processed', ['plain', 'mended', 'tied']],
+    ['filters={"__proto__":{"in":["x"]}}', ['rich']],
+    ['filters={"__proto__":{"exists":false},"model":{"in":["large"]}}', []],
+    ['filters={"toString":{"exists":true}}', []],
+    ['filters={"subject_id":{"in":["o\'brien"]},"subject_type":{"exists":true}}', ['rich']],
+    ['filters={"subject_id":{"exists":false},"model":{"in":["large"]}}', []],
+    ['filters={}&source=batch', ['rich']],
     ['source=batch', ['rich']],
     ["source=';DROP TABLE usage_events;--", []],
     ['failure_code=dimension_missing', ['failed']],
@@ -142,7 +164,7 @@ describe('GET …/usage/events', () => {
     ['ledger_transaction_id=led_1', []],
   ])('filters by %s', async (query, names) => {
     const expected = newestFirst().filter((id) => names.some((name) => textOf(rows[name]) === id));
-    expect(await list(`?${query.replaceAll("'", '%27').replaceAll(' ', '%20')}`)).toEqual(expected);
+    expect(await list(`?${encodeURI(query).replaceAll("'", '%27')}`)).toEqual(expected);
   });
 
   it.each<[string, object]>([
@@ -180,10 +202,33 @@ describe('GET …/usage/events', () => {
     'cursor=',
     'cursor=nonsense',
     'unknown=1',
+    'metric=',
+    'currency=',
+    'filters=',
+    'filters={',
+    'filters=[]',
+    `filters=${JSON.stringify(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`d${i}`, { exists: true }])))}`,
+    `filters={"model":{"in":["${'x'.repeat(4_096)}"]}}`,
   ])('refuses %s', async (query) => {
-    const answer = await api.call('GET', `${url}?${query}`);
+    const answer = await api.call('GET', `${url}?${encodeURI(query)}`);
     expect(answer.status).toBe(400);
-    expect(answer.json().details[0].path).toBe(query.split('=')[0]);
+    expect(answer.json().details[0].path.replace('[0]', '')).toBe(query.split('=')[0]);
+  });
+
+  it.each([
+    ['{"model":{}}', 'filters.model', 'must have exactly one of in, not_in and exists'],
+    [
+      '{"model":{"in":["a"],"exists":true}}',
+      'filters.model',
+      'must have exactly one of in, not_in and exists',
+    ],
+    ['{"model":{"in":[]}}', 'filters.model.in', 'expected at least 1 entry'],
+    ['{"model":{"is":1}}', 'filters.model.is', 'unknown field'],
+  ])('refuses filters %s and says where', async (filters, path, message) => {
+    const answer = await api.call('GET', `${url}?filters=${encodeURIComponent(filters)}`);
+    expect(answer.status).toBe(400);
+    const [detail] = answer.json().details;
+    expect({ ...detail, path: detail.path.replace('["model"]', '.model') }).toEqual({ path, message });
   });
 
   it('refuses a cursor of other filters, and of another project', async () => {

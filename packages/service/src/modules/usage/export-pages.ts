@@ -1,13 +1,8 @@
 import type { UsageEvent } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { EventFilter } from './event-filter.js';
 import { matches } from './event-list.js';
-import {
-  type Candidates,
-  type EventFilter,
-  eventsById,
-  matchingIds,
-  type UsageScope,
-} from './event-store.js';
+import { type Candidates, eventsById, matchingIds, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 
 /** Events that are looked for at once. */

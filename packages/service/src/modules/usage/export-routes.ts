@@ -11,6 +11,8 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { ApiError, type App, invalidRequest, Slots } from '../../platform/http/index.js';
 import { addReadGauge, type Metrics } from '../../platform/metrics/index.js';
 import type { UsageHistory } from '../storage/index.js';
+import { withConditions } from './event-filter.js';
+import { readFilters } from './event-routes.js';
 import { EXPORT_TEXTS, type ExportText } from './export-format.js';
 import { EXPORT_PAGE_EVENTS, eventPages } from './export-pages.js';
 
@@ -61,8 +63,9 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       },
     },
     handler: async (request, reply) => {
-      const { format = 'ndjson', ...filter } = request.query;
-      if (filter.to <= filter.from) throw invalidRequest('to', 'must be after from');
+      const { format = 'ndjson', ...query } = request.query;
+      const filter = withConditions(query, readFilters);
+      if (query.to <= query.from) throw invalidRequest('to', 'must be after from');
       const gone = slots.take(request.principal, reply);
       const scope = await history.scopeOf(request.project);
       const pages = eventPages(abortable(clickhouse, gone), scope, filter);

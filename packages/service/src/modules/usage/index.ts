@@ -1,7 +1,9 @@
+export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
 export type { UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
 export { explainItem } from './explain.js';
 export { registerExportRoutes } from './export-routes.js';
+export { filterSql, StatementParams } from './filter-sql.js';
 export {
   countInputs,
   inputBytes,

@@ -60,7 +60,11 @@ it('neither lists, shows nor reprocesses events that are not kept, deleted or no
   const history = createUsageHistory({ postgres: store.postgres });
   for (const project of projects) {
     const scope = await history.scopeOf(project);
-    const { events, next_cursor } = await listEvents(house.clickhouse, scope, { from: 0, limit: 10 });
+    const { events, next_cursor } = await listEvents(house.clickhouse, scope, {
+      from: 0,
+      limit: 10,
+      conditions: [],
+    });
     expect(events.map(({ occurred_at }) => occurred_at)).toEqual([KEPT_S + 2, KEPT_S]);
     expect(next_cursor).toBeNull();
     expect(await eventDetail(house.clickhouse, scope, idOf(gone))).toBeUndefined();

@@ -1,7 +1,8 @@
 import { UNPRICED_METRICS_LISTED_MAX, type UnpricedUsage } from '@tollgate/contract';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { storageTables } from '../storage/index.js';
-import { type EventFilter, selectionOf, type UsageScope } from './event-store.js';
+import type { EventFilter } from './event-filter.js';
+import { selectionOf, type UsageScope } from './event-store.js';
 
 const NONE: UnpricedUsage = { event_count: 0, item_count: 0, metrics: [] };
 
@@ -17,7 +18,7 @@ export async function unpricedUsage(
   const selection = selectionOf(scope, filter);
   if (selection === undefined) return NONE;
   const { conditions, params } = selection;
-  const isCounted = `source = 'unpriced'${filter.metric === undefined ? '' : ' AND metric = {metric:String}'}`;
+  const isCounted = `source = 'unpriced'${filter.metric === undefined ? '' : ' AND has({metric:Array(String)}, metric)'}`;
   const unpriced = `SELECT arrayFilter((metric, source) -> ${isCounted}, item.metric, item.pricing_source) AS metrics
     FROM ${storageTables(scope).events} WHERE ${conditions.join(' AND ')} AND notEmpty(metrics)`;
   const [total] = await clickhouse.query<{ events: string; items: string }>(

@@ -1,0 +1,21 @@
+import type { DimensionFilter, UsageEventsQuery } from '@tollgate/contract';
+import { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
+
+/** What the event list and exports are narrowed by, with its conditions read; all must hold. */
+export interface EventFilter extends Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count' | 'filters'> {
+  readonly conditions: readonly DimensionCondition[];
+}
+
+/**
+ * A query with the conditions of its `filters` in their place.
+ * @throws ApiError `invalid_request` naming the field
+ */
+export function withConditions<Query extends { readonly filters?: string }>(
+  { filters, ...rest }: Query,
+  readFilters: (text: string, path: string) => Readonly<Record<string, DimensionFilter>>,
+): Omit<Query, 'filters'> & Pick<EventFilter, 'conditions'> {
+  return {
+    ...rest,
+    conditions: filters === undefined ? [] : dimensionConditions(readFilters(filters, 'filters')),
+  };
+}
