@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
 import { useMetrics } from '../boards/metrics.js';
+import { ConditionChips } from './condition-chips.js';
 import { type Filters, PRICING_SOURCES, TEXT_FILTERS, type TextFilter } from './filters.js';
 import { TimeFilter } from './time-filter.js';
 
@@ -18,6 +19,7 @@ const PRICINGS = [
 ];
 const FIRST: readonly TextFilter[] = ['subject_type', 'subject_id', 'metric', 'source'];
 const FURTHER: readonly TextFilter[] = [
+  'currency',
   'failure_code',
   'extractor_rule_set_id',
   'external_event_id',
@@ -71,6 +73,7 @@ export function EventFilterBar({
           More filters
         </Button>
       )}
+      <ConditionChips text={filters.filters} onChange={(text) => onChange({ filters: text })} />
       {isFiltered && (
         <Button
           look="quiet"

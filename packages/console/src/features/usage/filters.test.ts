@@ -11,6 +11,12 @@ describe('the filters of an address', () => {
     ['from=-1&to=1e3&last=x', {}],
     ['to=999999999999', { to: UNIX_SECONDS_MAX }],
     ['subject_id=%3Cimg%3E&source=', { subject_id: '<img>' }],
+    [
+      'filters={"a":{"in":["x"]},"b":{"exists":false}}',
+      { filters: '{"a":{"in":["x"]},"b":{"exists":false}}' },
+    ],
+    ['filters={"a":{"in":[]},"b":{"in":["x"],"exists":true},"c":{"is":1},"d":{"not_in":[1]}}', {}],
+    ['filters=[1', {}],
   ])('%s', (address, filters) => expect(filtersOf(new URLSearchParams(address))).toEqual(filters));
 });
 
@@ -18,6 +24,11 @@ it('asks for the time that the filters mean now', () => {
   expect(questionOf({ last: 60, source: 'x' }, 1_000)).toEqual({ from: 940, source: 'x' });
   expect(questionOf({ last: 60 }, 10)).toEqual({ from: 0 });
   expect(questionOf({ from: 1, to: 2 }, 1_000)).toEqual({ from: 1, to: 2 });
+  expect(questionOf({ metric: 'a, b', currency: 'USD', filters: '{}' }, 0)).toEqual({
+    metric: ['a', 'b'],
+    currency: 'USD',
+    filters: '{}',
+  });
   expect(boundsOf({})).toEqual({ from: 0, to: UNIX_SECONDS_MAX });
 });
 
@@ -25,4 +36,5 @@ it('knows what can still grow, and what one request says wholly', () => {
   expect([isOpenEnded({}), isOpenEnded({ from: 1 }), isOpenEnded({ to: 2 })]).toEqual([true, true, false]);
   expect(isRangeOfFailures({ last: 60, failure_code: 'x', status: 'failed' })).toBe(true);
   expect(isRangeOfFailures({ source: 'x' })).toBe(false);
+  expect(isRangeOfFailures({ filters: '{"a":{"exists":true}}' })).toBe(false);
 });

@@ -1,10 +1,11 @@
-import { UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
+import { type DimensionFilter, UNIX_SECONDS_MAX, type UsageEventsQuery } from '@tollgate/contract';
 
 /** What the list is narrowed by, and how each is called. */
 export const TEXT_FILTERS = {
   subject_type: 'Subject type',
   subject_id: 'Subject id',
   metric: 'Metric',
+  currency: 'Currency',
   source: 'Source',
   failure_code: 'Failure code',
   extractor_rule_set_id: 'Rule set',
@@ -27,6 +28,8 @@ type PricingSource = keyof typeof PRICING_SOURCES;
 export interface Filters extends Partial<Record<TextFilter, string>> {
   readonly status?: 'processed' | 'failed';
   readonly pricing_source?: PricingSource;
+  /** Conditions on dimensions, as JSON. */
+  readonly filters?: string;
   readonly last?: number;
   readonly from?: number;
   readonly to?: number;
@@ -47,6 +50,7 @@ export function filtersOf(parameters: URLSearchParams): Filters {
     ...(status === 'processed' || status === 'failed' ? [['status', status]] : []),
     ...(Object.hasOwn(PRICING_SOURCES, pricing) ? [['pricing_source', pricing]] : []),
     ...texts.filter(([, text]) => text !== ''),
+    ...filtersText(conditionsOf(parameters.get('filters') ?? '')),
     ...times.filter(([, seconds]) => seconds !== undefined),
   ]);
 }
@@ -58,8 +62,38 @@ function secondsOf(text: string | null): number | undefined {
 
 /** @param nowS what `last` is counted from */
 export function questionOf({ last, metric, ...filters }: Filters, nowS: number): Question {
-  const question = { ...filters, ...(metric === undefined ? {} : { metric: [metric] }) };
+  const question = {
+    ...filters,
+    ...(metric === undefined ? {} : { metric: metric.split(/[\s,]+/).filter(Boolean) }),
+  };
   return last === undefined ? question : { ...question, from: Math.max(nowS - last, 0) };
+}
+
+export type Conditions = Readonly<Record<string, DimensionFilter>>;
+
+/** The conditions of a text; none where it is no JSON, or JSON of another shape. */
+export function conditionsOf(text: string): Conditions {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return {};
+    return Object.fromEntries(Object.entries(value).filter(([, filter]) => isCondition(filter)));
+  } catch {
+    return {};
+  }
+}
+
+function isCondition(value: unknown): value is DimensionFilter {
+  if (typeof value !== 'object' || value === null) return false;
+  const [[name, operand] = [], ...others] = Object.entries(value);
+  if (others.length > 0) return false;
+  if (name === 'exists') return typeof operand === 'boolean';
+  const isList = Array.isArray(operand) && operand.length > 0;
+  return (name === 'in' || name === 'not_in') && isList && operand.every((each) => typeof each === 'string');
+}
+
+/** The parameter that holds the conditions; none for none. */
+export function filtersText(conditions: Conditions): [name: 'filters', text: string][] {
+  return Object.keys(conditions).length === 0 ? [] : [['filters', JSON.stringify(conditions)]];
 }
 
 /** Whether new events can still fit: a range of the past is whole. */
@@ -69,7 +103,7 @@ export function isOpenEnded({ to }: Filters): boolean {
 
 /** Whether a request for a range and a code says all of it, so that one asks for every failed event at once. */
 export function isRangeOfFailures(filters: Filters): boolean {
-  if (filters.pricing_source !== undefined) return false;
+  if (filters.pricing_source !== undefined || filters.filters !== undefined) return false;
   return TEXT_FILTER_NAMES.every((name) => name === 'failure_code' || filters[name] === undefined);
 }
 
