@@ -1,14 +1,16 @@
 import type { PricingRule } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../../kernel/json.js';
+import { itemsOf, pricingOf, rate } from '../testing.js';
 import { type ConvertedRow, convertRow, IMPORTED_PRIORITY, type PriceRow } from './convert-row.js';
+import { priceOfOne } from './testing.js';
 
 /** A row as it stands in the file. */
 const convert = (json: string, promptTokensDimension?: string): ConvertedRow =>
   convertRow('m', parseLossless(json) as PriceRow, promptTokensDimension);
 
 const pricesOf = ({ rules }: ConvertedRow) =>
-  Object.fromEntries(rules.map(({ metric, unit_price_expr }) => [metric, unit_price_expr]));
+  Object.fromEntries(rules.map((rule) => [rule.metric, priceOfOne(rule)]));
 
 it('makes one rule for each metric that a model is priced by', () => {
   const { rules, ...rest } = convert(
@@ -20,7 +22,8 @@ it('makes one rule for each metric that a model is priced by', () => {
       priority: IMPORTED_PRIORITY,
       metric: 'llm.input_tokens',
       match_expr: 'dimensions.model == "m"',
-      unit_price_expr: 'dec("0.0000025")',
+      unit_price_expr: 'dec("2.5")',
+      pricing_unit: '1000000',
     },
   ]);
   expect(rest).toEqual({ fallbacks: [], leftOut: [], refused: [], rounded: [] });
@@ -63,7 +66,7 @@ describe('a price', () => {
     ['3', '3'],
   ])('of %s keeps its digits', (written, price) => {
     const row = convert(`{"mode": "embedding", "input_cost_per_token": ${written}}`);
-    expect(row.rules.map(({ unit_price_expr }) => unit_price_expr)).toEqual([`dec("${price}")`]);
+    expect(row.rules.map(priceOfOne)).toEqual([`dec("${price}")`]);
     expect(row).toMatchObject({ refused: [], rounded: [] });
   });
 
@@ -124,9 +127,11 @@ describe('cached and reasoning tokens without a price of their own', () => {
 
 describe('what is not converted', () => {
   it.each([
+    // Variants of a price that the row does not have.
     'input_cost_per_token_batches',
     'output_cost_per_token_priority',
     'cache_read_input_token_cost_flex',
+    'input_cost_per_token_above_200k_tokens_priority',
     'input_cost_per_character',
     'output_cost_per_image',
     'input_cost_per_second',
@@ -148,7 +153,7 @@ describe('prices of larger prompts', () => {
   const matchesOf = (metric: string, dimension: string) =>
     convert(ROW, dimension)
       .rules.filter((rule) => rule.metric === metric)
-      .map(({ match_expr, unit_price_expr }) => [match_expr, unit_price_expr]);
+      .map((rule) => [rule.match_expr, priceOfOne(rule)]);
 
   it('are left out while nothing says how large a prompt was', () => {
     expect(convert(ROW)).toMatchObject({
@@ -175,5 +180,65 @@ describe('prices of larger prompts', () => {
       ['dimensions.model == "m" && dimensions["prompt-size"] > 200000', 'dec("5")'],
       ['dimensions.model == "m"', 'dec("2")'],
     ]);
+  });
+});
+
+it('states a price for a million, or for one where a million would be too much to record', () => {
+  const { rules } = convert(
+    '{"mode": "embedding", "input_cost_per_token": 7.5e-08, "output_cost_per_token": 12345678901234567890}',
+  );
+  expect(rules).toMatchObject([
+    { unit_price_expr: 'dec("0.075")', pricing_unit: '1000000' },
+    { unit_price_expr: 'dec("12345678901234567890")' },
+  ]);
+  expect(rules[1]).not.toHaveProperty('pricing_unit');
+});
+
+describe('prices of service tiers and batches', () => {
+  const ROW = `{"mode": "embedding", "input_cost_per_token": 1, "input_cost_per_token_flex": 2,
+    "input_cost_per_token_priority": 3, "input_cost_per_token_batches": 4,
+    "input_cost_per_token_above_200k_tokens": 5, "input_cost_per_token_above_200k_tokens_priority": 6}`;
+  const PRIORITY =
+    '(dimensions.service_tier == "priority" || dimensions.traffic_type == "ON_DEMAND_PRIORITY")';
+  const FLEX = '(dimensions.service_tier == "flex" || dimensions.traffic_type == "ON_DEMAND_FLEX")';
+
+  it('come before the others, each at a place of its own', () => {
+    const { rules, leftOut } = convert(ROW, 'prompt');
+    expect(rules.map((rule) => [rule.priority, rule.match_expr, priceOfOne(rule)])).toEqual([
+      [95, 'dimensions.model == "m" && dimensions.service_tier == "batch"', 'dec("4")'],
+      [96, `dimensions.model == "m" && dimensions.prompt > 200000 && ${PRIORITY}`, 'dec("6")'],
+      [97, 'dimensions.model == "m" && dimensions.prompt > 200000', 'dec("5")'],
+      [98, `dimensions.model == "m" && ${FLEX}`, 'dec("2")'],
+      [99, `dimensions.model == "m" && ${PRIORITY}`, 'dec("3")'],
+      [100, 'dimensions.model == "m"', 'dec("1")'],
+    ]);
+    expect(leftOut).toEqual([]);
+  });
+
+  it.each<[object, string]>([
+    [{}, '1'],
+    [{ service_tier: 'default' }, '1'],
+    [{ service_tier: 'flex' }, '2'],
+    [{ traffic_type: 'ON_DEMAND_FLEX' }, '2'],
+    [{ service_tier: 'priority' }, '3'],
+    [{ traffic_type: 'ON_DEMAND_PRIORITY' }, '3'],
+    [{ service_tier: 'batch' }, '4'],
+    [{ prompt: 200_001 }, '5'],
+    [{ prompt: 200_001, service_tier: 'flex' }, '5'],
+    [{ prompt: 200_001, service_tier: 'priority' }, '6'],
+    [{ prompt: 200_001, service_tier: 'batch' }, '4'],
+  ])('are charged to an event with %j: %s', (fields, amount) => {
+    const extractor = {
+      dimensions: [
+        { name: 'model', path: 'model', type: 'string' as const },
+        { name: 'service_tier', path: 'service_tier', type: 'string' as const },
+        { name: 'traffic_type', path: 'traffic_type', type: 'string' as const },
+        { name: 'prompt', path: 'prompt', type: 'number' as const },
+      ],
+      charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
+    };
+    const pricing = pricingOf({ rules: [...convert(ROW, 'prompt').rules] });
+    const rated = rate(extractor, JSON.stringify({ model: 'm', n: 1, ...fields }), {}, [pricing]);
+    expect(itemsOf(rated)[0]?.amount).toBe(amount);
   });
 });

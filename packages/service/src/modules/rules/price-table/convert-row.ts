@@ -1,12 +1,14 @@
 import type { PricingRule } from '@tollgate/contract';
-import { type Decimal, toText } from '../../../kernel/decimal.js';
-import { dimensionAbove, modelIs } from './match-expression.js';
+import { type Decimal, decimalFromBigInt, mul, toStored, toText } from '../../../kernel/decimal.js';
+import { dimensionAbove, modelIs, serviceTierIs } from './match-expression.js';
 import {
+  compareVariants,
   hasFallback,
   isDescription,
   PRICED_METRICS,
   type PricedMetric,
-  promptSizePrice,
+  type PriceVariant,
+  priceVariant,
 } from './price-keys.js';
 import { type ReadPrice, readPrice } from './unit-price.js';
 
@@ -34,8 +36,8 @@ export interface ConvertedRow {
 export const IMPORTED_PRIORITY = 100;
 
 /**
- * The rules of one model: one for each metric that the row prices. With `promptTokensDimension`, the name of a number
- * dimension with the size of the whole prompt, also those for larger prompts, which come first; without it those keys are left out.
+ * The rules of one model: one for each metric that the row prices, behind those for its variants: batches, service tiers, and,
+ * with `promptTokensDimension`, the name of a number dimension with the size of the whole prompt, larger prompts.
  */
 export function convertRow(model: string, row: PriceRow, promptTokensDimension?: string): ConvertedRow {
   const prices = new RowPrices(row);
@@ -45,10 +47,18 @@ export function convertRow(model: string, row: PriceRow, promptTokensDimension?:
     const base = key === undefined ? undefined : prices.take(key);
     if (key === undefined || base === undefined) return [];
     if (key !== metric.key) fallbacks.push(metric);
-    const forModel = (price: Decimal, above?: number) =>
-      ruleOf({ model, metric: metric.metric, price, above, dimension: promptTokensDimension });
-    const larger = promptTokensDimension === undefined ? [] : prices.takeAbove(key);
-    return [...larger.map(({ price, above }) => forModel(price, above)), forModel(base)];
+    const variants = prices.takeVariants(key, promptTokensDimension !== undefined);
+    return [...variants, { price: base }].map(({ price, variant }, position) =>
+      ruleOf({
+        model,
+        metric: metric.metric,
+        price,
+        variant,
+        // The first that matches counts, so each comes at a place of its own.
+        priority: IMPORTED_PRIORITY - (variants.length - position),
+        promptTokensDimension,
+      }),
+    );
   });
   return { rules, fallbacks, ...prices.remainder() };
 }
@@ -63,24 +73,47 @@ function isPresent(row: PriceRow, key: string): boolean {
   return Object.hasOwn(row, key) && row[key] !== null;
 }
 
-interface RuleParts {
+interface RuleParts extends VariantPrice {
   readonly model: string;
   readonly metric: string;
-  readonly price: Decimal;
-  /** Tokens that the prompt has to exceed, for a rule about larger prompts. */
-  readonly above: number | undefined;
-  readonly dimension: string | undefined;
+  readonly priority: number;
+  readonly promptTokensDimension: string | undefined;
 }
 
-function ruleOf({ model, metric, price, above, dimension }: RuleParts): PricingRule {
-  const isLarger = above !== undefined && dimension !== undefined;
+/** A price, and the requests that it is for; of any other request without `variant`. */
+interface VariantPrice {
+  readonly price: Decimal;
+  readonly variant?: PriceVariant | undefined;
+}
+
+function ruleOf({ model, metric, price, priority, variant, promptTokensDimension }: RuleParts): PricingRule {
+  const names = [model, metric];
+  const conditions = [modelIs(model)];
+  if (variant?.above !== undefined && promptTokensDimension !== undefined) {
+    names.push(`above ${variant.above / 1_000}k`);
+    conditions.push(dimensionAbove(promptTokensDimension, variant.above));
+  }
+  if (variant?.tier !== undefined) {
+    names.push(variant.tier);
+    conditions.push(serviceTierIs(variant.tier));
+  }
   return {
-    name: isLarger ? `${model} ${metric} above ${above / 1_000}k` : `${model} ${metric}`,
-    priority: IMPORTED_PRIORITY,
+    name: names.join(' '),
+    priority,
     metric,
-    match_expr: isLarger ? `${modelIs(model)} && ${dimensionAbove(dimension, above)}` : modelIs(model),
-    unit_price_expr: `dec("${toText(price)}")`,
+    match_expr: conditions.join(' && '),
+    ...unitPrice(price),
   };
+}
+
+const PRICING_UNIT = 1_000_000;
+
+/** The price of a million, as providers publish it; the price of one where a million cost more than can be recorded. */
+function unitPrice(price: Decimal): Pick<PricingRule, 'unit_price_expr' | 'pricing_unit'> {
+  const perMillion = mul(price, decimalFromBigInt(BigInt(PRICING_UNIT)));
+  return toStored(perMillion) === undefined
+    ? { unit_price_expr: `dec("${toText(price)}")` }
+    : { unit_price_expr: `dec("${toText(perMillion)}")`, pricing_unit: `${PRICING_UNIT}` };
 }
 
 /** The prices of a row; remembers which were asked for. */
@@ -96,16 +129,17 @@ class RowPrices {
     return read.ok ? read.price : undefined;
   }
 
-  /** The variants of a price for larger prompts, the largest first: of several that match, the first rule counts. */
-  takeAbove(baseKey: string): { price: Decimal; above: number }[] {
+  /** The variants of a price in the order in which they are tried. */
+  takeVariants(baseKey: string, withPromptSizes: boolean): VariantPrice[] {
     return Object.keys(this.row)
       .flatMap((key) => {
-        const variant = promptSizePrice(key);
+        const variant = priceVariant(key);
         if (variant?.key !== baseKey || !isPresent(this.row, key)) return [];
+        if (variant.above !== undefined && !withPromptSizes) return [];
         const price = this.take(key);
-        return price === undefined ? [] : [{ price, above: variant.thresholdTokens }];
+        return price === undefined ? [] : [{ price, variant }];
       })
-      .sort((a, b) => b.above - a.above);
+      .sort((a, b) => compareVariants(a.variant, b.variant));
   }
 
   /** What the rules do not say of the row. */

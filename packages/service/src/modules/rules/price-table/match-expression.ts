@@ -1,3 +1,10 @@
+import type { ServiceTier } from './price-keys.js';
+
+/** What Gemini on Vertex AI calls them; it reports no batches. */
+const TRAFFIC_TYPES: Readonly<Partial<Record<ServiceTier, string>>> = {
+  priority: 'ON_DEMAND_PRIORITY',
+  flex: 'ON_DEMAND_FLEX',
+};
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A CEL string literal. Control characters and lone surrogates have no place in a model name and are refused before. */
@@ -17,4 +24,16 @@ export function modelIs(model: string): string {
 /** True when the number dimension of this name is larger; an event without it does not match. */
 export function dimensionAbove(name: string, threshold: number): string {
   return `${celDimension(name)} > ${threshold}`;
+}
+
+/**
+ * True for events whose request was served in this tier. Templates read it into `service_tier`, that of Gemini into
+ * `traffic_type`; an event with neither does not match.
+ */
+export function serviceTierIs(tier: ServiceTier): string {
+  const byName = `dimensions.service_tier == ${celString(tier)}`;
+  const trafficType = TRAFFIC_TYPES[tier];
+  return trafficType === undefined
+    ? byName
+    : `(${byName} || dimensions.traffic_type == ${celString(trafficType)})`;
 }

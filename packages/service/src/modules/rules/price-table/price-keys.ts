@@ -35,14 +35,51 @@ export function hasFallback(mode: unknown): boolean {
   return MODES_WITH_FALLBACK.includes(mode);
 }
 
-/** The price of a whole request whose prompt is larger than so many thousand tokens. */
-const ABOVE_PROMPT_SIZE = /^(.+)_above_(\d{1,6})k_tokens$/;
+/** How a provider can be asked to serve a request, at another price. */
+export type ServiceTier = 'batch' | 'priority' | 'flex';
 
-/** Reads `input_cost_per_token_above_200k_tokens` as the price `input_cost_per_token` above 200,000 tokens. */
-export function promptSizePrice(key: string): { key: string; thresholdTokens: number } | undefined {
-  const [, base, thousands] = ABOVE_PROMPT_SIZE.exec(key) ?? [];
-  if (base === undefined) return undefined;
-  return { key: base, thresholdTokens: Number(thousands) * 1_000 };
+const TIER_BY_SUFFIX: Readonly<Record<string, ServiceTier>> = {
+  batches: 'batch',
+  priority: 'priority',
+  flex: 'flex',
+};
+
+/** A price of some requests only. */
+export interface PriceVariant {
+  /** The key of the price that other requests have. */
+  readonly key: string;
+  /** Tokens that the whole prompt has to exceed; undefined for a prompt of any size. */
+  readonly above: number | undefined;
+  /** Undefined for any tier that has no price of its own. */
+  readonly tier: ServiceTier | undefined;
+}
+
+const VARIANT = /^(.+?)(?:_above_(\d{1,6})k_tokens)?(?:_(batches|priority|flex))?$/;
+
+/**
+ * Reads `input_cost_per_token_above_200k_tokens_priority` as the price `input_cost_per_token` above 200,000 tokens in the
+ * tier `priority`. Undefined for a key that says neither.
+ */
+export function priceVariant(key: string): PriceVariant | undefined {
+  const [, base, thousands, suffix] = VARIANT.exec(key) ?? [];
+  if (base === undefined || base === key) return undefined;
+  return {
+    key: base,
+    above: thousands === undefined ? undefined : Number(thousands) * 1_000,
+    tier: suffix === undefined ? undefined : TIER_BY_SUFFIX[suffix],
+  };
+}
+
+/**
+ * The order in which variants are tried: a batch costs what batches cost; a prompt that is large costs more in every other
+ * tier, by the price of its tier where there is one. This is how gateways that share the table charge.
+ */
+export function compareVariants(a: PriceVariant, b: PriceVariant): number {
+  return (
+    Number(b.tier === 'batch') - Number(a.tier === 'batch') ||
+    (b.above ?? 0) - (a.above ?? 0) ||
+    Number(b.tier !== undefined) - Number(a.tier !== undefined)
+  );
 }
 
 const DESCRIPTIONS: ReadonlySet<string> = new Set([
