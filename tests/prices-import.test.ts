@@ -68,10 +68,9 @@ describe('tollgate prices import', () => {
     expect(imported).toMatchObject({ exitCode: 0 });
     const id = savedId(imported);
     expect(imported.stdout).toMatch(
-      /^Saved pricing rule set prs_\w{32}, version 1: 14 rules in USD\.\nPublished it: it prices events that occur from \d+ on\.\n$/,
+      /^Saved pricing rule set prs_\w{32}, version 1: 23 rules in USD\.\nPublished it: it prices events that occur from \d+ on\.\n$/,
     );
-    expect(imported.stderr).toContain('3 models priced by 14 rules.');
-    expect(imported.stderr).toContain('  input_cost_per_token_batches: 2 models (gpt-4o, gpt-4o-mini)\n');
+    expect(imported.stderr).toContain('3 models priced by 23 rules.');
     expect(await charge('gpt-4o', USAGE)).toEqual([
       ['llm.input_tokens', '0.0000025', '0.000215', 'pricing_rule_set'],
       ['llm.cached_input_tokens', '0.00000125', '0.0024', 'pricing_rule_set'],
@@ -99,12 +98,48 @@ describe('tollgate prices import', () => {
     const path = `${project}/pricing-rule-sets/${savedId(imported)}`;
     const { body } = await call(service, 'GET', path, { key: sample.key });
     expect(body).toMatchObject({
-      name: 'Imported model prices',
+      name: 'Imported model prices: anthropic',
       status: 'draft',
       currency: 'EUR',
       effective_from: 1_790_000_000,
     });
     expect(body.rules).toHaveLength(23);
+  });
+
+  it('divides a whole table over several rule sets, and changes nothing when it is repeated', async () => {
+    const file = join(service.dataDir, 'whole.json');
+    const row = { mode: 'embedding', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };
+    const models = Array.from({ length: 260 }, (_, n): [string, unknown] => [`table-${n}`, row]);
+    const write = (...more: [string, unknown][]) =>
+      writeFileSync(
+        file,
+        JSON.stringify(Object.fromEntries([...models, ...more, ['last_updated', 'today']])),
+      );
+    const run = async () => (await importPrices([...intoProject(), '--publish'], { file })).stdout;
+    write();
+    const first = await run();
+    expect(first.match(/^(Saved|Unchanged|Published|Nothing).*$/gm)).toEqual([
+      expect.stringMatching(/^Saved pricing rule set prs_\w{32}, version 1: 500 rules in USD\.$/),
+      expect.stringMatching(/^Saved pricing rule set prs_\w{32}, version 1: 20 rules in USD\.$/),
+      expect.stringMatching(/^Published prs_/),
+      expect.stringMatching(/^Published prs_/),
+    ]);
+    expect(await charge('table-259', { prompt_tokens: 7, completion_tokens: 0 })).toEqual([
+      ['llm.input_tokens', '0.000001', '0.000007', 'pricing_rule_set'],
+    ]);
+    const ids = first.match(/^Saved pricing rule set prs_\w{32}/gm)?.map((line) => line.slice(-36));
+    const versionOf = (place: number) => `pricing rule set ${ids?.[place]}, version`;
+
+    expect(await run()).toBe(
+      `Unchanged: ${versionOf(0)} 1: 500 rules in USD.\nUnchanged: ${versionOf(1)} 1: 20 rules in USD.\n` +
+        'Nothing has changed: the prices are there already.\n',
+    );
+    write(['table-new', row]);
+    expect(await run()).toMatch(
+      new RegExp(
+        `^Unchanged: ${versionOf(0)} 1: 500 rules in USD\\.\nSaved ${versionOf(1)} 2: 22 rules in USD\\.\nPublished it: `,
+      ),
+    );
   });
 
   it('prints with --dry-run what a create takes, and nothing else, to standard output', async () => {

@@ -24,7 +24,7 @@ const USAGE = `tollgate ${VERSION}: meter usage, rate it, control its limits
   tollgate migrate                                bring both stores to this version's schema
   tollgate verify                                 recount PostgreSQL and ClickHouse against each other
   tollgate catalog apply FILE                     add a revision of every plan that is new or changed
-  tollgate prices import FILE                     make a pricing rule set of a table of model prices
+  tollgate prices import FILE                     make pricing rule sets of a table of model prices
       --project ID --extractor-rule-set ID          bound to these extractors; or, of an existing one,
       --project ID --update ID                      the next version
       [--models GLOB,...] [--provider NAME,...]     of some models only

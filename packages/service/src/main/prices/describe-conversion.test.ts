@@ -20,15 +20,15 @@ it('names what the rules do not say, by key and model', () => {
       e: { mode: 'embedding', input_cost_per_token: 1e-20 },
     }),
   ).toEqual([
-    '3 models priced by 5 rules.',
+    '3 models priced by 7 rules.',
     'Priced as input or output, for want of a price of their own:',
     '  llm.cached_input_tokens: 1 model (a)',
     'Rounded to 18 decimals:',
     '  input_cost_per_token: 1 model (e)',
     'Not converted:',
-    '  input_cost_per_token_batches: 2 models (a, b)',
     '  input_cost_per_token_above_200k_tokens: 1 model (a)',
     '  output_cost_per_image: 1 model (b)',
+    '  input_cost_per_token_batches: 1 model (b)',
     '  odd\\u{7}key: 1 model (d)',
     '  Larger prompts are charged at the price of small ones. --prompt-tokens-dimension NAME includes their prices,',
     '  if your extractors have a number dimension of that name with the size of the whole prompt.',
@@ -43,4 +43,13 @@ it('is one line when nothing else is to be said', () => {
   expect(described({ a: { mode: 'embedding', input_cost_per_token: 1 } })).toEqual([
     '1 model priced by 1 rule.',
   ]);
+});
+
+it('names ten models of a finding, and counts the others', () => {
+  const row = { mode: 'embedding', input_cost_per_token: 1, output_cost_per_image: 1 };
+  const table = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, row]));
+  const ten = 'm0, m1, m2, m3, m4, m5, m6, m7, m8, m9';
+  expect(described(table(10)).at(-1)).toBe(`  output_cost_per_image: 10 models (${ten})`);
+  expect(described(table(12)).at(-1)).toBe(`  output_cost_per_image: 12 models (${ten} and 2 more)`);
 });

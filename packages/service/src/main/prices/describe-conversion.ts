@@ -1,15 +1,18 @@
 import type { ConvertedTable, ModelsBy } from '../../modules/rules/index.js';
 
-/** What became of the table, in lines for the operator: everything that the rules do not say is named. */
+/** What became of the table, in lines for the operator: everything that the rules do not say is counted, and the first
+ * models of each finding are named. */
 export function describeConversion(converted: ConvertedTable): string {
-  const { rules, priced, withoutTokenPrice } = converted;
+  const { models, withoutTokenPrice, notModels } = converted;
+  const rules = models.reduce((count, model) => count + model.rules.length, 0);
   return [
-    `${counted(priced.length, 'model')} priced by ${counted(rules.length, 'rule')}.`,
+    `${counted(models.length, 'model')} priced by ${counted(rules, 'rule')}.`,
     ...section('Priced as input or output, for want of a price of their own:', converted.fallbacks),
     ...section('Rounded to 18 decimals:', converted.rounded),
     ...section('Not converted:', converted.leftOut),
     ...promptSizeNote(converted.leftOut),
     ...section('Refused:', converted.refused),
+    ...(notModels.length > 0 ? [`Not a model: ${notModels.map(shown).join(', ')}`] : []),
     ...(withoutTokenPrice.length > 0 ? [`Without a price by the token: ${listed(withoutTokenPrice)}`] : []),
   ].join('\n');
 }
@@ -31,8 +34,13 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Models that are named of one finding: of a whole table, thousands have the same. */
+const NAMED_MODELS_MAX = 10;
+
 function listed(models: readonly string[]): string {
-  return `${counted(models.length, 'model')} (${models.map(shown).join(', ')})`;
+  const named = models.slice(0, NAMED_MODELS_MAX).map(shown).join(', ');
+  const others = models.length - NAMED_MODELS_MAX;
+  return `${counted(models.length, 'model')} (${named}${others > 0 ? ` and ${others} more` : ''})`;
 }
 
 /** A text from the file, safe for a terminal. */

@@ -65,7 +65,8 @@ it('prints the pricing rule set, and the report apart from it', async () => {
         priority: 100,
         metric: 'llm.input_tokens',
         match_expr: 'dimensions.model == "m"',
-        unit_price_expr: 'dec("0.000000075")',
+        unit_price_expr: 'dec("0.075")',
+        pricing_unit: '1000000',
       },
     ],
     aliases: [{ dimension: 'model', pattern: 'm-20*', value: 'm' }],
@@ -75,8 +76,22 @@ it('prints the pricing rule set, and the report apart from it', async () => {
   ]);
 });
 
-it('takes as many rules as a pricing rule set holds', async () => {
-  expect(await importContent(rows(250))).toBe(0);
+it.each([
+  [250, [500]],
+  [251, [500, 2]],
+])('divides %d models over rule sets of %j rules', async (models, counts) => {
+  expect(await importContent(rows(models))).toBe(0);
+  const inputs = stdout.mock.calls.map(([text]) => JSON.parse(text));
+  expect(inputs.map((input) => input.rules.length)).toEqual(counts);
+  expect(inputs.map((input) => input.name)).toEqual(
+    ['Imported model prices', 'Imported model prices 2'].slice(0, counts.length),
+  );
+});
+
+it('passes over what is no model, and names it', async () => {
+  const content = '{"last_updated": "2026-07-01", "m": {"mode": "embedding", "input_cost_per_token": 1}}';
+  expect(await importContent(content)).toBe(0);
+  expect(stderr.mock.calls).toEqual([['1 model priced by 1 rule.\nNot a model: last_updated']]);
 });
 
 describe('refuses', () => {
@@ -101,9 +116,9 @@ describe('refuses', () => {
       /has prices that cannot be right: correct them/,
     ],
     [
-      'too many rules, with a way to fewer',
-      rows(251),
-      /makes 502 rules for 251 models, and a pricing rule set holds at most 500: choose with --models /,
+      'too many rule sets, with a way to fewer',
+      rows(12_501),
+      /makes 51 pricing rule sets, and at most 50 can price one extractor rule set: choose with --models /,
     ],
   ])('%s', async (_what, content, message) => {
     await expect(importContent(content)).rejects.toThrow(StartError);

@@ -1,33 +1,34 @@
 import {
-  PRICING_CURRENCY_DEFAULT,
+  LIST_LIMIT_MAX,
+  PRICING_ALIASES_MAX,
+  PRICING_RULE_SETS_IN_FORCE_MAX,
   PRICING_RULES_MAX,
   type PricingRuleSet,
-  type PricingRuleSetInput,
 } from '@tollgate/contract';
 import { ApiError, ConnectionError, type ProjectClient, TollgateClient } from '@tollgate/sdk';
 import { type ConvertedTable, convertPriceTable, PriceTableError } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 import { counted, describeConversion } from './describe-conversion.js';
-import type { Destination, PricesImport, RuleSetFields } from './options.js';
+import type { Destination, PricesImport } from './options.js';
+import { findEarlier, importName, type PlannedRuleSet, planImport } from './plan-import.js';
 import { readPriceFile } from './price-file.js';
 
-const NAME_DEFAULT = 'Imported model prices';
-
 /**
- * `tollgate prices import`: makes a pricing rule set, or the next version of one, of a table of model prices. What it does not
- * convert goes to standard error. Answers the exit code.
+ * `tollgate prices import`: makes pricing rule sets, or the next versions of those of an earlier import, of a table of model prices.
+ * What it does not convert goes to standard error. Returns the exit code.
  * @throws StartError
  */
 export async function importPrices(wanted: PricesImport): Promise<number> {
-  const { file, destination, ruleSet } = wanted;
+  const { file, destination } = wanted;
   const converted = convert(wanted, await readPriceFile(file));
   console.error(describeConversion(converted));
   refuseUnfit(file, converted);
   if (destination.kind === 'print') {
-    const input = inputOf(destination.extractorRuleSetId, ruleSet, converted);
-    console.log(JSON.stringify(input, null, 2));
+    const fields = { ...wanted.ruleSet, name: importName(wanted) };
+    const planned = bounded(file, planImport(converted.models, destination.extractorRuleSetId, fields));
+    for (const { input } of planned) console.log(JSON.stringify(input, null, 2));
   } else {
-    await send(destination, ruleSet, converted);
+    await send(destination, wanted, converted);
   }
   return 0;
 }
@@ -42,80 +43,146 @@ function convert({ file, ...options }: PricesImport, table: unknown): ConvertedT
 }
 
 /** @throws StartError for what makes no pricing rule set, or one that leaves something unpriced by mistake */
-function refuseUnfit(file: string, { rules, priced, refused }: ConvertedTable): void {
+function refuseUnfit(file: string, { models, refused }: ConvertedTable): void {
   if (refused.size > 0) {
     throw new StartError(`${file} has prices that cannot be right: correct them, or choose other models.`);
   }
-  if (rules.length === 0) {
+  if (models.length === 0) {
     throw new StartError(`${file} has no price by the token for the models that were asked for.`);
-  }
-  if (rules.length > PRICING_RULES_MAX) {
-    throw new StartError(
-      `${file} makes ${counted(rules.length, 'rule')} for ${counted(priced.length, 'model')}, and a pricing rule set ` +
-        `holds at most ${PRICING_RULES_MAX}: choose with --models 'gpt-5*,claude-*' or --provider openai.`,
-    );
   }
 }
 
-/** The body of a create or an update; what the command line does not say stays as in `known`. */
-function inputOf(
-  extractorRuleSetId: string,
-  { name, currency, effectiveFrom }: RuleSetFields,
-  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
-  known?: PricingRuleSet,
-): PricingRuleSetInput {
-  return {
-    extractor_rule_set_id: extractorRuleSetId,
-    name: name ?? known?.name ?? NAME_DEFAULT,
-    currency: currency ?? known?.currency ?? PRICING_CURRENCY_DEFAULT,
-    ...(effectiveFrom !== undefined && { effective_from: effectiveFrom }),
-    rules: [...rules],
-    ...(aliases.length > 0 && { aliases: [...aliases] }),
-  };
+/** @throws StartError for more rule sets than can be in force together */
+function bounded(file: string, planned: PlannedRuleSet[]): PlannedRuleSet[] {
+  if (planned.length > PRICING_RULE_SETS_IN_FORCE_MAX) {
+    throw new StartError(
+      `${file} makes ${planned.length} pricing rule sets, and at most ${PRICING_RULE_SETS_IN_FORCE_MAX} can price one ` +
+        "extractor rule set: choose with --models 'gpt-5*,claude-*' or --provider openai.",
+    );
+  }
+  return planned;
 }
 
 type ServiceDestination = Exclude<Destination, { kind: 'print' }>;
 
 async function send(
   destination: ServiceDestination,
-  fields: RuleSetFields,
-  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
+  wanted: PricesImport,
+  converted: ConvertedTable,
 ): Promise<void> {
   const { url, apiKey, projectId, isPublished } = destination;
   const project = new TollgateClient({ baseUrl: url, apiKey }).project(projectId);
-  const saved = await answered('The prices were not saved', () =>
-    save(project, destination, fields, { rules, aliases }),
+  const planned = await answered('The prices were not saved', () =>
+    destination.kind === 'create'
+      ? planCreate(project, destination, wanted, converted)
+      : planUpdate(project, destination, wanted, converted),
   );
-  const what = `pricing rule set ${saved.id}, version ${saved.version}`;
-  console.log(`Saved ${what}: ${counted(saved.rules.length, 'rule')} in ${saved.currency}.`);
-  if (!isPublished) {
-    console.log('It is a draft, and prices nothing before it is published.');
-    return;
+  let changes = 0;
+  const saved: { ruleSet: PricingRuleSet; isOverfull: boolean }[] = [];
+  for (const { known, input, isSaved, isOverfull } of planned) {
+    const ruleSet =
+      isSaved && known !== undefined
+        ? known
+        : await answered(`The prices of "${input.name}" were not saved`, () =>
+            known === undefined
+              ? project.pricingRuleSets.create(input)
+              : project.pricingRuleSets.update(known.id, input),
+          );
+    saved.push({ ruleSet, isOverfull });
+    if (!isSaved) changes += 1;
+    const what = `${described(ruleSet)}: ${counted(ruleSet.rules.length, 'rule')} in ${ruleSet.currency}`;
+    console.log(isSaved ? `Unchanged: ${what}.` : `Saved ${what}.`);
   }
-  const published = await answered(`The draft of ${what} was not published`, () =>
-    project.pricingRuleSets.publish(saved.id),
-  );
-  console.log(`Published it: it prices events that occur from ${published.effective_from} on.`);
-}
-
-async function save(
-  project: ProjectClient,
-  destination: ServiceDestination,
-  fields: RuleSetFields,
-  { rules, aliases }: Pick<ConvertedTable, 'rules' | 'aliases'>,
-): Promise<PricingRuleSet> {
-  if (destination.kind === 'create') {
-    return project.pricingRuleSets.create(
-      inputOf(destination.extractorRuleSetId, fields, { rules, aliases }),
+  const drafts = saved.filter(({ ruleSet }) => ruleSet.status === 'draft');
+  if (isPublished) {
+    await publish(project, drafts);
+    changes += drafts.length;
+  } else if (drafts.length > 0) {
+    console.log(
+      drafts.length === 1
+        ? 'It is a draft, and prices nothing before it is published.'
+        : `${drafts.length} of them are drafts, and price nothing before they are published.`,
     );
   }
-  const { pricingRuleSetId } = destination;
+  if (changes === 0) console.log('Nothing has changed: the prices are there already.');
+}
+
+/** Those that lost a model come last: until then its old price is in force, and it is never without one. */
+async function publish(
+  project: ProjectClient,
+  drafts: readonly { ruleSet: PricingRuleSet; isOverfull: boolean }[],
+): Promise<void> {
+  for (const { ruleSet } of drafts.toSorted((a, b) => Number(a.isOverfull) - Number(b.isOverfull))) {
+    const published = await answered(`The draft of ${described(ruleSet)} was not published`, () =>
+      project.pricingRuleSets.publish(ruleSet.id),
+    );
+    const what = drafts.length === 1 ? 'it' : ruleSet.id;
+    console.log(`Published ${what}: it prices events that occur from ${published.effective_from} on.`);
+  }
+}
+
+function described({ id, version }: PricingRuleSet): string {
+  return `pricing rule set ${id}, version ${version}`;
+}
+
+/** An import of the same name continues what it made before. */
+async function planCreate(
+  project: ProjectClient,
+  { extractorRuleSetId, isPublished }: ServiceDestination & { kind: 'create' },
+  wanted: PricesImport,
+  { models }: ConvertedTable,
+): Promise<PlannedRuleSet[]> {
+  const name = importName(wanted);
+  const bound = { extractor_rule_set_id: extractorRuleSetId };
+  const earlier = findEarlier(name, await listAll(project, bound));
+  const planned = planImport(models, extractorRuleSetId, { ...wanted.ruleSet, name }, earlier);
+  bounded(wanted.file, planned);
+  if (isPublished) {
+    const inForce = await listAll(project, { ...bound, status: 'published' });
+    const ours = new Set(planned.map(({ known }) => known?.id));
+    const others = inForce.filter(({ id }) => !ours.has(id)).length;
+    if (others + planned.length > PRICING_RULE_SETS_IN_FORCE_MAX) {
+      throw new StartError(
+        `The import needs ${counted(planned.length, 'pricing rule set')}, ${extractorRuleSetId} has ${others} others in force, ` +
+          `and ${PRICING_RULE_SETS_IN_FORCE_MAX} is the most: archive some, or choose fewer models.`,
+      );
+    }
+  }
+  return planned;
+}
+
+async function listAll(
+  project: ProjectClient,
+  query: Parameters<ProjectClient['pricingRuleSets']['list']>[0],
+): Promise<PricingRuleSet[]> {
+  const ruleSets: PricingRuleSet[] = [];
+  for (;;) {
+    const page = await project.pricingRuleSets.list({
+      ...query,
+      limit: LIST_LIMIT_MAX,
+      offset: ruleSets.length,
+    });
+    ruleSets.push(...page.pricing_rule_sets);
+    if (page.pricing_rule_sets.length === 0 || ruleSets.length >= page.total_count) return ruleSets;
+  }
+}
+
+async function planUpdate(
+  project: ProjectClient,
+  { pricingRuleSetId, extractorRuleSetId }: ServiceDestination & { kind: 'update' },
+  { file, ruleSet }: PricesImport,
+  { models }: ConvertedTable,
+): Promise<PlannedRuleSet[]> {
   const known = await project.pricingRuleSets.get(pricingRuleSetId);
-  const extractorRuleSetId = destination.extractorRuleSetId ?? known.extractor_rule_set_id;
-  return project.pricingRuleSets.update(
-    pricingRuleSetId,
-    inputOf(extractorRuleSetId, fields, { rules, aliases }, known),
-  );
+  const fields = { ...ruleSet, name: ruleSet.name ?? known.name };
+  const planned = planImport(models, extractorRuleSetId ?? known.extractor_rule_set_id, fields, [known]);
+  if (planned.length > 1) {
+    throw new StartError(
+      `${file} makes more for ${counted(models.length, 'model')} than the ${PRICING_RULES_MAX} rules and ${PRICING_ALIASES_MAX} ` +
+        'aliases of one pricing rule set: leave --update out to divide them over several, or choose fewer models.',
+    );
+  }
+  return planned;
 }
 
 /** @throws StartError that begins with what did not happen */

@@ -27,6 +27,7 @@ export {
 export { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export { isDefaultSubjectType } from './known-names-store.js';
 export {
+  type ConvertedModel,
   type ConvertedTable,
   convertPriceTable,
   type ModelsBy,

@@ -6,7 +6,13 @@ import type { Decimal } from '../../../kernel/decimal.js';
 import { parseLossless } from '../../../kernel/json.js';
 import { compileExpression } from '../expression/index.js';
 import { decimal, envWith, matchOf } from '../expression/testing.js';
-import { type ConversionOptions, convertPriceTable, PriceTableError } from './convert-table.js';
+import {
+  type ConversionOptions,
+  type ConvertedTable,
+  convertPriceTable,
+  PriceTableError,
+} from './convert-table.js';
+import { priceOfOne } from './testing.js';
 
 const SAMPLE = readFileSync(
   new URL('../../../../../../tests/samples/model-prices.json', import.meta.url),
@@ -14,7 +20,12 @@ const SAMPLE = readFileSync(
 );
 
 const convert = (json: string, options: Partial<ConversionOptions> = {}) =>
-  convertPriceTable(parseLossless(json), { models: [], providers: [], ...options });
+  withRules(convertPriceTable(parseLossless(json), { models: [], providers: [], ...options }));
+const withRules = (table: ConvertedTable) => ({
+  ...table,
+  rules: table.models.flatMap(({ rules }) => rules),
+  priced: table.models.map(({ model }) => model),
+});
 
 const withModel = (model: string) => envWith({ dimensions: new Map([['model', model]]) });
 
@@ -40,7 +51,7 @@ describe('the table that gateways share', () => {
       'perplexity/search',
     ]);
     expect(leftOut.get('tiered_pricing')).toEqual(['dashscope/qwen3-max']);
-    expect(leftOut.get('input_cost_per_token_batches')).toEqual(['gpt-4o', 'gpt-4o-mini', 'gpt-5-pro']);
+    expect(leftOut.get('input_cost_per_token_batches')).toBeUndefined();
     expect(leftOut.get('input_cost_per_token_above_200k_tokens')).toEqual([
       'claude-sonnet-4-20250514',
       'gemini/gemini-3.1-pro-preview',
@@ -59,7 +70,7 @@ describe('the table that gateways share', () => {
     ['mistral/mistral-small-latest llm.cached_input_tokens', '0.0000001'],
   ])('prices %s at %s', (name, price) => {
     const rule = convert(SAMPLE).rules.find((candidate) => candidate.name === name);
-    expect(rule?.unit_price_expr).toBe(`dec("${price}")`);
+    expect(rule && priceOfOne(rule)).toBe(`dec("${price}")`);
   });
 });
 
@@ -161,8 +172,11 @@ describe('a model', () => {
     expect([...refused]).toEqual([[reason, [model]]]);
   });
 
-  it.each(['null', '[]', '"free"', '0.1'])('whose entry is %s is refused', (row) => {
-    expect([...convert(`{"m": ${row}}`).refused]).toEqual([['the entry is not an object', ['m']]]);
+  it.each(['null', '[]', '"2026-07-01"', '0.1'])('is none where the entry is %s', (row) => {
+    const { notModels, priced, refused } = convert(
+      `{"m": {"input_cost_per_token": 1}, "last_updated": ${row}}`,
+    );
+    expect([notModels, priced, refused.size]).toEqual([['last_updated'], ['m'], 0]);
   });
 });
 
@@ -171,7 +185,8 @@ it('prices a larger prompt by the dimension that says its size', () => {
   const [larger] = convert(SAMPLE, { models: [model], promptTokensDimension: 'prompt_tokens' }).rules;
   expect(larger).toMatchObject({
     name: `${model} llm.input_tokens above 200k`,
-    unit_price_expr: 'dec("0.000006")',
+    unit_price_expr: 'dec("6")',
+    pricing_unit: '1000000',
   });
   const isMatched = (promptTokens: string) => {
     const dimensions = new Map<string, Decimal | string>([

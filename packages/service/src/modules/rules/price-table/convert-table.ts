@@ -1,5 +1,7 @@
 import { NAME_CHARS_MAX, type PricingAlias, type PricingRule } from '@tollgate/contract';
+import { groupBy } from '../../../kernel/group-by.js';
 import { type ConvertedRow, convertRow, type PriceRow } from './convert-row.js';
+import { modelIs } from './match-expression.js';
 import { modelAliases, type PricedModel } from './model-aliases.js';
 import { type ModelSelection, matchesGlob } from './model-selection.js';
 
@@ -16,19 +18,27 @@ export interface ConversionOptions extends ModelSelection {
 /** Models by what they have in common, in the order of the table. */
 export type ModelsBy = ReadonlyMap<string, readonly string[]>;
 
-/** The rules of the chosen models, and everything about them that the rules do not say. */
-export interface ConvertedTable {
+/** One model that has at least one rule. */
+export interface ConvertedModel {
+  readonly model: string;
+  /** The `match_expr` of the rules that price it by nothing but its name. */
+  readonly condition: string;
   readonly rules: readonly PricingRule[];
-  /** Other names of the models that have a rule. */
+  /** Its other names. */
   readonly aliases: readonly PricingAlias[];
-  /** Models that have at least one rule. */
-  readonly priced: readonly string[];
+}
+
+/** The chosen models with their rules, and everything about them that the rules do not say. */
+export interface ConvertedTable {
+  readonly models: readonly ConvertedModel[];
   /** Models that nothing is charged for by token. */
   readonly withoutTokenPrice: readonly string[];
   /** By metric: models for which the price of a wider metric stands in, e.g. that of input for cached input. */
   readonly fallbacks: ModelsBy;
   /** By key of the table. */
   readonly leftOut: ModelsBy;
+  /** Keys of the table itself that hold something other than a model, such as the time of its last change. */
+  readonly notModels: readonly string[];
   /** By what is wrong, e.g. `input_cost_per_token is negative`. */
   readonly refused: ModelsBy;
   /** By key: prices with more digits than are recorded. */
@@ -50,7 +60,7 @@ export function convertPriceTable(table: unknown, options: ConversionOptions): C
   const chosen = chooseRows(rows, options);
   const gathered = new Conversion();
   for (const [model, row] of chosen) gathered.add(model, row, options.promptTokensDimension);
-  return gathered;
+  return gathered.finish();
 }
 
 function isObject(value: unknown): value is PriceRow {
@@ -79,10 +89,10 @@ function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection)
 const quoted = (text: string): string => `"${text}"`;
 
 /** Gathers what became of each row. */
-class Conversion implements ConvertedTable {
-  readonly rules: PricingRule[] = [];
-  readonly #models: PricedModel[] = [];
-  readonly priced: string[] = [];
+class Conversion implements Omit<ConvertedTable, 'models'> {
+  readonly #rulesByModel = new Map<string, readonly PricingRule[]>();
+  readonly #priced: PricedModel[] = [];
+  readonly notModels: string[] = [];
   readonly withoutTokenPrice: string[] = [];
   readonly fallbacks = new Map<string, string[]>();
   readonly leftOut = new Map<string, string[]>();
@@ -90,25 +100,33 @@ class Conversion implements ConvertedTable {
   readonly rounded = new Map<string, string[]>();
 
   add(model: string, row: unknown, promptTokensDimension: string | undefined): void {
+    if (!isObject(row)) {
+      this.notModels.push(model);
+      return;
+    }
     const fault = nameFault(model);
     if (fault !== undefined) note(this.refused, fault, model);
-    else if (!isObject(row)) note(this.refused, 'the entry is not an object', model);
     else this.#addRow(model, row.litellm_provider, convertRow(model, row, promptTokensDimension));
   }
 
-  get aliases(): readonly PricingAlias[] {
-    return modelAliases(this.#models);
+  finish(): ConvertedTable {
+    const aliasesByModel = groupBy(modelAliases(this.#priced), ({ value }) => value);
+    const models = Array.from(this.#rulesByModel, ([model, rules]) => {
+      return { model, condition: modelIs(model), rules, aliases: aliasesByModel.get(model) ?? [] };
+    });
+    const { withoutTokenPrice, fallbacks, leftOut, notModels, refused, rounded } = this;
+    return { models, withoutTokenPrice, fallbacks, leftOut, notModels, refused, rounded };
   }
 
   #addRow(model: string, provider: unknown, converted: ConvertedRow): void {
-    this.rules.push(...converted.rules);
     if (converted.rules.length > 0) {
-      this.priced.push(model);
-      const prices = converted.rules.map(({ name = '', unit_price_expr }) => [
+      this.#rulesByModel.set(model, converted.rules);
+      const prices = converted.rules.map(({ name = '', unit_price_expr, pricing_unit }) => [
         name.slice(model.length),
         unit_price_expr,
+        pricing_unit,
       ]);
-      this.#models.push({ model, provider, prices: JSON.stringify(prices) });
+      this.#priced.push({ model, provider, prices: JSON.stringify(prices) });
     } else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
     for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
     for (const key of converted.leftOut) note(this.leftOut, key, model);

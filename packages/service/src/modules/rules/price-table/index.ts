@@ -1,4 +1,5 @@
 export {
+  type ConvertedModel,
   type ConvertedTable,
   convertPriceTable,
   type ModelsBy,

@@ -13,7 +13,7 @@ const TABLE = `{
   "xai/only": {"litellm_provider": "xai", "mode": "chat", "input_cost_per_token": 2e-06},
   "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
 }`;
-const { rules, aliases } = convertPriceTable(parseLossless(TABLE), { models: [], providers: [] });
+const { models } = convertPriceTable(parseLossless(TABLE), { models: [], providers: [] });
 
 it.each<[string, string]>([
   ['gemini/gemini-2.5-pro', '0.00125'],
@@ -36,7 +36,10 @@ it.each<[string, string]>([
     dimensions: [{ name: 'model', path: 'model', type: 'string' as const }],
     charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' as const }],
   };
-  const pricing = pricingOf({ rules: [...rules], aliases: [...aliases] });
+  const pricing = pricingOf({
+    rules: models.flatMap(({ rules }) => rules),
+    aliases: models.flatMap(({ aliases }) => aliases),
+  });
   const [item] = itemsOf(rate(extractor, JSON.stringify({ model, n: 1_000 }), {}, [pricing]));
   expect(item?.amount).toBe(amount);
 });

@@ -56,7 +56,7 @@ const tableText = (models: Record<string, Record<Key, { readonly text: string }>
 
 function amounts(json: string, event: Readonly<Record<string, unknown>>): Record<string, string> {
   const options = { models: [], providers: [], promptTokensDimension: 'prompt' };
-  const rules = [...convertPriceTable(parseLossless(json), options).rules];
+  const rules = convertPriceTable(parseLossless(json), options).models.flatMap((model) => [...model.rules]);
   const rated = rate(EXTRACTOR, JSON.stringify(event), {}, [pricingOf({ rules })]);
   if (!rated.ok) throw new Error(rated.failure.message);
   return Object.fromEntries(rated.items.map(({ metric, amount }) => [metric, toText(fromStored(amount))]));

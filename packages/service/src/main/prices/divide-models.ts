@@ -1,0 +1,66 @@
+import {
+  PRICING_ALIASES_MAX,
+  PRICING_PRIORITY_DEFAULT,
+  PRICING_RULES_MAX,
+  type PricingAlias,
+  type PricingRule,
+} from '@tollgate/contract';
+import type { ConvertedModel } from '../../modules/rules/index.js';
+import { StartError } from '../start-error.js';
+
+/** What one pricing rule set is to hold. */
+export interface Share {
+  /** By ascending priority, as the service keeps them. */
+  readonly rules: readonly PricingRule[];
+  readonly aliases: readonly PricingAlias[];
+  /** Whether a model had to leave it for want of room. */
+  readonly isOverfull: boolean;
+}
+
+/** The place, from 0, of the pricing rule set that holds a model already, by the condition of its rules. */
+export type Homes = ReadonlyMap<string, number>;
+
+/**
+ * Divides models over as many pricing rule sets as their rules and aliases need. A model stays where it is while there is room,
+ * so that a new table changes only the rule sets whose prices have changed. Any other takes the first place with room.
+ * @throws StartError for a model that no rule set has room for
+ */
+export function divideModels(models: readonly ConvertedModel[], homes: Homes = new Map()): Share[] {
+  const places = Array.from({ length: Math.max(0, ...homes.values()) + 1 }, () => new Place());
+  const homeless = models.filter((model) => {
+    const home = homes.get(model.condition);
+    const place = home === undefined ? undefined : places[home];
+    return place === undefined || !place.take(model);
+  });
+  for (const model of homeless) {
+    if (places.some((place) => place.take(model))) continue;
+    const place = new Place();
+    if (!place.take(model))
+      throw new StartError(`${model.model} has more prices than a pricing rule set has rules.`);
+    places.push(place);
+  }
+  const wereFull = new Set(homeless.map(({ condition }) => homes.get(condition)));
+  return places.map(({ models: taken }, number) => ({
+    rules: taken.flatMap(({ rules }) => rules).sort((a, b) => priorityOf(a) - priorityOf(b)),
+    aliases: taken.flatMap(({ aliases }) => aliases),
+    isOverfull: wereFull.has(number),
+  }));
+}
+
+const priorityOf = ({ priority = PRICING_PRIORITY_DEFAULT }: PricingRule): number => priority;
+
+class Place {
+  readonly models: ConvertedModel[] = [];
+  #rules = 0;
+  #aliases = 0;
+
+  /** False where there is no room for the model. */
+  take(model: ConvertedModel): boolean {
+    const rules = this.#rules + model.rules.length;
+    const aliases = this.#aliases + model.aliases.length;
+    if (rules > PRICING_RULES_MAX || aliases > PRICING_ALIASES_MAX) return false;
+    this.models.push(model);
+    [this.#rules, this.#aliases] = [rules, aliases];
+    return true;
+  }
+}

@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  NAME_CHARS_MAX,
+  PRICING_CURRENCY_DEFAULT,
+  PRICING_RULE_SETS_IN_FORCE_MAX,
+  type PricingRuleSet,
+  type PricingRuleSetInput,
+} from '@tollgate/contract';
+import type { ConvertedModel } from '../../modules/rules/index.js';
+import { StartError } from '../start-error.js';
+import { divideModels, type Share } from './divide-models.js';
+import type { PricesImport, RuleSetFields } from './options.js';
+
+const NAME_DEFAULT = 'Imported model prices';
+
+/** One pricing rule set, and what it is to become. */
+export interface PlannedRuleSet {
+  /** The newest version of the one that is there. */
+  readonly known: PricingRuleSet | undefined;
+  readonly input: PricingRuleSetInput;
+  /** Whether it says already what it is to say. */
+  readonly isSaved: boolean;
+  readonly isOverfull: boolean;
+}
+
+/** The rule sets of an import that are there already, each at its place; there may be gaps. */
+export type KnownRuleSets = readonly (PricingRuleSet | undefined)[];
+
+/** What an import of these models is called where nothing was said: another choice of models makes other rule sets. */
+export function importName({ ruleSet, models, providers }: PricesImport): string {
+  if (ruleSet.name !== undefined) return ruleSet.name;
+  const chosen = [...providers, ...models].join(', ');
+  const name = chosen === '' ? NAME_DEFAULT : `${NAME_DEFAULT}: ${chosen}`;
+  if (nameAt(name, PRICING_RULE_SETS_IN_FORCE_MAX - 1).length > NAME_CHARS_MAX) {
+    throw new StartError('The models that were asked for make too long a name: give one with --name.');
+  }
+  return name;
+}
+
+function nameAt(name: string, place: number): string {
+  return place === 0 ? name : `${name} ${place + 1}`;
+}
+
+/**
+ * The rule sets of an earlier import of this name, out of all of the extractor rule set.
+ * @throws StartError where two have the same name: which is meant cannot be known
+ */
+export function findEarlier(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {
+  const placesByName = new Map(
+    Array.from({ length: PRICING_RULE_SETS_IN_FORCE_MAX }, (_, place) => [nameAt(name, place), place]),
+  );
+  const known: (PricingRuleSet | undefined)[] = [];
+  for (const ruleSet of ruleSets) {
+    const place = placesByName.get(ruleSet.name);
+    if (place === undefined || ruleSet.status === 'archived') continue;
+    const other = known[place];
+    if (other !== undefined) {
+      throw new StartError(
+        `The pricing rule sets ${other.id} and ${ruleSet.id} are both named "${ruleSet.name}": archive one of them, give ` +
+          'another --name, or name the one to change with --update.',
+      );
+    }
+    known[place] = ruleSet;
+  }
+  return Array.from(known);
+}
+
+/** What the service is to hold: one rule set for each share of the models, an earlier one that is left without models included. */
+export function planImport(
+  models: readonly ConvertedModel[],
+  extractorRuleSetId: string,
+  fields: RuleSetFields & { readonly name: string },
+  known: KnownRuleSets = [],
+): PlannedRuleSet[] {
+  const shares = divideModels(models, homesOf(known));
+  const count = Math.max(shares.length, known.length);
+  return Array.from({ length: count }, (_, place): PlannedRuleSet => {
+    const share = shares[place] ?? { rules: [], aliases: [], isOverfull: false };
+    const before = known[place];
+    const input = inputOf(share, extractorRuleSetId, { ...fields, name: nameAt(fields.name, place) }, before);
+    return {
+      known: before,
+      input,
+      isSaved: before !== undefined && says(before, input),
+      isOverfull: share.isOverfull,
+    };
+  });
+}
+
+function homesOf(known: KnownRuleSets): Map<string, number> {
+  const homes = new Map<string, number>();
+  for (const [place, ruleSet] of known.entries()) {
+    for (const { match_expr: condition } of ruleSet?.rules ?? []) {
+      if (condition !== undefined && !homes.has(condition)) homes.set(condition, place);
+    }
+  }
+  return homes;
+}
+
+function inputOf(
+  { rules, aliases }: Share,
+  extractorRuleSetId: string,
+  { name, currency, effectiveFrom }: RuleSetFields & { readonly name: string },
+  known: PricingRuleSet | undefined,
+): PricingRuleSetInput {
+  return {
+    extractor_rule_set_id: extractorRuleSetId,
+    name,
+    currency: currency ?? known?.currency ?? PRICING_CURRENCY_DEFAULT,
+    ...(effectiveFrom !== undefined && { effective_from: effectiveFrom }),
+    rules: [...rules],
+    ...(aliases.length > 0 && { aliases: [...aliases] }),
+  };
+}
+
+/** Whether a version says all that the body of an update would make it say. */
+function says(
+  version: PricingRuleSet,
+  { aliases = [], effective_from: from, ...input }: PricingRuleSetInput,
+) {
+  const { extractor_rule_set_id, name, currency, rules } = version;
+  return (
+    (from === undefined || from === version.effective_from) &&
+    isDeepStrictEqual(version.aliases, aliases) &&
+    isDeepStrictEqual({ extractor_rule_set_id, name, currency, rules }, input)
+  );
+}
