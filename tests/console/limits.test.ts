@@ -147,6 +147,33 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByText('No such routes').waitFor();
   });
 
+  it('warns about a route of a type that no usage has, until the route is gone', async () => {
+    await page.getByRole('button', { name: 'New route' }).click();
+    await dialog().getByLabel('Type of subject').fill('custmer');
+    await dialog().getByLabel('Id of the subject').fill(SUBJECT);
+    await dialog().getByRole('button', { name: 'Create route' }).click();
+    await page.getByRole('heading', { name: `custmer/${SUBJECT}` }).waitFor();
+    const warnings = page.getByRole('region', { name: 'Saved, with warnings' });
+    await warnings.getByText('has the subject type custmer so far').waitFor();
+    await page.getByRole('button', { name: 'More about this route' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await dialog().getByRole('button', { name: 'Delete route' }).click();
+    await warnings.waitFor({ state: 'detached' });
+    await page.getByLabel('Filter by id').waitFor();
+    // The page of a route reads it once more before it is left.
+    const refusals = opened.problems.splice(0);
+    expect(refusals).toEqual(refusals.map(() => expect.stringContaining('404')));
+  });
+
+  it('says that a subject has no route, and so neither limits nor somebody who pays', async () => {
+    await opened.goTo('Limits');
+    await page.getByLabel('Subject type').fill('custmer');
+    await page.getByLabel('Subject id').fill(SUBJECT);
+    await page.getByRole('button', { name: 'Show limits' }).click();
+    await page.getByRole('note').getByText('nobody pays for it and nothing limits it').waitFor();
+    await page.getByRole('heading', { name: 'No route, so no limits' }).waitFor();
+  });
+
   it('tells of a limit that usage crosses', async () => {
     await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('customer');

@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await price.fill('dec("0.5")');
     await price.press('Enter');
     await price.press('Tab');
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Amount');
+    await page.getByLabel('Units of the price').and(page.locator(':focus')).waitFor();
     expect(await price.textContent()).toBe('dec("0.5")');
   });
 
@@ -190,13 +190,35 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await status('unsaved changes').waitFor({ state: 'detached' });
     const titles = await page.getByRole('region', { name: 'Rules' }).getByRole('listitem').allInnerTexts();
     expect(titles.map((text) => text.split('\n')[0])).toEqual(['second', 'first']);
+    await page.getByRole('link', { name: NAME }).click();
+    await page.getByText('not published yet: Contract').waitFor();
+    expect(await page.getByText('priced by').count()).toBe(0);
+    await page.getByRole('link', { name: 'Contract' }).click();
     await publish(1);
+    opened.problems.splice(0);
+  });
+
+  it('warns about a rule for a metric that the extractor rule set does not make, until it is mended', async () => {
+    const warnings = page.getByRole('region', { name: 'Saved, with warnings' });
+    const metric = page.getByRole('listitem').filter({ hasText: 'second' }).getByLabel('Metric');
+    await entry('second').click();
+    await metric.fill('llm.tokns');
+    await button('Save draft').click();
+    await warnings.getByText('makes no charge item of the metric llm.tokns').waitFor();
+    // The rules are checked with each change, which saves nothing.
+    const checked = page.waitForResponse(/\/rules\/test$/);
+    await metric.fill('llm.tokens');
+    await checked;
+    await button('Save draft').and(page.locator(':enabled')).waitFor();
+    expect(await warnings.count()).toBe(1);
+    await button('Save draft').click();
+    await warnings.waitFor({ state: 'detached' });
     opened.problems.splice(0);
   });
 
   it('archives, and says beforehand what that ends', async () => {
     await page.getByRole('link', { name: NAME }).click();
-    await page.getByRole('link', { name: 'Contract' }).waitFor();
+    await page.getByText('priced by Contract').waitFor();
     await button('More about this rule set').click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
     await page

@@ -118,6 +118,9 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     const sent = page.getByRole('dialog').getByRole('region', { name: 'As it was sent' });
     await sent.getByText(LONG_NUMBER).waitFor();
     await sent.getByText(XSS).waitFor();
+    // Its customer has a route, by which it would have been charged.
+    await page.getByRole('dialog').getByText('none: a failed event is not routed').waitFor();
+    expect(await page.getByRole('dialog').getByText('had no route').count()).toBe(0);
     await page.getByRole('button', { name: 'Rate again' }).click();
     await page.getByText('It will be rated again.').waitFor();
     await page.keyboard.press('Escape');

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { WEBHOOK_OWN_EVENTS } from '@tollgate/contract';
 import { verifyWebhook } from '@tollgate/sdk';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,6 +36,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   });
 
   const rows = (): Locator => page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr');
+  const warnings = (): Locator => page.getByRole('region', { name: 'Saved, with warnings' });
   const shown = (outcome: string): Promise<void> => rows().first().getByText(outcome).waitFor();
 
   it('says at its field what is wrong with a URL', async () => {
@@ -52,7 +54,8 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(receiver.url);
     await dialog.getByLabel('Events').selectOption('Only some');
-    await dialog.getByRole('button', { name: 'usage_limit.threshold_reached' }).click();
+    for (const name of WEBHOOK_OWN_EVENTS.filter((type) => type !== 'usage_limit.exceeded'))
+      await dialog.getByRole('button', { name }).click();
     await dialog.getByLabel('Other names').fill('spend.alert');
     await dialog.getByLabel('Description').fill(DESCRIPTION);
     await dialog.getByRole('button', { name: 'Create endpoint' }).click();
@@ -64,6 +67,8 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     await page.getByText(DESCRIPTION).waitFor();
     await page.getByText('usage_limit.exceeded, spend.alert').waitFor();
     expect(await page.title()).toContain(new URL(receiver.url).host);
+    await warnings().getByText('sends the event spend.alert so far').waitFor();
+    expect(await warnings().getByRole('listitem').count()).toBe(1);
   });
 
   it('sends a test that arrives, and shows what was posted', async () => {
@@ -72,6 +77,10 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     const [message] = receiver.received;
     const told = verifyWebhook(secret, message?.headers ?? {}, message?.body ?? '');
     expect(told.type).toBe('webhook.test');
+    // A test saves nothing, so that it takes no warning away.
+    expect(await warnings().count()).toBe(1);
+    await warnings().getByRole('button', { name: 'Close the warnings' }).click();
+    await warnings().waitFor({ state: 'detached' });
     await rows().first().getByRole('button').click();
     const dialog = page.getByRole('dialog', { name: 'Delivery' });
     await dialog.getByText(`webhook-id: ${told.id}`).waitFor();

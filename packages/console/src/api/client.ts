@@ -46,7 +46,7 @@ export function onUnauthenticated(listener: () => void): () => void {
 
 let noteWarnings = (_: readonly Warning[]): void => {};
 
-/** Has `listener` called with the warnings of whatever was saved; none of them when there are none. @returns ends that */
+/** Calls `listener` with the warnings about what was saved, and with none once something is deleted. @returns ends that */
 export function onSaved(listener: (warnings: readonly Warning[]) => void): () => void {
   noteWarnings = listener;
   return () => {
@@ -54,7 +54,7 @@ export function onSaved(listener: (warnings: readonly Warning[]) => void): () =>
   };
 }
 
-/** A query is no change: where its names are doubtful, what shows its answer says so. */
+/** A query saves nothing: whatever shows its answer shows its warnings, too. */
 const QUERY_PATH = /\/query$/;
 
 /**
@@ -66,7 +66,10 @@ export async function request<T>(method: Method, path: string, options: RequestO
   const text = await response.text();
   if (!response.ok) throw failureOf(response.status, text);
   const answer = text === '' ? undefined : JSON.parse(text);
-  if (method !== 'GET' && !QUERY_PATH.test(path)) noteWarnings(answer?.warnings ?? []);
+  if (method === 'DELETE') noteWarnings([]);
+  // A test of rules or a publication that comes next has no list, and leaves the warnings where they are.
+  else if (method !== 'GET' && !QUERY_PATH.test(path) && answer?.warnings !== undefined)
+    noteWarnings(answer.warnings);
   return answer as T;
 }
 

@@ -1,6 +1,6 @@
 import type { Warning } from '@tollgate/contract';
 import { TriangleAlert, X } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { onSaved } from '../api/client.js';
 import { IconButton } from '../ui/button.js';
@@ -31,7 +31,7 @@ export function SavedWarnings() {
             <ul className="mt-1 list-disc pl-4">
               {warnings.map(({ code, name, message }) => (
                 <li key={`${code} ${name}`} className="break-words">
-                  {message}
+                  {withNames(message)}
                 </li>
               ))}
             </ul>
@@ -42,5 +42,19 @@ export function SavedWarnings() {
         </section>
       )}
     </div>
+  );
+}
+
+/** Shows the names in a message, which stand between backticks, as code. */
+function withNames(message: string): ReactNode {
+  return message.split('`').map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message keep their places
+      <code key={index} className="font-mono text-xs font-semibold">
+        {part}
+      </code>
+    ),
   );
 }

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useProject } from '../../project.js';
 import { type RuleSet, type RuleSetKind, useExtractorRuleSets, usePricingRuleSets } from './api.js';
 import { titleOf } from './rule-set-list.js';
+import { publishedVersion } from './status.js';
 
 /** What a rule set is bound to, or what is bound to it. */
 export function Bindings({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ruleSet: RuleSet }) {
@@ -31,6 +32,7 @@ function BoundTo({ pricing }: { readonly pricing: PricingRuleSet }) {
 function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
   const { id: projectId } = useProject();
   const bound = useBoundPricings(extractor.id);
+  const isPublished = (pricing: PricingRuleSet) => publishedVersion(pricing) !== undefined;
   const inForce = bound.filter(isPublished);
   const drafts = bound.filter((pricing) => !isPublished(pricing));
   return (
@@ -39,11 +41,6 @@ function PricedBy({ extractor }: { readonly extractor: ExtractorRuleSet }) {
       <PricingLinks label="not published yet:" pricings={drafts} projectId={projectId} />
     </>
   );
-}
-
-/** A draft of a later version leaves the one before it in force. */
-function isPublished({ status, version }: PricingRuleSet): boolean {
-  return status === 'published' || version > 1;
 }
 
 function PricingLinks({

@@ -1,3 +1,4 @@
+import { TriangleAlert } from 'lucide-react';
 import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
@@ -17,7 +18,14 @@ export function WhoIsThis({ subject }: { readonly subject: Subject }) {
   const { route, reason } = routingOf(subject, own.data.subject_routes[0], every.data.subject_routes[0]);
   return (
     <section aria-label="Route" className="flex flex-col gap-1.5 text-[13px]">
-      <p className="text-ink-soft">{reason}</p>
+      {route === undefined ? (
+        <p role="note" className="flex items-start gap-2.5 rounded-lg bg-warn-soft px-3.5 py-2.5 text-warn">
+          <TriangleAlert size={16} className="mt-0.5 shrink-0" />
+          {reason}
+        </p>
+      ) : (
+        <p className="text-ink-soft">{reason}</p>
+      )}
       {route !== undefined && (
         <dl className="flex flex-wrap gap-x-6 gap-y-1">
           <Fact name="Route">

@@ -25,7 +25,7 @@ export function SubjectsPage() {
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
       <SubjectForm
-        key={key}
+        key={`form of ${key}`}
         initial={subject}
         action="Show limits"
         onSubmit={(chosen) => navigate(subjectHref(projectId, chosen))}
@@ -61,9 +61,12 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
         <WhoIsThis subject={subject} />
       </div>
       {snapshot.data.limits.length === 0 ? (
-        <EmptyState icon={<GaugeIcon size={20} />} title="No limits">
+        <EmptyState
+          icon={<GaugeIcon size={20} />}
+          title={routeId === null ? 'No route, so no limits' : 'No limits'}
+        >
           {routeId === null
-            ? 'This subject has no route, so nothing is charged or limited. Make one below Routes.'
+            ? 'Make a route for it, or for every subject of its type, under Routes.'
             : 'Its route has no plan and no limits of its own.'}
         </EmptyState>
       ) : (
