@@ -110,13 +110,22 @@ const withoutPosting = ({ ledger_transaction_id: _posted, ...item }: Record<stri
 describe('the same event in production, in a test of the rules and in a backtest', () => {
   it.each(EVENTS)('%s: production and test agree', async (_name, fields) => {
     const event = await produced(fields);
-    const { subject_type: type, subject_id: id, dimensions, charge_items, failure, explanation } = event;
+    const {
+      subject_type: type,
+      subject_id: id,
+      dimensions,
+      charge_items,
+      failure,
+      explanation,
+      notes,
+    } = event;
     const body = `{"extractor_rule_set_id": "${extractorId}", "pricing_rule_set_id": "${pricingId}",
       "event": {"occurred_at": ${occurredAt}, ${fields}}}`;
     const tested = await call(service, 'POST', `${project}/rules/test`, { key: sample.key, body });
     expect(tested.status, tested.text).toBe(200);
     expect(tested.body).toEqual({
       unpriced: expect.any(Array),
+      notes,
       subject: type === null ? null : { type, id },
       dimensions,
       charge_items: charge_items.map(withoutPosting),

@@ -106,7 +106,12 @@ export const ChargeItemExtractor = Type.Object(
       Type.Object(
         {
           path: Path,
-          other_paths: Type.Optional(Type.Array(Path, { maxItems: LESS_PATHS_MAX })),
+          other_paths: Type.Optional(
+            Type.Array(Path, {
+              maxItems: LESS_PATHS_MAX,
+              description: 'Paths of the other counts that the total includes.',
+            }),
+          ),
         },
         {
           ...closed,
