@@ -77,11 +77,15 @@ export function useDirectLimits(routeId: string) {
   });
 }
 
-function useChange<Input, Answer>(change: (path: string, input: Input) => Promise<Answer>) {
+function useChange<Input, Answer>(
+  change: (path: string, input: Input) => Promise<Answer>,
+  onSuccess: () => void = () => {},
+) {
   const path = useRoutesPath();
   const client = useQueryClient();
   return useMutation({
     mutationFn: (input: Input) => change(path, input),
+    onSuccess,
     onSettled: () => client.invalidateQueries({ queryKey: [LIMITS] }),
   });
 }
@@ -95,8 +99,9 @@ export function useSaveRoute(id: string | undefined) {
   );
 }
 
-export function useDeleteRoute(id: string) {
-  return useChange((path, _: undefined) => request<void>('DELETE', `${path}/${id}`));
+/** Deletes a route. `onDeleted` leaves its page first: what is still shown is read anew, and would be a 404. */
+export function useDeleteRoute(id: string, onDeleted: () => void) {
+  return useChange((path, _: undefined) => request<void>('DELETE', `${path}/${id}`), onDeleted);
 }
 
 /** Makes a direct limit of a route, or changes the one with this id. */

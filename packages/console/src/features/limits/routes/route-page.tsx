@@ -93,7 +93,7 @@ function DeleteRoute({
 }) {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
-  const remove = useDeleteRoute(route.id);
+  const remove = useDeleteRoute(route.id, () => navigate(`/p/${projectId}/limits/routes`));
   const who = subjectName(subjectOf(route));
   return (
     <ConfirmDialog
@@ -102,9 +102,7 @@ function DeleteRoute({
       change={remove}
       isOpen={isOpen}
       onClose={onClose}
-      onConfirm={() =>
-        remove.mutate(undefined, { onSuccess: () => navigate(`/p/${projectId}/limits/routes`) })
-      }
+      onConfirm={() => remove.mutate(undefined)}
     >
       {route.subject_id === EVERY
         ? `Subjects of the type without a route of their own have no limits any more, and nobody pays for their usage.`
