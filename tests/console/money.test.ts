@@ -67,7 +67,8 @@ describe.runIf(hasBrowser)('money in the console', () => {
     await dialog().getByLabel('Amount').fill('-1,000');
     await dialog().getByLabel('Reason').fill('Charged outside');
     await dialog().getByRole('button', { name: 'Adjust' }).click();
-    await dialog().getByRole('alert').waitFor();
+    await dialog().getByText('100.000000000000000001 USD available').waitFor();
+    expect(await dialog().getByLabel('Amount').getAttribute('aria-invalid')).toBe('true');
     expect(opened.problems.splice(0)).toEqual([expect.stringContaining('409')]);
     await dialog().getByLabel('Amount').fill('-25.5');
     await dialog().getByRole('button', { name: 'Adjust' }).click();
