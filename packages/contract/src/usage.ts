@@ -164,6 +164,26 @@ export const UsageEventList = Type.Object(
   closed,
 );
 
+/** Longest time that reading an event waits for it to be rated, in seconds. */
+export const EVENT_WAIT_SECONDS_MAX = 10;
+/** Reads of one key that may wait at once. */
+export const EVENT_WAITS_PER_KEY_MAX = 10;
+
+export const UsageEventQuery = Type.Object(
+  {
+    wait_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: EVENT_WAIT_SECONDS_MAX,
+        description:
+          'Waits so long for an event that is not rated yet, and returns as soon as it is; default 0. ' +
+          `A key may have ${EVENT_WAITS_PER_KEY_MAX} such requests at once.`,
+      }),
+    ),
+  },
+  closed,
+);
+
 /** One event with what was sent and how it was rated. */
 export const UsageEventDetail = Type.Object(
   {
@@ -226,6 +246,7 @@ export type UsageEventsQuery = Static<typeof UsageEventsQuery>;
 export type UsageEvent = Static<typeof UsageEvent>;
 export type UnpricedUsage = Static<typeof UnpricedUsage>;
 export type UsageEventList = Static<typeof UsageEventList>;
+export type UsageEventQuery = Static<typeof UsageEventQuery>;
 export type UsageEventDetail = Static<typeof UsageEventDetail>;
 export type ReprocessRequest = Static<typeof ReprocessRequest>;
 export type ReprocessResponse = Static<typeof ReprocessResponse>;

@@ -6,6 +6,7 @@ import type {
   UsageEvent,
   UsageEventDetail,
   UsageEventList,
+  UsageEventQuery,
   UsageEventsExportQuery,
   UsageEventsQuery,
 } from '#contract';
@@ -50,9 +51,12 @@ export class Usage {
     return this.#transport.stream('/usage/events/export', queryOf(query));
   }
 
-  /** One event with what was sent and how each number came about. */
-  event(rawEventId: string): Promise<UsageEventDetail> {
-    return this.#transport.get(path`/usage/events/${rawEventId}`);
+  /**
+   * One event with what was sent and how each number came about. Right after ingest, `wait_seconds` (at most 10) waits until it
+   * is rated.
+   */
+  event(rawEventId: string, query: UsageEventQuery = {}): Promise<UsageEventDetail> {
+    return this.#transport.get(path`/usage/events/${rawEventId}`, query);
   }
 
   /** Rates a failed event again, by the rules as they are now. */

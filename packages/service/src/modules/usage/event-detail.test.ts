@@ -1,3 +1,4 @@
+import { EVENT_WAITS_PER_KEY_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestApi } from '../../testing/api.js';
 import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
@@ -111,5 +112,27 @@ describe('GET …/usage/events/:raw_event_id', () => {
     }
     const foreigner = await api.makeKey(await api.makeTenant(), ['usage:read']);
     expect((await api.call('GET', url, undefined, foreigner)).status).toBe(404);
+  });
+
+  it('waits for an event that is not rated yet', async () => {
+    const row = usageRow({ tenantId: api.tenantId, projectId: api.projectId });
+    const waiting = api.call('GET', `${url}/${textOf(row)}?wait_seconds=10`);
+    expect((await api.call('GET', `${url}/${textOf(row)}`)).status).toBe(404);
+    await insertUsageRows(store.clickhouse, [row]);
+    expect((await waiting).json()).toMatchObject({ raw_event_id: textOf(row), status: 'processed' });
+  });
+
+  it('waits for a bounded time, in a bounded number of requests of a key', async () => {
+    const absent = `${url}/${textOf(usageRow({ tenantId: api.tenantId, projectId: api.projectId }))}`;
+    const answers = await Promise.all(
+      Array.from({ length: EVENT_WAITS_PER_KEY_MAX + 1 }, () => api.call('GET', `${absent}?wait_seconds=1`)),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(EVENT_WAITS_PER_KEY_MAX).fill(404), 429]);
+    expect((await api.call('GET', `${absent}?wait_seconds=0`)).status).toBe(404);
+    for (const wrong of ['11', '-1', '1.5', 'soon']) {
+      const answer = await api.call('GET', `${absent}?wait_seconds=${wrong}`);
+      expect([answer.status, answer.json().details[0].path]).toEqual([400, 'wait_seconds']);
+    }
   });
 });

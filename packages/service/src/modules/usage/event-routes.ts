@@ -1,24 +1,28 @@
 import {
   closed,
+  ErrorBodySchema,
+  EVENT_WAITS_PER_KEY_MAX,
   IDENTIFIER_CHARS_MAX,
   type PricingConfig,
   type UsageEvent,
   UsageEventDetail,
   UsageEventFilters,
   UsageEventList,
+  UsageEventQuery,
   UsageEventsQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
 import { parseLossless } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError, type App, embeddedJson } from '../../platform/http/index.js';
+import { ApiError, type App, embeddedJson, Slots } from '../../platform/http/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
 import { withConditions } from './event-filter.js';
 import { listEvents } from './event-list.js';
 import { eventDetail, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
+import { lookUpUntil } from './event-wait.js';
 import {
   type ExtractorText,
   explainEvent,
@@ -51,6 +55,9 @@ export interface EventRouteDeps {
   readonly findNotes: FindNotes;
 }
 
+/** Requests that may wait for events in one process. */
+const EVENT_WAITS_MAX = 200;
+
 const access = { kind: 'project', permission: 'usage:read' } as const;
 /** Reads the filters that stand in a query string as JSON. */
 export const readFilters = embeddedJson(UsageEventFilters);
@@ -63,6 +70,11 @@ export const EventParams = Type.Object(
 /** The list of processed and failed events, and one of them in detail. */
 export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
   const { clickhouse, history } = deps;
+  const waits = new Slots({
+    what: 'reads that wait for an event',
+    perKeyMax: EVENT_WAITS_PER_KEY_MAX,
+    totalMax: EVENT_WAITS_MAX,
+  });
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -89,15 +101,22 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
     schema: {
       tags: ['Usage'],
       summary: 'Read a usage event',
-      description: 'The event, what was sent, and how each number came about.',
+      description:
+        'The event, what was sent, and how each number came about. With `wait_seconds` it can be read right after it was accepted.',
       operationId: 'getUsageEvent',
       params: EventParams,
-      response: { 200: UsageEventDetail },
+      querystring: UsageEventQuery,
+      response: { 200: UsageEventDetail, 429: ErrorBodySchema },
     },
     handler: async (request, reply) => {
       const id = parseRawEventId(request.params.raw_event_id);
       const scope = await history.scopeOf(request.project);
-      const stored = id === undefined ? undefined : await eventDetail(clickhouse, scope, id);
+      const waitMs = (request.query.wait_seconds ?? 0) * 1_000;
+      const lookUp = async () => (id === undefined ? undefined : eventDetail(clickhouse, scope, id));
+      const stored =
+        waitMs === 0 || id === undefined
+          ? await lookUp()
+          : await lookUpUntil(lookUp, { waitMs, signal: waits.take(request.principal, reply) });
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);

@@ -1,0 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Pause between two look-ups: rating takes a few hundred milliseconds, and a look-up one or two. */
+const LOOK_UP_PAUSE_MS = 100;
+
+export interface WaitOptions {
+  /** How long to wait for what is not there yet, in milliseconds. */
+  readonly waitMs: number;
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Looks up until something is found, the time is over, or nobody waits any more; undefined then. */
+export async function lookUpUntil<T>(
+  lookUp: () => Promise<T | undefined>,
+  { waitMs, signal }: WaitOptions,
+): Promise<T | undefined> {
+  const deadlineMs = performance.now() + waitMs;
+  for (;;) {
+    const found = await lookUp();
+    const leftMs = deadlineMs - performance.now();
+    if (found !== undefined || leftMs <= 0 || signal.aborted) return found;
+    await delay(Math.min(LOOK_UP_PAUSE_MS, leftMs), undefined, { signal }).catch(() => {});
+  }
+}
