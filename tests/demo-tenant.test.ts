@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { TollgateClient } from '@tollgate/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleCall, seededRandom } from '../packages/service/src/main/demo/sample-traffic.js';
@@ -49,5 +51,26 @@ it('has a board whose every chart shows something, and gets no second one at the
   for (const { title, query } of charts) {
     const { rows } = await project.analysis.query({ ...query, time_range: { last_seconds: 3_600 } });
     expect([title, rows.length]).not.toEqual([title, 0]);
+  }
+});
+
+it('prints lines that work pasted together', async () => {
+  const demo = await startService({ args: ['demo'] });
+  try {
+    await waitFor(async () => demo.output.includes('Stop with Ctrl-C.'), {
+      timeoutMs: 60_000,
+      what: 'the welcome',
+    });
+    // Commands are indented and begin with `EVENT=` or `curl`; each goes on over the lines behind it that are indented more.
+    const commands = demo.output.match(/^ {2}(EVENT=|curl ).*(\n {4}\S.*)*/gm) ?? [];
+    expect(commands.length).toBe(5);
+    const { stdout } = await promisify(execFile)('bash', ['-ec', commands.join('\n')]);
+    const [id = '', event = ''] = stdout.split('\n');
+    expect(id).toMatch(/^evt_[0-9a-f]+$/);
+    expect(event).toContain(`"raw_event_id":"${id}","status":"processed"`);
+    expect(stdout).toContain('"subject_id":"cust_me"');
+    expect(stdout).toContain('gpt-5');
+  } finally {
+    await demo.stop();
   }
 });

@@ -13,9 +13,12 @@ import { resetEmbeddedStores } from '../stores.js';
 import { type DemoTenant, ensureDemoTenant } from './tenant.js';
 import { sendHistory, sendLiveTraffic } from './traffic.js';
 
-/** What the demo sets by itself: plans can be tried out, so they are paid at the sandbox unless a provider is configured. */
+/**
+ * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is configured. Webhooks
+ * may go to a receiver on the same machine.
+ */
 export function demoConfig(config: Config): Config {
-  return { ...config, paymentProvider: config.paymentProvider ?? 'sandbox' };
+  return { ...config, paymentProvider: config.paymentProvider ?? 'sandbox', webhookAllowPrivate: true };
 }
 
 /** `tollgate demo`: the service with a sample tenant and live sample traffic. Answers the exit code. */
@@ -86,15 +89,16 @@ function welcome({ serviceKey, places }: Service, url: string, tenant: DemoTenan
     `  Service key  ${serviceKey.file ?? 'as configured'}`,
     ...places.map(([name, place]) => `  ${name.padEnd(12)} ${place}`),
     '',
-    'Send an event:',
+    'Send an event, and keep its id:',
     '',
-    `  curl -s ${project}/extractor-rule-sets/${tenant.ruleSetId}/events/ingest \\`,
+    `  EVENT=$(curl -s ${project}/extractor-rule-sets/${tenant.ruleSetId}/events/ingest \\`,
     `    -H 'Authorization: Bearer ${tenant.key}' -H 'Content-Type: application/json' \\`,
-    `    -d '{"source": "curl", "occurred_at": '$(date +%s)', "raw_json": {"customer": "cust_me", "model": "gpt-5", "usage": {"input_tokens": 1200, "output_tokens": 340}}}'`,
+    `    -d '{"source": "curl", "occurred_at": '$(date +%s)', "raw_json": {"customer": "cust_me", "model": "gpt-5", "usage": {"input_tokens": 1200, "output_tokens": 340}}}' \\`,
+    `    | sed 's/.*"raw_event_id":"\\([^"]*\\)".*/\\1/'); echo "$EVENT"`,
     '',
-    'See it priced, and the rules that price it:',
+    'See it priced as soon as it is rated, and the rules that price it:',
     '',
-    `  curl -s '${project}/usage/events?subject_id=cust_me' -H 'Authorization: Bearer ${tenant.key}'`,
+    `  curl -s "${project}/usage/events/$EVENT?wait_seconds=10" -H 'Authorization: Bearer ${tenant.key}'`,
     `  curl -s ${project}/pricing-rule-sets -H 'Authorization: Bearer ${tenant.key}'`,
     '',
     'See what that customer has used of its limits:',
