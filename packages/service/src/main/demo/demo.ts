@@ -11,7 +11,7 @@ import { aborted, stopSignal } from '../signals.js';
 import { StartError } from '../start-error.js';
 import { resetEmbeddedStores } from '../stores.js';
 import { type DemoTenant, ensureDemoTenant } from './tenant.js';
-import { sendHistory, sendLiveTraffic } from './traffic.js';
+import { historyQueryable, sendHistory, sendLiveTraffic } from './traffic.js';
 
 /**
  * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is configured. Webhooks
@@ -56,6 +56,7 @@ async function furnish({ serviceKey }: Service, url: string, dataDir: string): P
   if (isNew) {
     say('sending a day of sample events …');
     await sendHistory(url, tenant, systemClock);
+    await historyQueryable(url, tenant);
   }
   return tenant;
 }

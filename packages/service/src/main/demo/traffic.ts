@@ -13,6 +13,8 @@ const LIVE_EVENTS_PER_SECOND = 12;
 const RETRY_MS = 1_000;
 
 const SOURCE = 'demo-gateway';
+const HISTORY_WAIT_MS_MAX = 30_000;
+const HISTORY_POLL_MS = 50;
 
 /** A day of calls before now, busier by day than by night. */
 export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock): Promise<number> {
@@ -28,6 +30,14 @@ export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock)
     await project.batchIngest({ source: SOURCE, events: events.slice(from, from + HISTORY_BATCH_EVENTS) });
   }
   return events.length;
+}
+
+/** Returns once all that was sent is queryable, or after half a minute: what is looked at first is then complete. */
+export async function historyQueryable(url: string, tenant: DemoTenant): Promise<void> {
+  const { usage } = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
+  const deadlineMs = performance.now() + HISTORY_WAIT_MS_MAX;
+  while ((await usage.ingestStatus()).oldest_received_at !== null && performance.now() < deadlineMs)
+    await delay(HISTORY_POLL_MS);
 }
 
 /** Sends calls once a second until the signal aborts. Retries under the same keys, so nothing counts twice. */
