@@ -226,7 +226,13 @@ export const IngestStatus = Type.Object(
     processed: { ...Count, description: 'Rated.' },
     failed: { ...Count, description: 'Failed and not reprocessed since.' },
     duplicates: { ...Count, description: 'Dropped, because the event was there already.' },
-    pending: { ...Count, description: 'Accepted and not looked at yet.' },
+    pending: { ...Count, description: 'Accepted and not rated yet.' },
+    deferred_count: {
+      ...Count,
+      description:
+        'Pending events that wait for a turn of their tenant, because its events take long to rate. ' +
+        'Each is rated, or fails with a reason.',
+    },
     unpriced_count: {
       ...Count,
       description: 'Processed events with a charge item that has no price (`pricing_source` `unpriced`).',

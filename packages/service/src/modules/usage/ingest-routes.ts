@@ -29,13 +29,14 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
       tags: ['Usage'],
       summary: 'How far processing is',
       description:
-        'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always.',
+        'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always. ' +
+        '`deferred_count` is a part of `pending`.',
       operationId: 'getIngestStatus',
       params: Params,
       response: { 200: IngestStatus },
     },
     handler: async (request) => {
-      const { oldestReceivedAtMs, unpriced, ...counts } = await ingestCounts(
+      const { oldestReceivedAtMs, unpriced, deferred, ...counts } = await ingestCounts(
         deps.postgres.db,
         request.project,
       );
@@ -44,6 +45,7 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
       return {
         accepted: processed + failed + duplicates + pending,
         ...counts,
+        deferred_count: deferred,
         unpriced_count: unpriced,
         lag_seconds: Math.max(0, Math.ceil(lagMs / 1000)),
         oldest_received_at: oldestReceivedAtMs === null ? null : Math.floor(oldestReceivedAtMs / 1000),

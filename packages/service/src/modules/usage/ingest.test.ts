@@ -200,6 +200,7 @@ describe('GET …/usage/ingest-status', () => {
       failed: 0,
       duplicates: 0,
       pending: 0,
+      deferred_count: 0,
       unpriced_count: 0,
       lag_seconds: 0,
       oldest_received_at: null,
@@ -230,6 +231,19 @@ describe('GET …/usage/ingest-status', () => {
       pending: 6,
       unpriced_count: 8,
     });
+  });
+
+  it('counts pending events that are deferred, of this project only, and those rated anew not at all', async () => {
+    const other = await api.makeProject(api.tenantId);
+    const nowMs = TEST_NOW_S * 1000;
+    await queue.append([record('batch', 4, nowMs)]);
+    const deferred = [
+      record('batch', 3, nowMs - 9_000),
+      record('reprocess', 5, nowMs - 9_000),
+      record('batch', 2, nowMs - 9_000, other),
+    ];
+    await transaction(api.postgres, (tx) => queue.defer(tx, deferred));
+    expect(await status()).toMatchObject({ accepted: 7, pending: 7, deferred_count: 3, lag_seconds: 9 });
   });
 
   it('tells the age of the oldest event that is not queryable, wherever it waits', async () => {
