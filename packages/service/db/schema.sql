@@ -581,13 +581,17 @@ create table segments (
   file_offset bigint,
   file_crc32 bigint,
   deferred_tenant_id text,
+  tenant_ids text[] not null default '{}'::text[],
+  tenant_event_counts integer[] not null default '{}'::integer[],
+  tenant_byte_counts integer[] not null default '{}'::integer[],
   constraint segments_event_count_check CHECK ((event_count > 0)),
   constraint segments_in_one_place CHECK ((num_nonnulls(file_name, file_offset, file_crc32) =
 CASE
     WHEN (bytes IS NULL) THEN 3
     ELSE 0
 END)),
-  constraint segments_pkey PRIMARY KEY (id)
+  constraint segments_pkey PRIMARY KEY (id),
+  constraint segments_tenants_of_one_length CHECK (((cardinality(tenant_event_counts) = cardinality(tenant_ids)) AND (cardinality(tenant_byte_counts) = cardinality(tenant_ids))))
 );
 alter table segments alter column bytes set storage external;
 CREATE INDEX segments_deferred ON public.segments USING btree (deferred_tenant_id, received_at_ms, id) WHERE (deferred_tenant_id IS NOT NULL);

@@ -87,7 +87,7 @@ const SETTINGS = {
   ingestBacklogEventsMax: setting(
     'TOLLGATE_INGEST_BACKLOG_EVENTS_MAX',
     '2000000',
-    'Accepted events that may wait to be rated; past it ingest answers 503 `ingest_backlog_full`.',
+    'Accepted events that may wait to be rated; past it ingest returns 503 `ingest_backlog_full`. One tenant may use three quarters of it.',
     integer(1_000, 1_000_000_000),
   ),
   webhookAllowPrivate: setting(

@@ -25,7 +25,7 @@ export const everyEventAdmitted: EventAdmission = {
   termsOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
 };
 
-type IngestQueue = Pick<PostgresSegmentQueue, 'appendWithinQuota' | 'backlog'>;
+type IngestQueue = Pick<PostgresSegmentQueue, 'appendWithinQuota' | 'backlog' | 'tenantsHolding'>;
 
 /** @param decorate stands between ingest and its queue, e.g. to hold a write back */
 export async function createTestIngest(

@@ -1,15 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Backlog } from '../../platform/queue/index.js';
+import type { Backlog, BacklogSize } from '../../platform/queue/index.js';
 import { BACKLOG_SEGMENTS_MAX, BacklogGate, timerScheduler } from './backlog-gate.js';
 
 const EMPTY: Backlog = { segments: 0, events: 0, bytes: 0, deferredEvents: 0, oldestReceivedAtMs: undefined };
 
 /** Lets the test refresh by hand. */
-function gateOver(measure: () => Promise<Backlog>) {
+function gateOver(
+  measure: () => Promise<Backlog>,
+  tenantsHolding = async (_size: BacklogSize) => [] as string[],
+) {
   let refresh = async () => {};
   let stopped = false;
   const gate = new BacklogGate({
-    queue: { backlog: measure },
+    queue: { backlog: measure, tenantsHolding },
     scheduler: {
       every: (_intervalMs, task) => {
         refresh = task;
@@ -32,15 +35,44 @@ describe('BacklogGate', () => {
   ])('refuses while too many %s wait, and accepts again afterwards', async (_, excess) => {
     let backlog = { ...EMPTY, ...excess };
     const { gate, refresh } = gateOver(async () => backlog);
-    gate.check();
+    gate.check('ten_1');
     await refresh();
-    expect(() => gate.check()).toThrow(
+    expect(() => gate.check('ten_1')).toThrow(
       expect.objectContaining({ code: 'ingest_backlog_full', statusCode: 503, retryAfterS: 5 }),
     );
     backlog = { segments: 1, events: 99, bytes: 999, deferredEvents: 0, oldestReceivedAtMs: 5 };
     await refresh();
-    gate.check();
+    gate.check('ten_1');
     expect(gate.backlog).toEqual(backlog);
+  });
+
+  it('refuses tenants that hold more than their share before the backlog is full', async () => {
+    const asked: BacklogSize[] = [];
+    let backlog = { ...EMPTY, events: 74 };
+    const { gate, refresh } = gateOver(
+      async () => backlog,
+      async (size) => {
+        asked.push(size);
+        return ['ten_loud'];
+      },
+    );
+    await refresh();
+    gate.check('ten_loud');
+    expect(asked).toEqual([]);
+    backlog = { ...EMPTY, segments: 3, events: 75, bytes: 10 };
+    await refresh();
+    expect(asked).toEqual([{ events: 75, bytes: 2_970, segments: 3 * (BACKLOG_SEGMENTS_MAX - 3) }]);
+    expect(() => gate.check('ten_loud')).toThrow(
+      expect.objectContaining({
+        code: 'ingest_backlog_full',
+        retryAfterS: 5,
+        message: "The tenant's share of the usage queue is full; nothing was accepted. Try again later.",
+      }),
+    );
+    gate.check('ten_quiet');
+    backlog = { ...EMPTY, events: 40 };
+    await refresh();
+    gate.check('ten_loud');
   });
 
   it('keeps its last figures while the store is away', async () => {
@@ -49,7 +81,7 @@ describe('BacklogGate', () => {
     const { gate, refresh } = gateOver(measure);
     await refresh();
     await refresh();
-    expect(() => gate.check()).toThrow();
+    expect(() => gate.check('ten_1')).toThrow();
   });
 
   it('stops measuring', () => {

@@ -1,5 +1,6 @@
 import { ApiError } from '../../platform/http/index.js';
-import type { Backlog, SegmentQueue } from '../../platform/queue/index.js';
+import type { Backlog, BacklogSize, SegmentQueue } from '../../platform/queue/index.js';
+import { tenantShare } from './tenant-share.js';
 
 const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
 const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
@@ -7,6 +8,8 @@ const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;
 export const BACKLOG_SEGMENTS_MAX = 200_000;
 const BACKLOG_REFRESH_INTERVAL_MS = 250;
 const RETRY_AFTER_S = 5;
+const OVER_SHARE_MESSAGE =
+  "The tenant's share of the usage queue is full; nothing was accepted. Try again later.";
 
 /** Repeats a task until stopped. Injected, so that tests own time. */
 export interface Scheduler {
@@ -31,16 +34,20 @@ export const timerScheduler: Scheduler = {
 };
 
 export interface BacklogGateOptions {
-  readonly queue: Pick<SegmentQueue<never>, 'backlog'>;
+  readonly queue: Pick<SegmentQueue<never>, 'backlog' | 'tenantsHolding'>;
   readonly scheduler: Scheduler;
   readonly eventsMax?: number;
   readonly bytesMax?: number;
 }
 
-/** Refuses new events while the workers are too far behind. */
+const NOBODY: ReadonlySet<string> = new Set();
+
+/**
+ * Refuses new events while the workers are too far behind: first those of tenants that hold more of the backlog than their
+ * share, so that a loud tenant is refused while the others are not, and those of all tenants when it is full.
+ */
 export class BacklogGate {
-  private readonly eventsMax: number;
-  private readonly bytesMax: number;
+  private readonly max: BacklogSize;
   private latest: Backlog = {
     segments: 0,
     events: 0,
@@ -48,11 +55,15 @@ export class BacklogGate {
     deferredEvents: 0,
     oldestReceivedAtMs: undefined,
   };
+  private overShare = NOBODY;
   private readonly stopRefreshing: () => void;
 
   constructor(private readonly options: BacklogGateOptions) {
-    this.eventsMax = options.eventsMax ?? BACKLOG_EVENTS_MAX_DEFAULT;
-    this.bytesMax = options.bytesMax ?? BACKLOG_BYTES_MAX_DEFAULT;
+    this.max = {
+      events: options.eventsMax ?? BACKLOG_EVENTS_MAX_DEFAULT,
+      bytes: options.bytesMax ?? BACKLOG_BYTES_MAX_DEFAULT,
+      segments: BACKLOG_SEGMENTS_MAX,
+    };
     this.stopRefreshing = options.scheduler.every(BACKLOG_REFRESH_INTERVAL_MS, () => this.refresh());
   }
 
@@ -62,10 +73,13 @@ export class BacklogGate {
   }
 
   /** @throws ApiError `ingest_backlog_full`. */
-  check(): void {
-    const { events, bytes, segments } = this.latest;
-    if (events < this.eventsMax && bytes < this.bytesMax && segments < BACKLOG_SEGMENTS_MAX) return;
-    throw new ApiError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
+  check(tenantId: string): void {
+    if (!isBelow(this.latest, this.max)) {
+      throw new ApiError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
+    }
+    if (this.overShare.has(tenantId)) {
+      throw new ApiError('ingest_backlog_full', { message: OVER_SHARE_MESSAGE, retryAfterS: RETRY_AFTER_S });
+    }
   }
 
   stop(): void {
@@ -74,9 +88,28 @@ export class BacklogGate {
 
   private async refresh(): Promise<void> {
     try {
-      this.latest = await this.options.queue.backlog();
+      const latest = await this.options.queue.backlog();
+      this.overShare = await this.tenantsOverShare(latest);
+      this.latest = latest;
     } catch {
       // The store is away, so appends fail too and say so themselves; the last figures stand until it is back.
     }
   }
+
+  /** Asks for tenants only while one of them can hold more than a share: most of the time nobody is asked. */
+  private async tenantsOverShare(backlog: Backlog): Promise<ReadonlySet<string>> {
+    const { max } = this;
+    const share = {
+      events: tenantShare(backlog.events, max.events),
+      bytes: tenantShare(backlog.bytes, max.bytes),
+      segments: tenantShare(backlog.segments, max.segments),
+    };
+    // A full backlog refuses everybody anyway.
+    if (isBelow(backlog, share) || !isBelow(backlog, max)) return NOBODY;
+    return new Set(await this.options.queue.tenantsHolding(share));
+  }
+}
+
+function isBelow({ events, bytes, segments }: BacklogSize, max: BacklogSize): boolean {
+  return events < max.events && bytes < max.bytes && segments < max.segments;
 }

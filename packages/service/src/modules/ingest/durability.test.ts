@@ -11,6 +11,7 @@ let appendsBegun = 0;
 beforeAll(async () => {
   api = await createTestIngest((queue) => ({
     backlog: () => queue.backlog(),
+    tenantsHolding: (size) => queue.tenantsHolding(size),
     appendWithinQuota: async (records) => {
       appendsBegun += 1;
       await gate;

@@ -13,6 +13,7 @@ beforeAll(async () => {
     appendWithinQuota: (records) =>
       isStoreAway ? Promise.reject(new Error('away')) : queue.appendWithinQuota(records),
     backlog: () => queue.backlog(),
+    tenantsHolding: (size) => queue.tenantsHolding(size),
   }));
   ways = await listenBothWays(api.app);
 });

@@ -9,6 +9,7 @@ import {
 } from '../../platform/queue/index.js';
 import { type EventTerms, quotaExceeded } from './event-admission.js';
 import { SpentQuotas } from './spent-quotas.js';
+import { tenantShare } from './tenant-share.js';
 
 /** A segment takes requests up to this size, and always at least one. */
 const SEGMENT_BYTES_MAX = 8 * 1_048_576;
@@ -47,6 +48,7 @@ export class GroupCommit {
   private waitingBytes = 0;
   /** Of everything that is not yet answered: waiting or in flight. */
   private pendingBytes = 0;
+  private readonly pendingBytesOfTenants = new Map<string, number>();
   private readonly flushing = new Set<Promise<void>>();
   private isBeginning = false;
   private closed = false;
@@ -62,19 +64,21 @@ export class GroupCommit {
    * Resolves once the record is durable, and counted against the quota of its tenant.
    *
    * @param terms of the record's tenant
-   * @throws ApiError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much is waiting; `store_unavailable` when the write failed or
-   *   its outcome is unknown; `shutting_down` once `close` was called.
+   * @throws ApiError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits in all, or of
+   *   this tenant; `store_unavailable` when the write failed or its outcome is unknown; `shutting_down` once `close` was called.
    */
   accept(record: SegmentRecord, terms: EventTerms): Promise<void> {
     if (this.closed) return Promise.reject(new ApiError('shutting_down'));
     const used = this.spentQuotas.usedWithoutRoom(record, terms.monthlyEventLimit);
     if (used !== undefined) return Promise.reject(quotaExceeded(record, terms, used));
     const bytes = recordBytes(record);
-    // Alone, a record is always let in: a bound below the largest body must not refuse it for ever.
-    if (this.pendingBytes > 0 && this.pendingBytes + bytes > this.pendingBytesMax) {
+    const { tenantId } = record.scope;
+    const ofTenant = this.pendingBytesOfTenants.get(tenantId) ?? 0;
+    if (!this.hasRoom(bytes, ofTenant)) {
       return Promise.reject(new ApiError('ingest_backlog_full', { retryAfterS: 1 }));
     }
     this.pendingBytes += bytes;
+    this.pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
     this.waitingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.waiting.push({ record, terms, bytes, resolve, reject });
@@ -87,6 +91,23 @@ export class GroupCommit {
     this.closed = true;
     this.begin();
     while (this.flushing.size > 0) await Promise.all(this.flushing);
+  }
+
+  /** @param ofTenant bytes that the tenant has pending already */
+  private hasRoom(bytes: number, ofTenant: number): boolean {
+    // Alone, a record is always let in: a bound below the largest body must not refuse it for ever.
+    if (this.pendingBytes === 0) return true;
+    if (this.pendingBytes + bytes > this.pendingBytesMax) return false;
+    return ofTenant < tenantShare(this.pendingBytes, this.pendingBytesMax);
+  }
+
+  private release({ record, bytes }: Waiter): void {
+    const { tenantId } = record.scope;
+    const rest = (this.pendingBytesOfTenants.get(tenantId) ?? 0) - bytes;
+    if (rest < 0) throw new Error('more bytes of a tenant were released than were pending');
+    if (rest === 0) this.pendingBytesOfTenants.delete(tenantId);
+    else this.pendingBytesOfTenants.set(tenantId, rest);
+    this.pendingBytes -= bytes;
   }
 
   /** Requests that arrive in the same turn of the event loop share a segment. */
@@ -148,7 +169,7 @@ export class GroupCommit {
       for (const waiter of segment) waiter.reject(error);
       return;
     } finally {
-      for (const { bytes } of segment) this.pendingBytes -= bytes;
+      for (const waiter of segment) this.release(waiter);
     }
     for (const { index, used } of refusals) {
       const { record, terms, reject } = segment[index] as Waiter;

@@ -158,6 +158,7 @@ describe("the tenant's plan", () => {
           deferredEvents: 0,
           oldestReceivedAtMs: undefined,
         }),
+        tenantsHolding: async () => [],
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: api.clock,

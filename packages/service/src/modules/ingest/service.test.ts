@@ -31,6 +31,7 @@ function createIngest() {
         deferredEvents: 0,
         oldestReceivedAtMs: undefined,
       }),
+      tenantsHolding: async () => [],
     },
     publications: { isKnownPublished: () => true, read: async () => new Map() },
     clock: new ManualClock(NOW_S * 1000),
@@ -124,6 +125,7 @@ describe('IngestService', () => {
           deferredEvents: 0,
           oldestReceivedAtMs: undefined,
         }),
+        tenantsHolding: async () => [],
       },
       publications: {
         isKnownPublished: (_project, id) => id === 'ers_known',
@@ -155,6 +157,7 @@ describe('IngestService', () => {
       queue: {
         appendWithinQuota: async () => [],
         backlog: async () => ({ segments: 1, events, bytes: 1, deferredEvents: 0, oldestReceivedAtMs: 1 }),
+        tenantsHolding: async () => [],
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: new ManualClock(NOW_S * 1000),

@@ -11,7 +11,7 @@ import { GroupCommit } from './group-commit.js';
 import { EventCheck } from './validate.js';
 
 export interface IngestDeps {
-  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota' | 'backlog'>;
+  readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota' | 'backlog' | 'tenantsHolding'>;
   readonly publications: Pick<RuleSetPublications, 'isKnownPublished' | 'read'>;
   readonly clock: Clock;
   readonly admission: EventAdmission;
@@ -96,7 +96,7 @@ export class IngestService {
 
   /** @throws ApiError `ingest_backlog_full`, `no_entitlement` */
   private termsOf({ tenantId }: ProjectRef): EventTerms | Promise<EventTerms> {
-    this.gate.check();
+    this.gate.check(tenantId);
     const terms = this.deps.admission.termsOf(tenantId);
     return terms instanceof Promise ? terms.then(entitled) : entitled(terms);
   }

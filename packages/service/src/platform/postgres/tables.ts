@@ -497,6 +497,9 @@ export interface SegmentsTable {
   file_offset: number | null;
   file_crc32: number | null;
   deferred_tenant_id: string | null;
+  tenant_ids: Generated<string[]>;
+  tenant_event_counts: Generated<number[]>;
+  tenant_byte_counts: Generated<number[]>;
 }
 
 export interface SubjectRoutesTable {

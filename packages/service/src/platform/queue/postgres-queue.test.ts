@@ -206,6 +206,27 @@ describe.each(['its row', 'files'])('PostgresSegmentQueue with large segments in
       oldestReceivedAtMs: RECEIVED_AT_MS,
     });
   });
+
+  it('finds the tenants that hold much of it, by events, bytes or segments', async () => {
+    const of = (tenantId: string, each: SegmentRecord) => ({ ...each, scope: { ...each.scope, tenantId } });
+    await accept(of('ten_events', record('prj_a', 90)), of('ten_bytes', large('prj_b', 1)));
+    await accept(of('ten_bytes', record('prj_b', 1)), of('ten_events', record('prj_a', 10)));
+    for (let n = 0; n < 3; n += 1) await queue.append([of('ten_segments', record('prj_c', 1))]);
+    const none = { events: 1_000, bytes: 1_000_000, segments: 1_000 };
+    expect(await queue.tenantsHolding(none)).toEqual([]);
+    expect(await queue.tenantsHolding({ ...none, events: 100 })).toEqual(['ten_events']);
+    expect(await queue.tenantsHolding({ ...none, events: 101 })).toEqual([]);
+    expect(await queue.tenantsHolding({ ...none, bytes: 70_000 })).toEqual(['ten_bytes']);
+    expect(await queue.tenantsHolding({ ...none, segments: 3 })).toEqual(['ten_segments']);
+    await transaction(store.postgres, async (tx) => {
+      const claimed = await queue.claim(tx, 1_000);
+      await queue.putBack(
+        tx,
+        claimed.flatMap(({ records }) => records),
+      );
+    });
+    expect(await queue.tenantsHolding({ ...none, events: 100 })).toEqual(['ten_events']);
+  });
 });
 
 describe('a large segment in a file', () => {

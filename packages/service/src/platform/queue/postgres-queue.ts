@@ -10,8 +10,9 @@ import {
   type QuotaRefusal,
   quotaCharges,
 } from './event-quota.js';
-import type { Backlog, ClaimedSegment, SegmentQueue } from './queue.js';
+import type { Backlog, BacklogSize, ClaimedSegment, SegmentQueue } from './queue.js';
 import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
+import { countsOf } from './segment-counts.js';
 import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
 /** Without an answer for so long, an append counts as failed: its outcome is unknown. */
@@ -29,6 +30,9 @@ const SEGMENT_COLUMNS = [
   'event_count',
   'project_ids',
   'project_event_counts',
+  'tenant_ids',
+  'tenant_event_counts',
+  'tenant_byte_counts',
   'byte_count',
   'file_name',
   'file_offset',
@@ -198,6 +202,18 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     return { segments, events, bytes, deferredEvents: deferred, oldestReceivedAtMs: oldest ?? undefined };
   }
 
+  async tenantsHolding({ events, bytes, segments }: BacklogSize): Promise<string[]> {
+    const { rows } = await this.postgres.pool.query<{ tenant_id: string }>(
+      `select part.tenant_id from segments
+        cross join lateral unnest(tenant_ids, tenant_event_counts, tenant_byte_counts)
+          as part (tenant_id, event_count, byte_count)
+      group by part.tenant_id
+      having sum(part.event_count) >= $1::bigint or sum(part.byte_count) >= $2::bigint or count(*) >= $3::bigint`,
+      [events, bytes, segments],
+    );
+    return rows.map((row) => row.tenant_id);
+  }
+
   /** Deletes the files of segments that have left the queue. */
   async sweepFiles(): Promise<void> {
     await this.files?.sweep(async (fileNames) => {
@@ -267,21 +283,4 @@ function columnsOf(charges: readonly QuotaCharge[]): unknown[] {
     charges.map(({ eventCount }) => eventCount),
     charges.map(({ eventLimit }) => eventLimit),
   ];
-}
-
-/** What a segment's row says of its records. */
-function countsOf(records: readonly SegmentRecord[]): unknown[] {
-  if (records.length === 0) throw new RangeError('a segment needs at least one record');
-  let receivedAtMs = Number.POSITIVE_INFINITY;
-  let eventCount = 0;
-  const eventsByProject = new Map<string, number>();
-  for (const record of records) {
-    const { projectId } = record.scope;
-    receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
-    eventCount += record.eventCount;
-    // What is rated anew was accepted and counted before.
-    const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
-    eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
-  }
-  return [receivedAtMs, eventCount, [...eventsByProject.keys()], [...eventsByProject.values()]];
 }

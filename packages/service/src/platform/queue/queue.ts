@@ -12,11 +12,15 @@ export interface ClaimedSegment {
   readonly problem?: SegmentFormatError;
 }
 
-/** What waits in the queue. */
-export interface Backlog {
+/** How much of the queue something takes. */
+export interface BacklogSize {
   readonly segments: number;
   readonly events: number;
   readonly bytes: number;
+}
+
+/** What waits in the queue. */
+export interface Backlog extends BacklogSize {
   /** Those of the events that wait behind their own tenant's. */
   readonly deferredEvents: number;
   /** Undefined when nothing waits. */
@@ -49,4 +53,6 @@ export interface SegmentQueue<Tx> {
   /** As `claim`, of the deferred requests of one tenant. */
   claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;
+  /** The tenants of which at least so many events, bytes, or segments with a request of theirs wait. */
+  tenantsHolding(size: BacklogSize): Promise<string[]>;
 }
