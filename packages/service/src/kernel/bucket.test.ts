@@ -1,8 +1,9 @@
+import { Temporal } from '@js-temporal/polyfill';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   automaticBucket,
-  BUCKET_LADDER_S,
+  BUCKET_LADDER,
   bucketStart,
   bucketStarts,
   formatBucketSize,
@@ -13,6 +14,8 @@ import {
 
 const DAY_S = 86_400;
 const unix = (iso: string): number => Date.parse(iso) / 1_000;
+
+const SECONDS_OF_LADDER = BUCKET_LADDER.filter((size) => typeof size === 'number');
 
 const ZONES = [
   ...[
@@ -95,12 +98,28 @@ describe('bucket sizes as text', () => {
       '1e3s',
       '1M',
       '1w',
-      '1mo',
     ],
     ...['auto', 'none', '1h30m', '3651d', '999999999d', '9999999999s', `${'9'.repeat(1_000)}m`, '١m'],
   ])('refuses %j', (text) => {
     expect(parseBucketSize(text)).toBeUndefined();
   });
+
+  it.each([
+    ['1mo', 1],
+    ['3mo', 3],
+    ['12mo', 12],
+    ['120mo', 120],
+  ])('%s', (text, months) => {
+    expect(parseBucketSize(text)).toEqual({ months });
+    expect(formatBucketSize({ months })).toBe(text);
+  });
+
+  it.each(['0mo', '121mo', '-1mo', '1.5mo', '1 mo', '1MO', '1M', 'mo'])(
+    '%s is no number of months',
+    (text) => {
+      expect(parseBucketSize(text)).toBeUndefined();
+    },
+  );
 
   it('come back as they were', () => {
     fc.assert(
@@ -148,7 +167,12 @@ describe('raiseBucket', () => {
     ['3h', 365 * DAY_S, '6h'],
     ['1m', 365 * DAY_S, '6h'],
     ['1m', 3_650 * DAY_S, '7d'],
-    ['1m', 20 * 3_650 * DAY_S, '49d'],
+    ['1m', 30 * 365 * DAY_S, '1mo'],
+    ['1d', 100 * 365 * DAY_S, '1mo'],
+    ['1m', 20 * 3_650 * DAY_S, '2mo'],
+    ['40d', 20 * 3_650 * DAY_S, '2mo'],
+    ['1mo', 30 * DAY_S, '1mo'],
+    ['3mo', 20 * 3_650 * DAY_S, '3mo'],
     ['30s', 60, '1m'],
     ['90s', 3_600, '5m'],
     ['8d', 30 * DAY_S, '8d'],
@@ -161,7 +185,7 @@ describe('raiseBucket', () => {
   it('never draws more than 1,500 points, and raises only for that', () => {
     const time = fc.integer({ min: unix('2016-01-01T00:00:00Z'), max: unix('2035-01-01T00:00:00Z') });
     const sizes = fc.oneof(
-      fc.constantFrom(...BUCKET_LADDER_S),
+      fc.constantFrom(...SECONDS_OF_LADDER),
       fc.integer({ min: 1, max: 3_000 }).map((n) => n * 60),
     );
     fc.assert(
@@ -174,8 +198,8 @@ describe('raiseBucket', () => {
           const raised = raiseBucket(size, at, at + length, zone);
           expect(bucketStarts(at, at + length, raised, zone).length).toBeLessThanOrEqual(1_500);
           if (raised === size) return;
-          expect(BUCKET_LADDER_S).toContain(raised);
-          expect(raised).toBeGreaterThan(size);
+          expect(BUCKET_LADDER).toContain(raised);
+          if (typeof raised === 'number') expect(raised).toBeGreaterThan(size);
           if (length / size < 3_000)
             expect(bucketStarts(at, at + length, size, zone).length).toBeGreaterThan(1_500);
         },
@@ -222,10 +246,42 @@ describe('days that are not 24 hours from midnight', () => {
   });
 });
 
+describe('calendar months', () => {
+  const startOf = (text: string) => Temporal.ZonedDateTime.from(text).epochMilliseconds / 1_000;
+
+  it('begin on the first of the month where the clock is, whatever its length and whenever clocks change', () => {
+    const zone = 'America/New_York';
+    const [fromS, toS] = [startOf(`2024-01-31T23:59:59[${zone}]`), startOf(`2024-04-01T00:00:01[${zone}]`)];
+    const starts = ['2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01'].map((day) =>
+      startOf(`${day}[${zone}]`),
+    );
+    expect(bucketStarts(fromS, toS, { months: 1 }, zone)).toEqual(starts);
+    // 29 days, and a month of 31 that lacks an hour.
+    expect((starts[2] ?? 0) - (starts[1] ?? 0)).toBe(29 * DAY_S);
+    expect((starts[3] ?? 0) - (starts[2] ?? 0)).toBe(31 * DAY_S - 3_600);
+  });
+
+  it.each(ZONES)('%s: are those of another calendar', (timezone) => {
+    const time = fc.integer({ min: unix('1975-01-01T00:00:00Z'), max: unix('2036-01-01T00:00:00Z') });
+    fc.assert(
+      fc.property(time, fc.constantFrom(1, 1, 3, 12), (atS, months) => {
+        const local = Temporal.Instant.fromEpochMilliseconds(atS * 1_000).toZonedDateTimeISO(timezone);
+        const first = local.toPlainDate().with({ day: 1 });
+        const start = first.subtract({ months: (12 * (first.year - 1970) + first.month - 1) % months });
+        const startS = (date: Temporal.PlainDate) =>
+          date.toZonedDateTime({ timeZone: timezone }).epochMilliseconds / 1_000;
+        expect(bucketStart(atS, { months }, timezone)).toBe(startS(start));
+        expect(nextBucketStart(atS, { months }, timezone)).toBe(startS(start.add({ months })));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
 describe('in every zone', () => {
   const time = fc.integer({ min: unix('2016-01-01T00:00:00Z'), max: unix('2036-01-01T00:00:00Z') });
   const size = fc.oneof(
-    fc.constantFrom(...BUCKET_LADDER_S, 4 * 3_600, 2 * DAY_S, 30 * DAY_S, 36 * 3_600),
+    fc.constantFrom(...SECONDS_OF_LADDER, 4 * 3_600, 2 * DAY_S, 30 * DAY_S, 36 * 3_600),
     fc.integer({ min: 1, max: 10 * DAY_S }),
   );
 

@@ -1,4 +1,5 @@
 import { ANALYSIS_POINTS_MAX } from '@tollgate/contract';
+import { calendarMonthsAt } from './period.js';
 import { DAY_S, zoneOf } from './timezone.js';
 
 export { isTimezone } from './timezone.js';
@@ -7,7 +8,8 @@ export { isTimezone } from './timezone.js';
  * Buckets cut time into the points of a chart, aligned to the local calendar of a timezone:
  * - one shorter than a day is counted in elapsed time from the start of its local day, and the last of a day ends with
  *   the day, so that a day of 23 or 25 hours, or a size that does not divide a day, leaves no gap and no overlap;
- * - one of a day or more is counted in wall time from Monday 1970-01-05 00:00, so that 7d is the week from Monday.
+ * - one of a day or more is counted in wall time from Monday 1970-01-05 00:00, so that 7d is the week from Monday;
+ * - one of months is counted in calendar months from January 1970, so that 12mo is the year.
  * All times are Unix seconds; ranges include `fromS` and exclude `toS`.
  */
 
@@ -16,11 +18,18 @@ const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
 const MONDAY_S = 4 * DAY_S;
 const BUCKET_SIZE_S_MAX = 3_650 * DAY_S;
+/** Months of a bucket at most: ten years, as of one in seconds. */
+const BUCKET_MONTHS_MAX = 120;
+/** What a month takes on average: 400 years have 4,800 of them. */
+const MONTH_S = (146_097 * DAY_S) / 4_800;
 /** More starts than any chart has points; a list of them is refused past it. */
 const BUCKET_STARTS_MAX = 100_000;
 
-/** The sizes that a too small bucket is raised to, in seconds: 1m 5m 15m 30m 1h 2h 4h 6h 12h 1d 7d. */
-export const BUCKET_LADDER_S: readonly number[] = [
+/** How long a bucket is: seconds, or calendar months of its timezone. */
+export type BucketSize = number | { readonly months: number };
+
+/** The sizes that a too small bucket is raised to: 1m 5m 15m 30m 1h 2h 4h 6h 12h 1d 7d 1mo. */
+export const BUCKET_LADDER: readonly BucketSize[] = [
   MINUTE_S,
   5 * MINUTE_S,
   15 * MINUTE_S,
@@ -32,22 +41,30 @@ export const BUCKET_LADDER_S: readonly number[] = [
   12 * HOUR_S,
   DAY_S,
   WEEK_S,
+  { months: 1 },
 ];
 
 const UNITS_S = { d: DAY_S, h: HOUR_S, m: MINUTE_S, s: 1 } as const;
 type Unit = keyof typeof UNITS_S;
 
-/** Seconds of a positive duration such as `90s`, `15m`, `2h`, `3d`, up to ten years; undefined for anything else. */
-export function parseBucketSize(text: string): number | undefined {
+/** Reads a positive duration such as `90s`, `15m`, `2h`, `3d`, `1mo`, up to ten years; undefined for anything else. */
+export function parseBucketSize(text: string): BucketSize | undefined {
+  const [, digits] = /^([1-9][0-9]{0,2})mo$/.exec(text) ?? [];
+  if (digits !== undefined) {
+    const months = Number(digits);
+    return months <= BUCKET_MONTHS_MAX ? { months } : undefined;
+  }
   const match = /^([1-9][0-9]{0,8})([smhd])$/.exec(text);
   if (match === null) return undefined;
   const sizeS = Number(match[1]) * UNITS_S[match[2] as Unit];
   return sizeS <= BUCKET_SIZE_S_MAX ? sizeS : undefined;
 }
 
-/** The duration in its largest whole unit: 3600 is `1h`, 5400 is `90m`, 604800 is `7d`. */
-export function formatBucketSize(sizeS: number): string {
-  assertSize(sizeS);
+/** The duration in its largest whole unit: 3600 is `1h`, 5400 is `90m`, 604800 is `7d`; months are `1mo`. */
+export function formatBucketSize(size: BucketSize): string {
+  assertSize(size);
+  if (typeof size !== 'number') return `${size.months}mo`;
+  const sizeS = size;
   for (const [unit, unitS] of Object.entries(UNITS_S)) {
     if (sizeS % unitS === 0) return `${sizeS / unitS}${unit}`;
   }
@@ -70,41 +87,46 @@ export function automaticBucket(fromS: number, toS: number, timezone: string): n
 
 /**
  * The size itself, or, when it would cut the range into more than 1,500 points or not into whole minutes, the next of
- * the ladder that does not; past the ladder, whole weeks.
+ * the ladder that does not; past the ladder, as many months as it takes.
  */
-export function raiseBucket(sizeS: number, fromS: number, toS: number, timezone: string): number {
-  assertSize(sizeS);
-  if (isDrawable(sizeS, fromS, toS, timezone)) return sizeS;
-  for (const stepS of BUCKET_LADDER_S) {
-    if (stepS > sizeS && isDrawable(stepS, fromS, toS, timezone)) return stepS;
+export function raiseBucket(size: BucketSize, fromS: number, toS: number, timezone: string): BucketSize {
+  assertSize(size);
+  if (isDrawable(size, fromS, toS, timezone)) return size;
+  const sizeS = usualLengthS(size);
+  for (const step of BUCKET_LADDER) {
+    if (usualLengthS(step) > sizeS && isDrawable(step, fromS, toS, timezone)) return step;
   }
-  let weeksS = Math.ceil(Math.max(sizeS, (toS - fromS) / ANALYSIS_POINTS_MAX) / WEEK_S) * WEEK_S;
-  while (!isDrawable(weeksS, fromS, toS, timezone)) weeksS += WEEK_S;
-  return weeksS;
+  let months = Math.ceil(Math.max(sizeS, (toS - fromS) / ANALYSIS_POINTS_MAX) / MONTH_S);
+  while (!isDrawable({ months }, fromS, toS, timezone)) months++;
+  return { months };
+}
+
+function usualLengthS(size: BucketSize): number {
+  return typeof size === 'number' ? size : size.months * MONTH_S;
 }
 
 /** History is kept by the minute, so a bucket is made of whole minutes. */
-function isDrawable(sizeS: number, fromS: number, toS: number, timezone: string): boolean {
-  if (sizeS % MINUTE_S !== 0) return false;
-  // Spares counting the points of sizes that are far too small.
-  if ((toS - fromS) / sizeS > ANALYSIS_POINTS_MAX + 1) return false;
-  return countBuckets(sizeS, fromS, toS, timezone) <= ANALYSIS_POINTS_MAX;
+function isDrawable(size: BucketSize, fromS: number, toS: number, timezone: string): boolean {
+  if (typeof size === 'number' && size % MINUTE_S !== 0) return false;
+  // Spares counting the points of sizes that are far too small. Months are not all as long as usual.
+  if ((toS - fromS) / usualLengthS(size) > ANALYSIS_POINTS_MAX + 2) return false;
+  return countBuckets(size, fromS, toS, timezone) <= ANALYSIS_POINTS_MAX;
 }
 
-function countBuckets(sizeS: number, fromS: number, toS: number, timezone: string): number {
+function countBuckets(size: BucketSize, fromS: number, toS: number, timezone: string): number {
   const zone = zoneOf(timezone);
   let count = 0;
   let atS = fromS;
   while (atS < toS) {
-    if (sizeS < DAY_S) {
+    if (typeof size === 'number' && size < DAY_S) {
       const dayS = zone.dayStart(atS);
       const nextDayS = zone.nextDayStart(atS);
       const lastS = Math.min(toS, nextDayS) - 1;
-      count += Math.floor((lastS - dayS) / sizeS) - Math.floor((atS - dayS) / sizeS) + 1;
+      count += Math.floor((lastS - dayS) / size) - Math.floor((atS - dayS) / size) + 1;
       atS = nextDayS;
     } else {
       count++;
-      atS = nextBucketStart(atS, sizeS, timezone);
+      atS = nextBucketStart(atS, size, timezone);
     }
   }
   return count;
@@ -114,38 +136,41 @@ function countBuckets(sizeS: number, fromS: number, toS: number, timezone: strin
  * The start of the bucket that holds the instant.
  * @throws RangeError for what is no timezone or no size, and for times outside 1902 to 2242
  */
-export function bucketStart(atS: number, sizeS: number, timezone: string): number {
-  assertSize(sizeS);
+export function bucketStart(atS: number, size: BucketSize, timezone: string): number {
+  assertSize(size);
   const zone = zoneOf(timezone);
-  if (sizeS === DAY_S) return zone.dayStart(atS);
-  if (sizeS > DAY_S) return zone.periodStart(atS, sizeS, MONDAY_S);
+  if (typeof size !== 'number') return calendarMonthsAt(zone, size.months, atS).startS;
+  if (size === DAY_S) return zone.dayStart(atS);
+  if (size > DAY_S) return zone.periodStart(atS, size, MONDAY_S);
   const dayS = zone.dayStart(atS);
-  return dayS + Math.floor((atS - dayS) / sizeS) * sizeS;
+  return dayS + Math.floor((atS - dayS) / size) * size;
 }
 
 /** The start of the bucket after the one that holds the instant, which is where that one ends. */
-export function nextBucketStart(atS: number, sizeS: number, timezone: string): number {
-  assertSize(sizeS);
+export function nextBucketStart(atS: number, size: BucketSize, timezone: string): number {
+  assertSize(size);
   const zone = zoneOf(timezone);
-  if (sizeS >= DAY_S) return zone.nextPeriodStart(atS, sizeS, MONDAY_S);
-  return Math.min(bucketStart(atS, sizeS, timezone) + sizeS, zone.nextDayStart(atS));
+  if (typeof size !== 'number') return calendarMonthsAt(zone, size.months, atS).endS;
+  if (size >= DAY_S) return zone.nextPeriodStart(atS, size, MONDAY_S);
+  return Math.min(bucketStart(atS, size, timezone) + size, zone.nextDayStart(atS));
 }
 
 /**
  * The starts of all buckets that hold some of the range, rising. The first may lie before `fromS`.
  * @throws RangeError past 100,000
  */
-export function bucketStarts(fromS: number, toS: number, sizeS: number, timezone: string): number[] {
+export function bucketStarts(fromS: number, toS: number, size: BucketSize, timezone: string): number[] {
   const starts: number[] = [];
   if (fromS >= toS) return starts;
-  for (let atS = bucketStart(fromS, sizeS, timezone); atS < toS; ) {
+  for (let atS = bucketStart(fromS, size, timezone); atS < toS; ) {
     if (starts.length === BUCKET_STARTS_MAX) throw new RangeError('the range has too many buckets');
     starts.push(atS);
-    atS = nextBucketStart(atS, sizeS, timezone);
+    atS = nextBucketStart(atS, size, timezone);
   }
   return starts;
 }
 
-function assertSize(sizeS: number): void {
-  if (!Number.isInteger(sizeS) || sizeS < 1) throw new RangeError(`${sizeS} seconds are no bucket size`);
+function assertSize(size: BucketSize): void {
+  const [count, unit] = typeof size === 'number' ? [size, 'seconds'] : [size.months, 'months'];
+  if (!Number.isInteger(count) || count < 1) throw new RangeError(`${count} ${unit} are no bucket size`);
 }

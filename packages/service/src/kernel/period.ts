@@ -116,7 +116,7 @@ function calendarWindow(
       };
     }
     case 'month':
-      return stepAt((index) => zone.instantOf(monthsLater(0, index)), monthOf(zone.wallTime(atS)), atS);
+      return calendarMonthsAt(zone, 1, atS);
   }
 }
 
@@ -154,7 +154,11 @@ function anchoredWindow(
 }
 
 /** The step that holds the instant, of steps that begin at rising boundaries; looked for around a guess. */
-function stepAt(boundary: (index: number) => number, guess: number, atS: number): TimeWindow {
+function stepAt(
+  boundary: (index: number) => number,
+  guess: number,
+  atS: number,
+): { startS: number; endS: number } {
   let index = guess;
   while (boundary(index) > atS) index--;
   let startS = boundary(index);
@@ -164,6 +168,15 @@ function stepAt(boundary: (index: number) => number, guess: number, atS: number)
     startS = endS;
     index++;
   }
+}
+
+/**
+ * The whole calendar months of a timezone that an instant lies in, `count` at a time: one, a quarter of a year, a year. They
+ * are counted from January 1970 on.
+ */
+export function calendarMonthsAt(zone: Zone, count: number, atS: number): { startS: number; endS: number } {
+  const guess = Math.floor(monthOf(zone.wallTime(atS)) / count);
+  return stepAt((index) => zone.instantOf(monthsLater(0, index * count)), guess, atS);
 }
 
 /** Months since January 1970 of a wall time. */

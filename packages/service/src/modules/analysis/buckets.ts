@@ -24,10 +24,10 @@ const TOTALS = 'none';
  */
 export function chooseBuckets(asked = AUTOMATIC, from: number, to: number, timezone: string): Bucketing {
   if (asked === TOTALS) return { text: TOTALS, starts: [] };
-  const askedS = asked === AUTOMATIC ? automaticBucket(from, to, timezone) : parseBucketSize(asked);
-  if (askedS === undefined) {
-    throw invalidRequest('bucket_size', 'must be auto, none, or a positive duration such as 1m, 2h, 3d');
+  const wanted = asked === AUTOMATIC ? automaticBucket(from, to, timezone) : parseBucketSize(asked);
+  if (wanted === undefined) {
+    throw invalidRequest('bucket_size', 'must be auto, none, or a positive duration such as 1m, 2h, 3d, 1mo');
   }
-  const sizeS = raiseBucket(askedS, from, to, timezone);
-  return { text: formatBucketSize(sizeS), starts: bucketStarts(from, to, sizeS, timezone) };
+  const size = raiseBucket(wanted, from, to, timezone);
+  return { text: formatBucketSize(size), starts: bucketStarts(from, to, size, timezone) };
 }

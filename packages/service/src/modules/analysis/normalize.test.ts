@@ -78,6 +78,8 @@ describe('normalizeQuery', () => {
     ['an explicit size', DAY_S, '2h', '2h'],
     ['an explicit size too small', 2 * DAY_S, '1m', '5m'],
     ['totals', DAY_S, 'none', 'none'],
+    ['months', 90 * DAY_S, '1mo', '1mo'],
+    ['a range too long for weeks, raised', 54 * 365 * DAY_S, '1d', '1mo'],
   ])('cuts %s', (_, lengthS, bucketSize, text) => {
     const { buckets } = normalized({
       time_range: { from: NOW_S - lengthS, to: NOW_S },
@@ -95,6 +97,7 @@ describe('normalizeQuery', () => {
     ['timezone', { timezone: 'Local' }],
     ['timezone', { timezone: 'Mars/Olympus' }],
     ['bucket_size', { bucket_size: '0m' }],
+    ['bucket_size', { bucket_size: '1M' }],
     ['bucket_size', { bucket_size: '-1h' }],
     ['bucket_size', { bucket_size: 'hourly' }],
     ['group_by', { group_by: ['a', 'b', 'c', 'd', 'e'] }],

@@ -6,7 +6,7 @@ import {
   type Measure,
 } from '@tollgate/contract';
 import fc from 'fast-check';
-import { bucketStart } from '../../kernel/bucket.js';
+import { type BucketSize, bucketStart } from '../../kernel/bucket.js';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { usageItem, usageRow } from '../../testing/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
@@ -82,7 +82,22 @@ export const queryArbitrary: fc.Arbitrary<AnalysisQuery> = fc
     zone: fc.constantFrom(...ZONES),
     fromS: fc.integer({ min: -DAY_S, max: DAY_S }),
     lengthS: fc.integer({ min: 1, max: 2 * DAY_S }),
-    bucketSize: fc.constantFrom('auto', 'none', '1m', '5m', '7m', '15m', '1h', '4h', '5h', '1d', '2d', '7d'),
+    bucketSize: fc.constantFrom(
+      'auto',
+      'none',
+      '1m',
+      '5m',
+      '7m',
+      '15m',
+      '1h',
+      '4h',
+      '5h',
+      '1d',
+      '2d',
+      '7d',
+      '1mo',
+      '3mo',
+    ),
     groupBy: fc.uniqueArray(fc.constantFrom('model', '__proto__', "it's", 'subject_type', 'subject_id'), {
       maxLength: 3,
     }),
@@ -244,7 +259,8 @@ function dimensionValue(row: UsageEventRow, name: string): string | undefined {
   return row.dimensions.get(name);
 }
 
-function sizeOf(text: string): number | undefined {
+function sizeOf(text: string): BucketSize | undefined {
+  if (text.endsWith('mo')) return { months: Number.parseInt(text, 10) };
   const units: Record<string, number> = { m: 60, h: HOUR_S, d: DAY_S };
   return text === 'none' ? undefined : Number.parseInt(text, 10) * (units[text.at(-1) ?? ''] ?? 1);
 }

@@ -14,7 +14,7 @@ const CLOCK = new ManualClock(1_760_000_000_000);
 const METRICS = ['llm.tokens', 'llm.calls'];
 /** Many queries, on machines that may be busy. */
 const TIMEOUT_MS = 180_000;
-const BUCKET_SIZES = ['none', 'auto', '1m', '7m', '15m', '45m', '1h', '5h', '12h', '1d', '3d', '7d'];
+const BUCKET_SIZES = ['none', 'auto', '1m', '7m', '15m', '45m', '1h', '5h', '12h', '1d', '3d', '7d', '1mo'];
 
 let store: TestClickHouse;
 let events: UsageEventRow[];

@@ -41,7 +41,7 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
   const bucketSize = asked.bucket_size ?? AUTOMATIC;
   // A chart is a series: unlike a query it cannot ask for totals.
   if (bucketSize !== AUTOMATIC && parseBucketSize(bucketSize) === undefined) {
-    throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d');
+    throw invalidRequest('bucket_size', 'must be auto or a positive duration such as 1m, 2h, 3d, 1mo');
   }
   const query = normalizeQuery({ ...asked, time_range: { last_seconds: BOARD_TIME_RANGE_DEFAULT_S } }, nowS);
   // Without dimensions it would cut the series short.

@@ -27,7 +27,7 @@ const query: fc.Arbitrary<AnalysisQuery> = fc
   .record({
     time_range: range,
     timezone: fc.constantFrom('UTC', 'America/New_York', 'Asia/Kathmandu'),
-    bucket_size: fc.constantFrom('auto', 'none', '1m', '7m', '15m', '1h', '5h', '1d', '7d'),
+    bucket_size: fc.constantFrom('auto', 'none', '1m', '7m', '15m', '1h', '5h', '1d', '7d', '1mo'),
     group_by: fc.subarray(['model', 'subject_id', 'subject_type', 'absent']),
     limit: fc.constantFrom(undefined, undefined, 1, 2),
     of: fc.constantFrom<Pick<AnalysisQuery, 'metrics' | 'split_by' | 'measures'>[]>(
