@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { TollgateClient } from '@tollgate/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sampleCall, seededRandom } from '../packages/service/src/main/demo/sample-traffic.js';
-import { type DemoTenant, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
+import { type DemoTenant, demoBoardId, ensureDemoTenant } from '../packages/service/src/main/demo/tenant.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -46,11 +46,17 @@ it('has a board whose every chart shows something, and gets no second one at the
   expect(again).toEqual({ tenant: first.tenant, isNew: false });
   const { boards } = await project.boards.list();
   expect(boards.map(({ board }) => board.name)).toEqual(['LLM usage']);
+  expect(await demoBoardId(service.url, first.tenant)).toBe(boards[0]?.board.report_id);
   const charts = boards.flatMap((each) => each.charts);
   expect(charts.length).toBeGreaterThanOrEqual(4);
   for (const { title, query } of charts) {
     const { rows } = await project.analysis.query({ ...query, time_range: { last_seconds: 3_600 } });
     expect([title, rows.length]).not.toEqual([title, 0]);
+    // One series of money, or one for each group: what tokens it is for is not told apart.
+    if (!title.startsWith('Cost')) continue;
+    expect([title, new Set(rows.map(({ metric }) => metric))]).toEqual([title, new Set([null])]);
+    const series = rows.map(({ bucket, currency, group }) => JSON.stringify([bucket, currency, group]));
+    expect(new Set(series).size).toBe(rows.length);
   }
 });
 

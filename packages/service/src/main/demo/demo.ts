@@ -10,7 +10,7 @@ import { type Service, startService } from '../service.js';
 import { aborted, stopSignal } from '../signals.js';
 import { StartError } from '../start-error.js';
 import { resetEmbeddedStores } from '../stores.js';
-import { type DemoTenant, ensureDemoTenant } from './tenant.js';
+import { type DemoTenant, demoBoardId, ensureDemoTenant } from './tenant.js';
 import { historyQueryable, sendHistory, sendLiveTraffic } from './traffic.js';
 
 /**
@@ -41,7 +41,8 @@ export async function demo(configured: Config, { reset }: { reset: boolean }): P
   });
   const traffic = new AbortController();
   const sending = sendLiveTraffic(url, tenant, systemClock, traffic.signal);
-  welcome(service, url, tenant, (performance.now() - startedAt) / 1_000);
+  const boardId = await demoBoardId(url, tenant).catch(() => undefined);
+  welcome(service, url, { tenant, boardId }, (performance.now() - startedAt) / 1_000);
   void aborted(stopping).then(() => say('stopping …'));
   void Promise.race([aborted(stopping), service.failure]).then(() => traffic.abort());
   const exitCode = await runUntil(service, stopping, (reason) => console.error(`tollgate: ${reason}`));
@@ -78,13 +79,26 @@ function say(text: string): void {
   console.log(`tollgate: ${text}`);
 }
 
-function welcome({ serviceKey, places }: Service, url: string, tenant: DemoTenant, seconds: number): void {
+interface Opened {
+  readonly tenant: DemoTenant;
+  readonly boardId: string | undefined;
+}
+
+/** Where a browser is signed in to the demo and sees its board. */
+export function demoLink(url: string, { tenant: { key, projectId }, boardId }: Opened): string {
+  const from =
+    boardId === undefined ? '' : `?from=${encodeURIComponent(`/p/${projectId}/boards/${boardId}`)}`;
+  return `${url}/sign-in${from}#key=${key}`;
+}
+
+function welcome({ serviceKey, places }: Service, url: string, opened: Opened, seconds: number): void {
+  const { tenant } = opened;
   const project = `${url}/v1/projects/${tenant.projectId}`;
   const lines = [
     '',
     `Tollgate demo is ready (${seconds.toFixed(1)} s). Live LLM traffic is flowing.`,
     '',
-    `  Open         ${url}/sign-in#key=${tenant.key}`,
+    `  Open         ${demoLink(url, opened)}`,
     `  API          ${url}/docs`,
     `  API key      ${tenant.key}`,
     `  Service key  ${serviceKey.file ?? 'as configured'}`,
@@ -110,7 +124,7 @@ function welcome({ serviceKey, places }: Service, url: string, tenant: DemoTenan
     '',
     `  curl -s ${project}/analysis/query \\`,
     `    -H 'Authorization: Bearer ${tenant.key}' -H 'Content-Type: application/json' -H 'Accept: text/csv' \\`,
-    `    -d '{"metrics": ["llm.input_tokens", "llm.output_tokens"], "time_range": {"last_seconds": 86400}, "bucket_size": "none", "group_by": ["model"]}'`,
+    `    -d '{"split_by": [], "time_range": {"last_seconds": 86400}, "bucket_size": "none", "group_by": ["model"]}'`,
     '',
     'Stop with Ctrl-C. Your data stays; `npm start -- --reset` begins anew.',
     '',

@@ -7,9 +7,11 @@ export const SAMPLE_BOARD: CreateBoardBody = {
   default_time_range_seconds: 86_400,
 };
 
-const metrics = [...SAMPLE_METRICS];
 /** Every call has exactly one charge item of this metric: counting those counts calls. */
 const ONE_PER_CALL = ['llm.output_tokens'];
+
+/** Adds up what calls cost, whichever tokens it is for. */
+const ALL_METRICS = { split_by: [] };
 
 /** In their order on the board. */
 export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
@@ -20,14 +22,14 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
     size: 'full',
     group_by: ['model'],
     measures: ['amount'],
-    metrics,
+    ...ALL_METRICS,
   },
   {
     title: 'Tokens by kind',
     description: 'Fresh and cached input, and output.',
     chart_type: 'area',
     measures: ['quantity'],
-    metrics,
+    metrics: [...SAMPLE_METRICS],
   },
   {
     title: 'Requests by model',
@@ -36,6 +38,6 @@ export const SAMPLE_CHARTS: readonly Omit<ChartInput, 'board_id'>[] = [
     measures: ['item_count'],
     metrics: ONE_PER_CALL,
   },
-  { title: 'Cost in total', chart_type: 'line', measures: ['amount'], metrics },
-  { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], metrics },
+  { title: 'Cost in total', chart_type: 'line', measures: ['amount'], ...ALL_METRICS },
+  { title: 'Cost by region', chart_type: 'bar', group_by: ['region'], measures: ['amount'], ...ALL_METRICS },
 ];

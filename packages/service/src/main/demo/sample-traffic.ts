@@ -48,6 +48,18 @@ export function sampleCall(sequence: number, random: () => number): Record<strin
   return broken;
 }
 
+/** Calls per second at the busiest hour, on average. */
+const CALLS_PER_SECOND = 1;
+
+/** How many calls a second has, in the history as in live traffic: chance, around what the time of day asks for. */
+export function callsInSecond(unixSeconds: number, random: () => number): number {
+  // The number of events of a Poisson process, by Knuth's multiplication of uniform numbers.
+  const limit = Math.exp(-CALLS_PER_SECOND * dailyRhythm(unixSeconds));
+  let calls = 0;
+  for (let product = random(); product > limit; product *= random()) calls += 1;
+  return calls;
+}
+
 /** Calls per second at an hour of the day, as a share of the busiest: quiet at night, busy in the afternoon. */
 export function dailyRhythm(unixSeconds: number): number {
   const hour = (unixSeconds % 86_400) / 3_600;

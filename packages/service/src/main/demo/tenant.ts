@@ -40,6 +40,12 @@ function readState(file: string): DemoTenant | undefined {
   }
 }
 
+/** Returns the id of the board that the demo opens with; undefined where it was deleted. */
+export async function demoBoardId(url: string, { key, projectId }: DemoTenant): Promise<string | undefined> {
+  const { boards } = await new TollgateClient({ baseUrl: url, apiKey: key }).project(projectId).boards.list();
+  return boards[0]?.board.report_id;
+}
+
 async function createDemoTenant(url: string, serviceKey: string): Promise<DemoTenant> {
   const post = async <Created>(path: string, body: object): Promise<Created> => {
     const response = await fetch(url + path, {

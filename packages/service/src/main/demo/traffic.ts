@@ -2,14 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchIngestItem } from '@tollgate/contract';
 import { TollgateClient } from '@tollgate/sdk';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { dailyRhythm, sampleCall, seededRandom } from './sample-traffic.js';
+import { callsInSecond, sampleCall, seededRandom } from './sample-traffic.js';
 import type { DemoTenant } from './tenant.js';
 
 const HISTORY_SECONDS = 86_400;
-const HISTORY_EVENTS = 20_000;
 const HISTORY_BATCH_EVENTS = 2_000;
-/** Live events at the busiest hour. */
-const LIVE_EVENTS_PER_SECOND = 12;
 const RETRY_MS = 1_000;
 
 const SOURCE = 'demo-gateway';
@@ -22,9 +19,10 @@ export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock)
   const random = seededRandom(1);
   const now = unixSeconds(clock);
   const events: BatchIngestItem[] = [];
-  for (let sequence = 0; events.length < HISTORY_EVENTS; sequence += 1) {
-    const occurredAt = now - 1 - Math.floor(random() * HISTORY_SECONDS);
-    if (random() < dailyRhythm(occurredAt)) events.push(toItem(tenant, occurredAt, `h${sequence}`, random));
+  for (let second = now - HISTORY_SECONDS; second < now; second += 1) {
+    for (let calls = callsInSecond(second, random); calls > 0; calls -= 1) {
+      events.push(toItem(tenant, second, `h${events.length}`, random));
+    }
   }
   for (let from = 0; from < events.length; from += HISTORY_BATCH_EVENTS) {
     await project.batchIngest({ source: SOURCE, events: events.slice(from, from + HISTORY_BATCH_EVENTS) });
@@ -40,7 +38,7 @@ export async function historyQueryable(url: string, tenant: DemoTenant): Promise
     await delay(HISTORY_POLL_MS);
 }
 
-/** Sends calls once a second until the signal aborts. Retries under the same keys, so nothing counts twice. */
+/** Sends the calls of each second until the signal aborts. Retries under the same keys, so nothing counts twice. */
 export async function sendLiveTraffic(
   url: string,
   tenant: DemoTenant,
@@ -51,14 +49,20 @@ export async function sendLiveTraffic(
   const startedAt = unixSeconds(clock);
   const random = seededRandom(startedAt);
   let sequence = 0;
+  let second = startedAt;
   while (!signal.aborted) {
     const now = unixSeconds(clock);
-    const count = Math.max(1, Math.round(LIVE_EVENTS_PER_SECOND * dailyRhythm(now) * (0.6 + 0.8 * random())));
-    const events = Array.from({ length: count }, () => {
-      sequence += 1;
-      return toItem(tenant, now, `l${startedAt}-${sequence}`, random);
-    });
-    await sendUntilAccepted(() => project.batchIngest({ source: SOURCE, events }), signal);
+    const events: BatchIngestItem[] = [];
+    // A second that took longer than one is made up for: live traffic keeps the level of the history.
+    for (; second <= now; second += 1) {
+      for (let calls = callsInSecond(second, random); calls > 0; calls -= 1) {
+        sequence += 1;
+        events.push(toItem(tenant, second, `l${startedAt}-${sequence}`, random));
+      }
+    }
+    if (events.length > 0) {
+      await sendUntilAccepted(() => project.batchIngest({ source: SOURCE, events }), signal);
+    }
     await pause(1_000, signal);
   }
 }
