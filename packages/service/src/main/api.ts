@@ -160,7 +160,7 @@ function registerModules(
     pricingVersions: ruleSets.pricings,
   });
   registerExportRoutes(app, { clickhouse, history, metrics });
-  registerAnalysisRoutes(app, { clickhouse, history, clock });
+  registerAnalysisRoutes(app, { clickhouse, history, clock, names });
   const boards = createBoards({ postgres, clock, names });
   registerBoardRoutes(app, boards);
   const stopStreams = startStreams(app, stores, { ...parts, history, charts: boards.charts });

@@ -20,14 +20,12 @@ function csvOf(rows: AnalysisRow[], overrides: Partial<AnalysisResult> = {}, mar
     from: 0,
     to: 1,
     measures: ['item_count', 'quantity', 'amount'] as const,
-    split_by: ['metric'] as const,
     group_by: ['bucket', 'model'],
     rows,
     truncated: false,
-    warnings: [],
     ...overrides,
   };
-  return toCsv({ ...result, measures: [...result.measures], split_by: [...result.split_by] }, marksOther);
+  return toCsv({ ...result, measures: [...result.measures] }, marksOther);
 }
 
 it('writes a header and a line per row, numbers as they are', () => {

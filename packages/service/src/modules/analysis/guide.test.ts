@@ -11,6 +11,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import { registerAnalysisRoutes } from './index.js';
+import { namesOf } from './known-names.testing.js';
 
 const guide = readGuide('analysis');
 
@@ -20,7 +21,12 @@ let store: TestClickHouse;
 beforeAll(async () => {
   store = await createTestClickHouse();
   api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock, history: everythingKept }),
+    registerAnalysisRoutes(app, {
+      clickhouse: store.clickhouse,
+      clock,
+      history: everythingKept,
+      names: namesOf(store.clickhouse),
+    }),
   );
   const amounts = { small: '1', large: '5', tiny: '0.25' };
   const { tenantId, projectId } = api;

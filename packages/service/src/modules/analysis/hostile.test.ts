@@ -11,6 +11,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import { registerAnalysisRoutes } from './index.js';
+import { namesOf } from './known-names.testing.js';
 
 const FROM_S = 1_750_000_000;
 const DAY_S = 86_400;
@@ -51,7 +52,12 @@ let url: string;
 beforeAll(async () => {
   store = await createTestClickHouse();
   api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, clock, history: everythingKept }),
+    registerAnalysisRoutes(app, {
+      clickhouse: store.clickhouse,
+      clock,
+      history: everythingKept,
+      names: namesOf(store.clickhouse),
+    }),
   );
   url = `/v1/projects/${api.projectId}/analysis/query`;
   const { tenantId, projectId } = api;

@@ -11,6 +11,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import { registerAnalysisRoutes } from './index.js';
+import { namesOf } from './known-names.testing.js';
 
 const FROM_S = 1_750_000_000;
 /** Nothing listens there. */
@@ -24,7 +25,12 @@ let metricsUrl: string;
 beforeAll(async () => {
   store = await createTestClickHouse();
   api = await createTestApi((app, { clock }) =>
-    registerAnalysisRoutes(app, { clickhouse: store.clickhouse, history: everythingKept, clock }),
+    registerAnalysisRoutes(app, {
+      clickhouse: store.clickhouse,
+      history: everythingKept,
+      clock,
+      names: namesOf(store.clickhouse),
+    }),
   );
   queryUrl = `/v1/projects/${api.projectId}/analysis/query`;
   metricsUrl = `/v1/projects/${api.projectId}/usage/metrics`;
@@ -122,6 +128,22 @@ describe('POST …/analysis/query', () => {
     expect(answer.json().rows).toEqual([
       { bucket: null, metric: 'llm.calls', unit: null, currency: null, group: {}, quantity: '1' },
     ]);
+  });
+
+  it('warns of metrics and dimensions that no usage has, and of no others', async () => {
+    const asked = {
+      ...query,
+      metrics: ['llm.tokens', 'llm.calls', 'llm.token'],
+      group_by: ['bucket', 'model', 'Model', 'subject_type'],
+      filters: { customer: { exists: false }, long: { exists: false }, subject_id: { not_in: ['x'] } },
+    };
+    const { json } = await api.call('POST', queryUrl, asked);
+    expect(json().warnings).toEqual([
+      { code: 'unknown_metric', name: 'llm.token', message: expect.stringContaining('`llm.token`') },
+      { code: 'unknown_dimension', name: 'Model', message: expect.stringContaining('`Model`') },
+      { code: 'unknown_dimension', name: 'customer', message: expect.stringContaining('`customer`') },
+    ]);
+    expect(json().rows).not.toEqual([]);
   });
 
   it('takes a dimension named __proto__ for any other', async () => {
@@ -280,7 +302,7 @@ describe('access', () => {
   it('answers 503 while ClickHouse is away', async () => {
     const clickhouse = connectClickHouse({ url: NOWHERE });
     const away = await createTestApi((app, { clock }) =>
-      registerAnalysisRoutes(app, { clickhouse, history: everythingKept, clock }),
+      registerAnalysisRoutes(app, { clickhouse, history: everythingKept, clock, names: namesOf(clickhouse) }),
     );
     try {
       const answer = await away.call('POST', `/v1/projects/${away.projectId}/analysis/query`, query);

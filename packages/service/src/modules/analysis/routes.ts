@@ -11,7 +11,9 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { App } from '../../platform/http/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { toCsv } from './csv.js';
+import type { KnownNames } from './known-names.js';
 import { usedMetrics } from './metrics-store.js';
+import { nameWarnings } from './name-warnings.js';
 import { marksOther } from './normalize.js';
 import { QueryQueue } from './query-queue.js';
 import { analyze } from './service.js';
@@ -20,13 +22,15 @@ export interface AnalysisDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
   readonly history: UsageHistory;
+  /** Which names the usage of a project has. */
+  readonly names: Pick<KnownNames, 'unknown'>;
 }
 
 const access = { kind: 'project', permission: 'analytics:read' } as const;
 const Params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Analysis queries, and the metrics that can be asked for. */
-export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }: AnalysisDeps): void {
+export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, names }: AnalysisDeps): void {
   const queue = new QueryQueue();
   app.route({
     method: 'POST',
@@ -40,6 +44,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
         'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
         'With `limit` and dimensions, those groups that have the most, and one row of all others. ' +
         'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
+        'Metrics and dimensions that no usage has find nothing, and are named in `warnings`. ' +
         'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
       params: Params,
@@ -61,7 +66,9 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history }:
         analyze(clickhouse, clock, await history.scopeOf(project), body),
       );
       reply.header('vary', 'accept');
-      if (!asksForCsv(request.headers.accept)) return reply.send(result);
+      if (!asksForCsv(request.headers.accept)) {
+        return reply.send({ ...result, warnings: await nameWarnings(names, project, body, result.rows) });
+      }
       reply.header('content-type', 'text/csv; charset=utf-8');
       reply.header('x-truncated', String(result.truncated));
       reply.header('content-disposition', 'attachment; filename="usage.csv"');

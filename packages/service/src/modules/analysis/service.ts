@@ -19,7 +19,7 @@ export async function analyze(
   clock: Clock,
   scope: AnalysisScope,
   query: AnalysisQuery,
-): Promise<AnalysisResult> {
+): Promise<Omit<AnalysisResult, 'warnings'>> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
   const { rows, addedUnits } = await analysisRows(clickhouse, scope, planQuery(normalized, scope));
   refuseUnlikeUnits(addedUnits);
@@ -33,7 +33,6 @@ export async function analyze(
     group_by: answeredGroupBy(normalized),
     rows: rows.slice(0, normalized.rowsMax),
     truncated: rows.length > normalized.rowsMax,
-    warnings: [],
   };
 }
 

@@ -39,7 +39,12 @@ export const TEST_NAMES: BoardRoutesDeps['names'] = {
 export async function createTestBoards(): Promise<TestBoards> {
   const api = await createTestApi((app, { postgres, clock }) => {
     registerBoardRoutes(app, createBoards({ postgres, clock, names: TEST_NAMES }));
-    registerAnalysisRoutes(app, { clickhouse: { query: async () => [] }, history: everythingKept, clock });
+    registerAnalysisRoutes(app, {
+      clickhouse: { query: async () => [] },
+      history: everythingKept,
+      clock,
+      names: TEST_NAMES,
+    });
   });
   const url = `/v1/projects/${api.projectId}/analysis`;
   const must: TestBoards['must'] = async (status, method, path, body) => {

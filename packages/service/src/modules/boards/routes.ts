@@ -14,9 +14,9 @@ import {
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, contextOf, type ProjectRef } from '../../platform/http/index.js';
-import type { KnownNames } from '../analysis/index.js';
+import { type KnownNames, nameWarnings } from '../analysis/index.js';
 import type { Boards } from './boards.js';
-import { chartWarnings } from './chart-warnings.js';
+import { chartQuery } from './chart-settings.js';
 import type { ChartOnBoard, Charts } from './charts.js';
 import { boardView, boardWithChartsView, chartView } from './view.js';
 
@@ -137,7 +137,7 @@ function registerBoard(app: App, boards: Boards): void {
 function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names']): void {
   const savedAnswer = async (project: ProjectRef, { chart, board }: ChartOnBoard) => ({
     ...chartView(chart, board),
-    warnings: await chartWarnings(names, project, chart),
+    warnings: await nameWarnings(names, project, chartQuery(chart, board)),
   });
   app.route({
     method: 'POST',

@@ -23,6 +23,7 @@ import {
   type PipelineWorker,
 } from '../../pipeline/index.js';
 import { registerAnalysisRoutes } from '../index.js';
+import { namesOf } from '../known-names.testing.js';
 import type { SavedQuery } from './followed-queries.js';
 import { LiveStreams } from './live-streams.js';
 import { registerStreamRoutes } from './routes.js';
@@ -88,7 +89,12 @@ export class StreamFixture {
         clock,
         log: createLog({ level: 'silent' }),
       });
-      registerAnalysisRoutes(app, { clickhouse: store.clickhouse, history: everythingKept, clock });
+      registerAnalysisRoutes(app, {
+        clickhouse: store.clickhouse,
+        history: everythingKept,
+        clock,
+        names: namesOf(store.clickhouse),
+      });
       registerStreamRoutes(app, { streams, charts: { queriesOf: async () => charts }, clock, metrics });
     });
     if (streams === undefined) throw new Error('no routes were registered');

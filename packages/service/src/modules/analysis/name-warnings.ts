@@ -1,0 +1,33 @@
+import { type AnalysisQuery, type AnalysisRow, type Warning, warningsOf } from '@tollgate/contract';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { KnownNames } from './known-names.js';
+
+/** Names in `group_by` and `filters` that every event can have. */
+const NO_DIMENSIONS: ReadonlySet<string> = new Set(['bucket', 'subject_type', 'subject_id']);
+
+type NamesOfQuery = Pick<AnalysisQuery, 'metrics' | 'group_by' | 'filters'>;
+
+/**
+ * Returns warnings of the metrics and dimensions of a query that no usage of the project has. Rows of its answer show some that
+ * there are.
+ */
+export async function nameWarnings(
+  names: Pick<KnownNames, 'unknown'>,
+  project: ProjectRef,
+  { metrics = [], group_by: groupBy = [], filters = {} }: NamesOfQuery,
+  rows: readonly AnalysisRow[] = [],
+): Promise<Warning[]> {
+  const seenMetrics = new Set(rows.map(({ metric }) => metric));
+  const seenDimensions = new Set<string>();
+  for (const { group } of rows) {
+    for (const [name, value] of Object.entries(group)) if (value !== null) seenDimensions.add(name);
+  }
+  const dimensions = [...groupBy, ...Object.keys(filters)].filter(
+    (name) => !NO_DIMENSIONS.has(name) && !name.startsWith('@') && !seenDimensions.has(name),
+  );
+  const unseen = metrics.filter((metric) => !seenMetrics.has(metric));
+  return [
+    ...warningsOf('unknown_metric', await names.unknown(project, 'metrics', unseen)),
+    ...warningsOf('unknown_dimension', await names.unknown(project, 'dimensions', dimensions)),
+  ];
+}
