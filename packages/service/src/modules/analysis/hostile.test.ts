@@ -90,10 +90,22 @@ const query = (over: Partial<AnalysisQuery> = {}): AnalysisQuery => ({
 });
 
 describe('a hostile analysis query', () => {
-  it('of an unknown metric is answered with nothing', async () => {
-    const { status, json } = await api.call('POST', url, query({ metrics: ['unknown', FOREIGN] }));
+  it('of unknown names finds nothing, and is warned of them, those of other tenants too', async () => {
+    const unknown = ['unknown', FOREIGN];
+    const asked = query({
+      metrics: [...unknown, 'llm.tokens'],
+      group_by: ['amount', FOREIGN],
+      bucket_size: 'none',
+    });
+    const { status, json } = await api.call('POST', url, asked);
     expect(status).toBe(200);
-    expect(json().rows).toEqual([]);
+    expect(JSON.stringify(json().rows)).not.toContain('FOREIGN');
+    expect(json().warnings).toEqual([
+      ...unknown.map((name) => ({ code: 'unknown_metric', name, message: expect.stringContaining(name) })),
+      { code: 'unknown_dimension', name: FOREIGN, message: expect.stringContaining(FOREIGN) },
+    ]);
+    const nothing = await api.call('POST', url, query({ metrics: unknown }));
+    expect(nothing.json().rows).toEqual([]);
   });
 
   it.each(COLUMNS)('reads %s as a dimension, not as a column', async (name) => {

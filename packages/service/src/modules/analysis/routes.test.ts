@@ -130,22 +130,6 @@ describe('POST …/analysis/query', () => {
     ]);
   });
 
-  it('warns of metrics and dimensions that no usage has, and of no others', async () => {
-    const asked = {
-      ...query,
-      metrics: ['llm.tokens', 'llm.calls', 'llm.token'],
-      group_by: ['bucket', 'model', 'Model', 'subject_type'],
-      filters: { customer: { exists: false }, long: { exists: false }, subject_id: { not_in: ['x'] } },
-    };
-    const { json } = await api.call('POST', queryUrl, asked);
-    expect(json().warnings).toEqual([
-      { code: 'unknown_metric', name: 'llm.token', message: expect.stringContaining('`llm.token`') },
-      { code: 'unknown_dimension', name: 'Model', message: expect.stringContaining('`Model`') },
-      { code: 'unknown_dimension', name: 'customer', message: expect.stringContaining('`customer`') },
-    ]);
-    expect(json().rows).not.toEqual([]);
-  });
-
   it('takes a dimension named __proto__ for any other', async () => {
     const body = JSON.stringify({ ...query, bucket_size: 'none', group_by: ['__proto__'] });
     const filtered = body.replace('"metrics"', '"filters":{"__proto__":{"exists":true}},"metrics"');

@@ -1,0 +1,43 @@
+import type { AnalysisRow } from '@tollgate/contract';
+import { expect, it } from 'vitest';
+import { nameWarnings } from './name-warnings.js';
+
+const PROJECT = {
+  tenantId: 'ten_1',
+  projectId: 'prj_1',
+  projectNo: 1,
+  kind: 'development',
+  storage: 'shared',
+} as const;
+const row: AnalysisRow = {
+  bucket: null,
+  metric: 'tokens',
+  unit: null,
+  currency: 'USD',
+  group: { model: 'a', region: null },
+};
+
+/** Knows no name at all. */
+const nothing = { unknown: async (_project: object, _kind: string, names: readonly string[]) => [...names] };
+
+const named = async (...[query, rows]: [Parameters<typeof nameWarnings>[2], AnalysisRow[]?]) =>
+  (await nameWarnings(nothing, PROJECT, query, rows)).map(({ code, name }) => [code, name]);
+
+it('names metrics, and dimensions of groups and filters, each once', async () => {
+  const filters = { model: { exists: true }, customer: { in: ['x'] } };
+  expect(await named({ metrics: ['tokens', 'calls'], group_by: ['bucket', 'model'], filters })).toEqual([
+    ['unknown_metric', 'tokens'],
+    ['unknown_metric', 'calls'],
+    ['unknown_dimension', 'model'],
+    ['unknown_dimension', 'customer'],
+  ]);
+  expect(await named({})).toEqual([]);
+});
+
+it('takes what rows show for known, and subjects for no dimensions', async () => {
+  const query = { metrics: ['tokens', 'calls'], group_by: ['model', 'region', 'subject_type', 'subject_id'] };
+  expect(await named(query, [row])).toEqual([
+    ['unknown_metric', 'calls'],
+    ['unknown_dimension', 'region'],
+  ]);
+});
