@@ -221,7 +221,7 @@ describe.runIf(hasBrowser)('boards', () => {
     await page.getByText('The end lies before the start.').waitFor();
     await page.getByLabel('To', { exact: true }).fill('2026-03-30T00:00');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
-    await chart('Cost by model').getByText('No usage of').waitFor();
+    await chart('Cost by model').getByText('No usage in this range').waitFor();
     const range = new URL(page.url()).searchParams;
     expect([range.get('from'), range.get('to')]).toEqual(['1774742400', '1774828800']);
     await page.reload();

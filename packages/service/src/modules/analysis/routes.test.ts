@@ -139,10 +139,8 @@ describe('POST …/analysis/query', () => {
   });
 
   it('counts last_seconds back from now', async () => {
-    const last = await api.call('POST', queryUrl, {
-      metrics: ['llm.tokens'],
-      time_range: { last_seconds: 60 },
-    });
+    const asked = { metrics: ['llm.tokens'], time_range: { last_seconds: 60 } };
+    const last = await api.call('POST', queryUrl, asked);
     const now = Math.floor(api.clock.nowMs() / 1000);
     expect(last.json()).toMatchObject({ from: now - 59, to: now + 1, bucket_size: '1m', rows: [] });
   });

@@ -21,6 +21,11 @@ const MENDING =
 
 /** How far processing is, and rating failed events anew. */
 export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
+  registerStatusRoute(app, deps);
+  registerReprocessRoutes(app, deps);
+}
+
+function registerStatusRoute(app: App, deps: ReprocessDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/ingest-status',
@@ -52,6 +57,9 @@ export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
       };
     },
   });
+}
+
+function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/usage/events/:raw_event_id/reprocess',
