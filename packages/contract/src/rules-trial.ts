@@ -5,7 +5,7 @@ import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
 import { UsageEventFailure } from './usage.js';
-import { UsageChargeItem, UsageEventNote, UsageItemExplanation } from './usage-item.js';
+import { UnpricedItem, UsageChargeItem, UsageEventNote, UsageItemExplanation } from './usage-item.js';
 
 /** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
@@ -16,8 +16,6 @@ export const BACKTEST_TOTALS_MAX = 1_000;
 export const BACKTEST_EXAMPLES_MAX = 20;
 export const BACKTEST_EXAMPLE_CURRENCIES_MAX = 10;
 export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
-/** Rules that a test names for a charge item without a price. */
-export const NEAREST_RULES_MAX = 3;
 /** What is answered at once, and not by a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
@@ -105,37 +103,6 @@ const TrialSubject = Nullable(Type.Object({ type: Type.String(), id: Type.String
 const Dimensions = mapOf(Type.String(), {
   description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
 });
-
-const NearestRule = Type.Object(
-  {
-    rule_set_id: Nullable(Type.String({ description: 'Null for rules that were sent.' })),
-    rule_name: Type.String(),
-    metric: Type.String(),
-    match_expr: Nullable(Type.String()),
-    reason: Type.Enum(['match_false', 'match_failed', 'metric_differs'], {
-      description:
-        '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be computed, so it does not match; ' +
-        '`metric_differs`: the rule prices another metric.',
-    }),
-    missing_dimensions: Type.Array(Type.String(), {
-      description:
-        'Dimensions that a `match_expr` which cannot be computed names and the event does not have.',
-    }),
-    message: Type.String(),
-  },
-  closed,
-);
-
-const UnpricedItem = Type.Object(
-  {
-    metric: Type.String(),
-    quantity: DecimalText,
-    nearest_rules: Type.Array(NearestRule, {
-      description: `Pricing rules in force that come nearest, those of the metric first; up to ${NEAREST_RULES_MAX}.`,
-    }),
-  },
-  closed,
-);
 
 export const RulesTestResult = Type.Object(
   {
@@ -285,7 +252,6 @@ export const BacktestPage = Type.Object({
 
 export type TrialEvent = Static<typeof TrialEvent>;
 export type RulesTestRequest = Static<typeof RulesTestRequest>;
-export type UnpricedItem = Static<typeof UnpricedItem>;
 export type RulesTestResult = Static<typeof RulesTestResult>;
 export type BacktestRequest = Static<typeof BacktestRequest>;
 export type BacktestTotal = Static<typeof BacktestTotal>;

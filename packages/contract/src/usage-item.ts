@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, Nullable } from './common.js';
 
+/** Rules that are named for a charge item without a price. */
+export const NEAREST_RULES_MAX = 3;
+
 const Text = Type.String();
 const NullableText = Nullable(Text);
 
@@ -69,6 +72,44 @@ const AppliedAlias = Type.Object(
     from: Type.String({ description: 'The value of the event.' }),
     pattern: Type.String({ description: 'Of the alias.' }),
     value: Type.String({ description: 'What the rule saw instead.' }),
+  },
+  closed,
+);
+
+const NearestRule = Type.Object(
+  {
+    rule_set_id: Nullable(Type.String({ description: 'Null for rules that were sent.' })),
+    rule_name: Text,
+    metric: Text,
+    match_expr: NullableText,
+    aliases: Type.Array(AppliedAlias, {
+      description:
+        'Aliases of the rule set for dimensions that `match_expr` reads: it was tried with them too.',
+    }),
+    reason: Type.Enum(['match_false', 'match_failed', 'metric_differs', 'matches_now'], {
+      description:
+        '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be computed, so it does not match; ' +
+        '`metric_differs`: the rule prices another metric; `matches_now`: the rule came into force after the event was rated.',
+    }),
+    missing_dimensions: Type.Array(Text, {
+      description:
+        'Dimensions that a `match_expr` which cannot be computed names and the event does not have.',
+    }),
+    message: Text,
+  },
+  closed,
+);
+
+/** A charge item that no price rule matched. */
+export const UnpricedItem = Type.Object(
+  {
+    metric: Text,
+    quantity: DecimalText,
+    nearest_rules: Type.Array(NearestRule, {
+      description:
+        'Pricing rules in force at `occurred_at` that come nearest, those of the metric first, by how much of their conditions on ' +
+        `dimensions holds after aliases; up to ${NEAREST_RULES_MAX}.`,
+    }),
   },
   closed,
 );
@@ -189,3 +230,5 @@ export type UsageChargeItem = Static<typeof UsageChargeItem>;
 export type UsageItemExplanation = Static<typeof UsageItemExplanation>;
 export type UsageExplanation = Static<typeof UsageExplanation>;
 export type UsageEventNote = Static<typeof UsageEventNote>;
+export type NearestRule = Static<typeof NearestRule>;
+export type UnpricedItem = Static<typeof UnpricedItem>;

@@ -2,7 +2,13 @@ import { type Static, Type } from 'typebox';
 import { ANALYSIS_FILTERS_MAX, DimensionFilter } from './analysis.js';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
-import { PostedChargeItem, PricingSourceSchema, UsageEventNote, UsageExplanation } from './usage-item.js';
+import {
+  PostedChargeItem,
+  PricingSourceSchema,
+  UnpricedItem,
+  UsageEventNote,
+  UsageExplanation,
+} from './usage-item.js';
 
 /** Metrics that a count of unpriced usage names: those with the most unpriced charge items. */
 export const UNPRICED_METRICS_LISTED_MAX = 20;
@@ -195,6 +201,11 @@ export const UsageEventDetail = Type.Object(
       description: 'What of the event was not as its extractor rule set expects, and is no failure.',
     }),
     explanation: UsageExplanation,
+    unpriced: Type.Array(UnpricedItem, {
+      description:
+        'Charge items that no price rule matched, and why the nearest rules in force at `occurred_at` do not, as in a rules test. For an ' +
+        'event that failed with `unpriced`: those that have no price today; none once rules price all of them.',
+    }),
   },
   closed,
 );

@@ -27,11 +27,17 @@ import {
   createRuleSets,
   isDefaultSubjectType,
   quantityNotes,
+  type RuleSets,
   registerRuleSetRoutes,
 } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
-import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
+import {
+  Backtests,
+  registerBacktestRoutes,
+  registerTestRoutes,
+  unpricedFinder,
+} from '../modules/trial/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
@@ -148,17 +154,7 @@ function registerModules(
     paymentProvider: usableProvider(config),
   });
   registerIngestRoutes(app, { service: ingest });
-  registerUsageRoutes(app, {
-    findAliases: appliedAliases,
-    findNotes: quantityNotes,
-    clickhouse,
-    history,
-    postgres,
-    queue,
-    clock,
-    extractorVersions: ruleSets.extractors,
-    pricingVersions: ruleSets.pricings,
-  });
+  registerUsageRoutes(app, { ...explainedBy(ruleSets), clickhouse, history, postgres, queue, clock });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock, names });
   const boards = createBoards({ postgres, clock, names });
@@ -179,6 +175,17 @@ function registerModules(
   const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
     await Promise.all([ingest.close(), backtests.close(), stopCheckout(), stopStreams()]);
+  };
+}
+
+/** What the usage module asks about the rules of an event. */
+function explainedBy(ruleSets: RuleSets) {
+  return {
+    findAliases: appliedAliases,
+    findNotes: quantityNotes,
+    findUnpriced: unpricedFinder(ruleSets),
+    extractorVersions: ruleSets.extractors,
+    pricingVersions: ruleSets.pricings,
   };
 }
 

@@ -4,6 +4,7 @@ import { money } from '../../format.js';
 import { useProject } from '../../project.js';
 import { EventNotes } from '../../ui/event-notes.js';
 import { InlineLink } from '../../ui/inline-link.js';
+import { UnpricedNotes } from '../../ui/unpriced-notes.js';
 
 const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_source'], string>> = {
   hint: 'a price that was sent along',
@@ -33,6 +34,9 @@ export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
           <Item key={index} item={item} posted={detail.charge_items[index]} />
         ))}
       </ul>
+      <div className="mt-2 flex flex-col gap-2">
+        <UnpricedNotes items={detail.unpriced} />
+      </div>
     </section>
   );
 }

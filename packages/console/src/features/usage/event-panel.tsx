@@ -104,7 +104,7 @@ function Sent({ title, value }: { readonly title: string; readonly value: unknow
   );
 }
 
-function Failure({ event }: { readonly event: UsageEvent }) {
+function Failure({ event }: { readonly event: UsageEventDetail }) {
   const { one } = useReprocess();
   const mayRate = useMay('usage:ingest');
   return (
@@ -113,6 +113,11 @@ function Failure({ event }: { readonly event: UsageEvent }) {
         <strong className="font-semibold">{event.failure?.code}</strong> {event.failure?.message}
         {event.failure?.path != null && <code className="ml-1 font-mono text-xs">{event.failure.path}</code>}
       </p>
+      {event.failure?.code === 'unpriced' && event.unpriced.length === 0 && (
+        <p className="basis-full text-ink-soft">
+          The rules in force now price every charge item of this event.
+        </p>
+      )}
       {one.isSuccess && <span role="status">It will be rated again.</span>}
       {mayRate && !one.isSuccess && (
         <Button isBusy={one.isPending} onClick={() => one.mutate(event.raw_event_id)}>

@@ -1,3 +1,4 @@
 export { registerBacktestRoutes } from './backtest-routes.js';
 export { type BacktestDeps, Backtests } from './backtests.js';
+export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';

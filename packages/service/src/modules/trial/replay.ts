@@ -101,7 +101,7 @@ function rateStored(event: StoredInput, rules: RatingRules): Outcome {
 }
 
 /** The event's fields as ingest took them. @throws SyntaxError where its body could never be read */
-function fieldsOf(event: StoredInput): Record<string, unknown> {
+export function fieldsOf(event: StoredInput): Record<string, unknown> {
   const { raw_json: rawJson, x_billing: billing, subject_is_sent: isSubjectSent } = event;
   return {
     raw_json: parseJson(Buffer.from(rawJson)),

@@ -7,7 +7,7 @@ import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 import { checkTrialEvent } from './trial-event.js';
 import { type RuleSetsForTrial, trialRules } from './trial-rules.js';
-import { unpricedItems } from './unpriced-items.js';
+import { itemsWithoutPrices, unpricedItems } from './unpriced-items.js';
 
 export interface TestRulesDeps {
   readonly ruleSets: RuleSetsForTrial;
@@ -50,7 +50,11 @@ export async function testRules(
     subject: rated.subject ?? null,
     dimensions,
     charge_items: [...items],
-    unpriced: unpricedItems(rules, input, rated, prices.configs),
+    unpriced: unpricedItems(itemsWithoutPrices(rules, input, rated), {
+      event: seen,
+      dimensionTypes: extractor.config.dimensions ?? [],
+      configs: prices.configs,
+    }),
     explanation: items.map((item) =>
       explainItem(item, seen, {
         extractor: { name: null, config: extractor.config },

@@ -204,7 +204,7 @@ export async function saved<Config>(
 }
 
 /** It was saved, or has just been checked: it compiles, and each expression when an event first needs it. */
-async function compiledExtractor(
+export async function compiledExtractor(
   { config, origin }: TrialConfig<ExtractorConfig>,
   codeMemory: BoundedMemory,
 ): Promise<CompiledExtractor> {

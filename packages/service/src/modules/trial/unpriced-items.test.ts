@@ -44,6 +44,7 @@ describe('unpriced items of a rules test', () => {
         match_expr: 'item.quantity > dec("5")',
         reason: 'match_false',
         missing_dimensions: [],
+        aliases: [],
         message: 'match_expr is false for the event.',
       },
       {

@@ -1,5 +1,4 @@
-import { NEAREST_RULES_MAX, type PricingConfig, type UnpricedItem } from '@tollgate/contract';
-import { fromStored, toText } from '../../kernel/decimal.js';
+import type { DimensionConfig, PricingConfig, UnpricedItem, UsageChargeItem } from '@tollgate/contract';
 import {
   EventSteps,
   nearestRules,
@@ -8,43 +7,47 @@ import {
   type RatingRules,
   rateEvent,
 } from '../rules/index.js';
+import { type SeenEvent, seenItem } from '../usage/index.js';
+import { outcomeOf } from './outcome.js';
+
+/** What explains why charge items have no price. */
+export interface UnpricedBy {
+  readonly event: SeenEvent;
+  /** Of the extractor version that read the event. */
+  readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
+  /** Texts of the pricing rules in force, by the id of their rule set. */
+  readonly configs: ReadonlyMap<string, PricingConfig>;
+}
+
+/** Those of the charge items that no rule has priced, with the rules that come nearest. */
+export function unpricedItems(
+  items: readonly UsageChargeItem[],
+  { event, dimensionTypes, configs }: UnpricedBy,
+): UnpricedItem[] {
+  // One budget of steps for all items, as of an event that is rated.
+  const steps = new EventSteps();
+  return items.flatMap((item) => {
+    if (item.pricing_source !== 'unpriced') return [];
+    const { metric, quantity } = item;
+    return {
+      metric,
+      quantity,
+      nearest_rules: nearestRules(configs, seenItem(item, event, dimensionTypes), steps),
+    };
+  });
+}
 
 /**
- * The charge items of an event that no rule has priced, with the rules that come nearest. An event that fails for want of a
- * price is rated once more by rules that accept it, so that all of its unpriced items are seen.
- *
- * @param configs texts of the pricing rules, by the id of their rule set
+ * The charge items of an event. One that fails for want of a price is rated once more by rules that accept it, so that all of its unpriced
+ * items are seen.
  */
-export function unpricedItems(
+export function itemsWithoutPrices(
   rules: RatingRules,
   input: RatingInput,
   rated: RatedEvent,
-  configs: ReadonlyMap<string, PricingConfig>,
-): UnpricedItem[] {
+): readonly UsageChargeItem[] {
   const isRefused = !rated.ok && rated.failure.code === 'unpriced';
-  const seen = isRefused
-    ? rateEvent({ ...rules, extractor: { ...rules.extractor, failsUnpriced: false } }, input)
-    : rated;
-  if (!seen.ok) return [];
-  const { subject, dimensions } = seen;
-  // One budget of steps for all items, as of an event that is rated.
-  const steps = new EventSteps();
-  return seen.items.flatMap(({ pricingSource, metric, unit, quantity: stored }) => {
-    if (pricingSource !== 'unpriced') return [];
-    const quantity = fromStored(stored);
-    const { occurredAt } = input;
-    const env = { quantity, unitPrice: undefined, metric, unit, dimensions, subject, occurredAt, steps };
-    const nearest = nearestRules(configs, env, NEAREST_RULES_MAX).map(
-      ({ ruleSetId, ruleName, rule, reason, missingDimensions, message }) => ({
-        rule_set_id: ruleSetId === '' ? null : ruleSetId,
-        rule_name: ruleName,
-        metric: rule.metric,
-        match_expr: rule.match_expr ?? null,
-        reason,
-        missing_dimensions: [...missingDimensions],
-        message,
-      }),
-    );
-    return { metric, quantity: toText(quantity), nearest_rules: nearest };
-  });
+  if (!isRefused) return outcomeOf(rated).items;
+  const extractor = { ...rules.extractor, failsUnpriced: false };
+  return outcomeOf(rateEvent({ ...rules, extractor }, input)).items;
 }

@@ -1,8 +1,17 @@
 import { EVENT_WAITS_PER_KEY_MAX } from '@tollgate/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestApi } from '../../testing/api.js';
-import { insertUsageRows, stored, type TestClickHouse, usageItem, usageRow } from '../../testing/index.js';
+import {
+  failedRow,
+  idOf,
+  insertUsageRows,
+  stored,
+  type TestClickHouse,
+  usageItem,
+  usageRow,
+} from '../../testing/index.js';
 import { type EventsFixture, openEventsFixture, RAW_JSON, textOf } from './events.testing.js';
+import type { UsageEventRow } from './row.js';
 
 let fixture: EventsFixture;
 let api: TestApi;
@@ -66,6 +75,19 @@ describe('GET …/usage/events/:raw_event_id', () => {
         priced_by: { rule_set_id: 'prs_1', match_expr: 'dimensions.rules == "prs_1 3"', priority: 0 },
       },
     ]);
+  });
+
+  it('asks why there is no price only where there is none', async () => {
+    const unpricedOf = async (row: UsageEventRow) =>
+      (await api.call('GET', `${url}/${textOf(row)}`)).json().unpriced;
+    const found = [{ metric: 'llm.tokens', quantity: idOf(rows.rich), nearest_rules: [] }];
+    expect(await unpricedOf(rows.rich)).toEqual(found);
+    expect(await unpricedOf(rows.plain)).toEqual([]);
+    expect(await unpricedOf(rows.failed)).toEqual([]);
+    const of = { tenantId: api.tenantId, projectId: api.projectId };
+    const refused = failedRow({ ...of, failureCode: 'unpriced' });
+    await insertUsageRows(store.clickhouse, [refused]);
+    expect(await unpricedOf(refused)).toMatchObject([{ metric: 'llm.tokens' }]);
   });
 
   it('has null where nothing was sent, and the last attempt of a reprocessed event', async () => {

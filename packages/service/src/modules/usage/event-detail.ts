@@ -1,4 +1,4 @@
-import type { UsageEvent, UsageEventNote, UsageExplanation } from '@tollgate/contract';
+import type { UnpricedItem, UsageEvent, UsageEventNote, UsageExplanation } from '@tollgate/contract';
 import type { StoredEventDetail } from './event-store.js';
 
 /**
@@ -10,6 +10,7 @@ export function eventDetailJson(
   sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing'>,
   explanation: UsageExplanation,
   notes: readonly UsageEventNote[],
+  unpriced: readonly UnpricedItem[],
 ): string {
   const fields = JSON.stringify(event).slice(0, -1);
   const texts = [
@@ -18,6 +19,7 @@ export function eventDetailJson(
     `"x-billing":${sent.x_billing || 'null'}`,
     `"notes":${JSON.stringify(notes)}`,
     `"explanation":${JSON.stringify(explanation)}`,
+    `"unpriced":${JSON.stringify(unpriced)}`,
   ];
   return `${fields},${texts.join(',')}}`;
 }

@@ -4,6 +4,7 @@ import {
   EVENT_WAITS_PER_KEY_MAX,
   IDENTIFIER_CHARS_MAX,
   type PricingConfig,
+  type UnpricedItem,
   type UsageEvent,
   UsageEventDetail,
   UsageEventFilters,
@@ -20,7 +21,7 @@ import type { UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
 import { withConditions } from './event-filter.js';
 import { listEvents } from './event-list.js';
-import { eventDetail, type UsageScope } from './event-store.js';
+import { eventDetail, type StoredInput, type UsageScope } from './event-store.js';
 import { toUsageEvent } from './event-view.js';
 import { lookUpUntil } from './event-wait.js';
 import {
@@ -28,6 +29,7 @@ import {
   explainEvent,
   type FindAliases,
   type FindNotes,
+  type FindUnpriced,
   notesOf,
   type RatedBy,
 } from './explain.js';
@@ -53,6 +55,7 @@ export interface EventRouteDeps {
   readonly pricingVersions: PricingVersions;
   readonly findAliases: FindAliases;
   readonly findNotes: FindNotes;
+  readonly findUnpriced: FindUnpriced;
 }
 
 /** Requests that may wait for events in one process. */
@@ -121,11 +124,28 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
       const notes = notesOf(event, stored.raw_json, ratedBy, deps.findNotes);
+      const unpriced = await unpricedOf(deps, scope, stored, event, ratedBy);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
-      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy), notes) as never);
+      return reply.send(
+        eventDetailJson(event, stored, explainEvent(event, ratedBy), notes, unpriced) as never,
+      );
     },
   });
+}
+
+/** Nothing is asked about the events that have a price, which are nearly all. */
+async function unpricedOf(
+  { findUnpriced }: EventRouteDeps,
+  scope: UsageScope,
+  stored: StoredInput,
+  { failure, charge_items: items }: UsageEvent,
+  { extractor }: RatedBy,
+): Promise<readonly UnpricedItem[]> {
+  const isUnpriced =
+    failure?.code === 'unpriced' || items.some(({ pricing_source: source }) => source === 'unpriced');
+  if (!isUnpriced || extractor === undefined) return [];
+  return findUnpriced(scope, stored, extractor.config);
 }
 
 /** The texts of the rules that the event's numbers came from: each is read once. */

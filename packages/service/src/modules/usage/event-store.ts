@@ -47,11 +47,18 @@ export interface StoredEvent {
   readonly item_ledger_transaction_id: readonly string[];
 }
 
-/** With the texts that were sent; empty where nothing was. */
-export interface StoredEventDetail extends StoredEvent {
+/** An event with everything that decides how it is rated. */
+export interface StoredInput extends StoredEvent {
+  /** As sent: JSON text; empty where the body could not be read, or nothing was sent. */
   readonly raw_json: string;
-  readonly metadata: string;
   readonly x_billing: string;
+  readonly subject_is_sent: boolean;
+}
+
+/** An event with all that was sent. */
+export interface StoredEventDetail extends StoredInput {
+  /** JSON text; empty where nothing was sent. */
+  readonly metadata: string;
 }
 
 /** A DateTime holds no later second; a later bound means the same as this one. */
@@ -209,7 +216,7 @@ export async function eventDetail(
   id: string,
 ): Promise<StoredEventDetail | undefined> {
   const rows = await clickhouse.query<StoredEventDetail>(
-    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing FROM ${storageTables(scope).events}
+    `SELECT ${EVENT_COLUMNS}, raw_json, metadata, x_billing, subject_is_sent FROM ${storageTables(scope).events}
      WHERE ${IN_SCOPE} AND occurred_at = toDateTime({at:UInt32}, 'UTC')
        AND raw_event_id = toFixedString(unhex({id:String}), 16)
      ORDER BY attempt DESC LIMIT 1`,

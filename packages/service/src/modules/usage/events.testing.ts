@@ -44,6 +44,9 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       queue: new PostgresSegmentQueue(postgres),
       clock,
       findAliases: () => [],
+      findUnpriced: async (_project, { id }, { charge_item_extractors: entries = [] }) => [
+        { metric: `${entries[0]?.metric}`, quantity: id, nearest_rules: [] },
+      ],
       findNotes: (_config, rawJson) => [
         { code: 'quantity_kept', metric: 'llm.tokens', path: 'p', message: JSON.stringify(rawJson()) },
       ],

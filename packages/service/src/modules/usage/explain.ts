@@ -5,6 +5,7 @@ import {
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
   type PricingRule,
+  type UnpricedItem,
   type UsageChargeItem,
   type UsageEvent,
   type UsageEventNote,
@@ -13,6 +14,7 @@ import {
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
 import { decimalFromJson, type NumericText, parseLossless } from '../../kernel/json.js';
+import type { StoredInput } from './event-store.js';
 
 /** The version of an extractor rule set that read an event. */
 export interface ExtractorText {
@@ -44,6 +46,13 @@ export type FindNotes = (
   rawJson: () => unknown,
   billedMetrics: ReadonlySet<string>,
 ) => readonly UsageEventNote[];
+
+/** Finds why charge items of an event have no price; the trial module does it as in a test of rules. */
+export type FindUnpriced = (
+  project: { readonly tenantId: string; readonly projectId: string },
+  stored: StoredInput,
+  extractor: ExtractorConfig,
+) => Promise<readonly UnpricedItem[]>;
 
 /** What an event was rated by, as it was written. */
 export interface RatedBy {
@@ -137,13 +146,18 @@ function aliasesOf(
   ratedBy: RatedBy,
 ): UsageItemExplanation['priced_by']['aliases'] {
   const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
-  const { subject_type: type, subject_id: id } = event;
-  return ratedBy.findAliases(config, rule, {
-    ...{ metric: item.metric, unit: item.unit, quantity: item.quantity, dimensions: event.dimensions },
-    dimensionTypes: ratedBy.extractor?.config.dimensions ?? [],
-    subject: type === null || id === null ? undefined : { type, id },
-    occurredAt: event.occurred_at,
-  });
+  const dimensionTypes = ratedBy.extractor?.config.dimensions ?? [];
+  return ratedBy.findAliases(config, rule, seenItem(item, event, dimensionTypes));
+}
+
+/** What rules see of a charge item of the event. */
+export function seenItem(
+  { metric, unit, quantity }: Pick<UsageChargeItem, 'metric' | 'unit' | 'quantity'>,
+  { dimensions, subject_type: type, subject_id: id, occurred_at: occurredAt }: SeenEvent,
+  dimensionTypes: SeenItem['dimensionTypes'],
+): SeenItem {
+  const subject = type === null || id === null ? undefined : { type, id };
+  return { metric, unit, quantity, dimensions, dimensionTypes, subject, occurredAt };
 }
 
 interface Expressions {

@@ -1,7 +1,7 @@
 export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
-export type { UsageScope } from './event-store.js';
+export type { StoredInput, UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
-export { explainItem } from './explain.js';
+export { explainItem, type SeenEvent, seenItem } from './explain.js';
 export { registerExportRoutes } from './export-routes.js';
 export { filterSql, StatementParams } from './filter-sql.js';
 export {
@@ -10,7 +10,6 @@ export {
   type PageBounds,
   type ReplaySelection,
   readInputs,
-  type StoredInput,
 } from './replay-store.js';
 export { registerUsageRoutes } from './routes.js';
 export type { UsageEventRow, UsageItemRow } from './row.js';

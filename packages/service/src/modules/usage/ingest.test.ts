@@ -19,6 +19,7 @@ beforeAll(async () => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
       findAliases: () => [],
+      findUnpriced: async () => [],
       findNotes: () => [],
       clickhouse: { query: async () => [] },
       history: everythingKept,

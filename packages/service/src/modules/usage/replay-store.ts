@@ -3,7 +3,7 @@ import { storageTables } from '../storage/index.js';
 import {
   EVENT_COLUMNS,
   IN_SCOPE,
-  type StoredEvent,
+  type StoredInput,
   scopeParams,
   secondsOfId,
   type UsageScope,
@@ -18,14 +18,6 @@ export interface ReplaySelection {
   readonly to: number;
   /** Above 0, at most 1: the share of the events that is read, chosen by their ids. */
   readonly share: number;
-}
-
-/** An event with everything that decides how it is rated. */
-export interface StoredInput extends StoredEvent {
-  /** As sent: JSON text; empty where the body could not be read, or nothing was sent. */
-  readonly raw_json: string;
-  readonly x_billing: string;
-  readonly subject_is_sent: boolean;
 }
 
 /** How much of an answer is read at a time. The last event may exceed the bytes. */

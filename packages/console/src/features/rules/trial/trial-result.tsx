@@ -1,8 +1,9 @@
-import type { RulesTestResult, UnpricedItem } from '@tollgate/contract';
+import type { RulesTestResult } from '@tollgate/contract';
 import { totalsOf } from '../../../exact-sum.js';
 import { classes } from '../../../ui/classes.js';
 import { EventNotes } from '../../../ui/event-notes.js';
 import { Fact, Facts } from '../../../ui/facts.js';
+import { UnpricedNotes } from '../../../ui/unpriced-notes.js';
 import { ChargeItems } from './charge-items.js';
 import type { SilentRule } from './silent-rules.js';
 
@@ -50,10 +51,7 @@ export function TrialResult({
         ))}
       </Facts>
       {charge_items.length > 0 && <ChargeItems items={charge_items} explanation={explanation} />}
-      {unpriced.map((item, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move
-        <UnpricedNote key={index} item={item} />
-      ))}
+      <UnpricedNotes items={unpriced} />
       {charge_items.length === 0 && errors.length === 0 && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
           The event would be processed, and charged for nothing.
@@ -61,28 +59,6 @@ export function TrialResult({
       )}
       {silent.length > 0 && <SilentRules title={silentTitle} rules={silent} />}
     </div>
-  );
-}
-
-/** That nothing prices a charge item, and why the rules that come nearest do not. */
-function UnpricedNote({ item: { metric, nearest_rules: nearest } }: { readonly item: UnpricedItem }) {
-  return (
-    <section className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
-      <p className="wrap-anywhere">
-        <strong className="font-semibold">No price rule matched {metric}.</strong>{' '}
-        {nearest.length === 0 ? 'No pricing rule is in force.' : 'The nearest rules:'}
-      </p>
-      {nearest.length > 0 && (
-        <ul className="mt-1 flex flex-col gap-1 text-ink-soft">
-          {nearest.map(({ rule_set_id, rule_name, match_expr, message }) => (
-            <li key={`${rule_set_id} ${rule_name}`} className="wrap-anywhere">
-              <bdi className="font-medium text-ink">{rule_name}</bdi>: {message}{' '}
-              {match_expr !== null && <code className="font-mono text-xs text-ink-faint">{match_expr}</code>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
   );
 }
 

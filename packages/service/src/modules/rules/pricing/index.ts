@@ -1,10 +1,11 @@
-export { appliedAliases, type SeenItem } from './applied-aliases.js';
+export { appliedAliases } from './applied-aliases.js';
 export {
   type CompiledPricing,
   type CompiledPricingRule,
   compilePricing,
   pricingPieces,
 } from './compile-pricing.js';
-export { type NearRule, nearestRules } from './nearest-rules.js';
+export { nearestRules } from './nearest-rules.js';
 export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';
+export type { SeenItem } from './seen-item.js';

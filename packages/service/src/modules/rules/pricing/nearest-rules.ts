@@ -1,73 +1,173 @@
-import type { PricingConfig, PricingRule } from '@tollgate/contract';
+import {
+  NEAREST_RULES_MAX,
+  type NearestRule,
+  PRICING_PRIORITY_DEFAULT,
+  type PricingConfig,
+  type PricingRule,
+} from '@tollgate/contract';
 import {
   compileExpression,
+  type DimensionValue,
+  type EventSteps,
   EventStepsError,
   type ExpressionEnv,
   ExpressionError,
+  readsDimension,
+  textConditions,
 } from '../expression/index.js';
 import { pricingRuleNames } from './rule-names.js';
+import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-item.js';
 
-/** Why a pricing rule did not price a charge item. */
-export interface NearRule {
+/** Rules of one metric that are compared by their conditions: a bound on time. */
+const RULES_COMPARED_MAX = 5_000;
+
+interface Candidate {
   readonly ruleSetId: string;
   readonly ruleName: string;
   readonly rule: PricingRule;
-  readonly reason: 'match_false' | 'match_failed' | 'metric_differs';
-  /** That the condition names and the event does not have; only for `match_failed`. */
-  readonly missingDimensions: readonly string[];
-  readonly message: string;
+  /** What the rules of the rule set see of the event. */
+  readonly reading: Reading;
 }
 
-type Candidate = Pick<NearRule, 'ruleSetId' | 'ruleName' | 'rule'>;
+/** The item after the aliases of a rule set. */
+interface Reading {
+  readonly env: ExpressionEnv;
+  readonly aliases: readonly AppliedAlias[];
+}
+
+type Reason = Pick<NearestRule, 'reason' | 'missing_dimensions' | 'message'>;
 
 /** `dimensions.name` and `dimensions["name"]`. */
 const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
 
 /**
- * The rules that come nearest to pricing an item which none has priced: those of its metric in the order in which they are
- * tried, then those whose metric begins most alike. Only those that are returned are compiled.
+ * The rules that come nearest to pricing an item which none has priced: those of its metric, the one first whose conditions
+ * on texts differ least from the event after the aliases of its rule set, then by priority; then those whose metric is most alike. Only
+ * those that are returned are compiled.
  *
- * @param configs of the rule sets in force, by id
+ * @param configs of the rule sets in force, by id; the id of rules that were sent is empty
+ * @param steps that the evaluations may take
  */
 export function nearestRules(
   configs: ReadonlyMap<string, PricingConfig>,
-  env: ExpressionEnv,
-  rulesMax: number,
-): NearRule[] {
-  const candidates = Array.from(configs, ([ruleSetId, { rules = [] }]) => {
+  item: SeenItem,
+  steps: EventSteps,
+): NearestRule[] {
+  const env = envOf(item, steps);
+  const candidates = Array.from(configs, ([ruleSetId, { rules = [], aliases = [] }]) => {
     const names = pricingRuleNames(rules);
-    return rules.map((rule, at): Candidate => ({ ruleSetId, ruleName: names[at] ?? rule.metric, rule }));
+    const reading = { env, aliases: fittingAliases(aliases, env.dimensions) };
+    return rules.map((rule, at): Candidate => {
+      return { ruleSetId, ruleName: names[at] ?? rule.metric, rule, reading };
+    });
   }).flat();
-  const likeness = ({ rule: { metric } }: Candidate) =>
-    metric === env.metric ? Number.POSITIVE_INFINITY : commonStart(metric, env.metric);
-  const priority = ({ rule: { priority = 0 } }: Candidate) => priority;
-  return candidates
-    .toSorted((a, b) => compare(likeness(b), likeness(a)) || priority(a) - priority(b))
-    .slice(0, rulesMax)
-    .map((candidate) => ({ ...candidate, ...reasonOf(candidate.rule, env) }));
+  const ofMetric = candidates.filter(({ rule }) => rule.metric === item.metric).toSorted(byPriority);
+  const nearest = ofMetric
+    .slice(0, RULES_COMPARED_MAX)
+    .map((candidate) => ({ candidate, distance: distanceOf(candidate) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .map(({ candidate }) => candidate);
+  if (nearest.length < NEAREST_RULES_MAX) {
+    const likeness = ({ rule: { metric } }: Candidate) => commonStart(metric, item.metric);
+    nearest.push(
+      ...candidates
+        .filter(({ rule }) => rule.metric !== item.metric)
+        .toSorted((a, b) => likeness(b) - likeness(a) || byPriority(a, b)),
+    );
+  }
+  return nearest.slice(0, NEAREST_RULES_MAX).map(toNearestRule);
 }
 
-function reasonOf(
-  { metric, match_expr: source = '' }: PricingRule,
-  env: ExpressionEnv,
-): Pick<NearRule, 'reason' | 'missingDimensions' | 'message'> {
+function toNearestRule(candidate: Candidate): NearestRule {
+  const { ruleSetId, ruleName, rule } = candidate;
+  const aliases = rule.metric === candidate.reading.env.metric ? aliasesOf(candidate) : [];
+  return {
+    rule_set_id: ruleSetId === '' ? null : ruleSetId,
+    rule_name: ruleName,
+    metric: rule.metric,
+    match_expr: rule.match_expr ?? null,
+    aliases: [...aliases],
+    ...reasonOf(candidate, aliases),
+  };
+}
+
+/** The aliases of dimensions that the condition of the rule reads. */
+function aliasesOf({ rule: { match_expr: source = '' }, reading }: Candidate): readonly AppliedAlias[] {
+  return reading.aliases.filter(({ dimension }) => readsDimension(source, dimension));
+}
+
+function reasonOf({ rule, reading: { env } }: Candidate, aliases: readonly AppliedAlias[]): Reason {
+  const { metric, match_expr: source } = rule;
   if (metric !== env.metric) {
     const message = `The rule prices ${metric}, not ${env.metric}.`;
-    return { reason: 'metric_differs', missingDimensions: [], message };
+    return { reason: 'metric_differs', missing_dimensions: [], message };
   }
+  const asItIs = source === undefined || matchOf(source, env);
+  const found =
+    asItIs === true || aliases.length === 0 || source === undefined
+      ? asItIs
+      : matchOf(source, { ...env, dimensions: afterAliases(env.dimensions, aliases) });
+  const seen =
+    aliases.length === 0
+      ? ''
+      : `, with ${aliases.map(({ dimension, from, value }) => `${dimension} ${from} read as ${value}`).join(', ')}`;
+  if (found === true) {
+    const message = `The rule matches now${seen}: it came into force after the event was rated.`;
+    return { reason: 'matches_now', missing_dimensions: [], message };
+  }
+  if (found === false) {
+    return {
+      reason: 'match_false',
+      missing_dimensions: [],
+      message: `match_expr is false for the event${seen}.`,
+    };
+  }
+  const missing = dimensionsIn(source ?? '').filter((name) => !env.dimensions.has(name));
+  const without = missing.length === 0 ? '' : ` The event has no ${missing.join(', ')}.`;
+  const message = `match_expr cannot be computed${seen}: ${found.message}.${without}`;
+  return { reason: 'match_failed', missing_dimensions: missing, message };
+}
+
+/** Whether a condition holds, or why it cannot be computed. */
+function matchOf(source: string, env: ExpressionEnv): boolean | ExpressionError | EventStepsError {
   const compiled = compileExpression(source, { kind: 'match' });
-  if (!compiled.ok) throw new Error(`a rule without a match that prices ${metric} would have priced it`);
+  if (!compiled.ok) throw new Error(`a saved match_expr that prices ${env.metric} does not compile`);
   try {
-    compiled.evaluate(env);
-    return { reason: 'match_false', missingDimensions: [], message: 'match_expr is false for the event.' };
+    return compiled.evaluate(env);
   } catch (error) {
-    if (!(error instanceof ExpressionError) && !(error instanceof EventStepsError)) throw error;
-    const missingDimensions = dimensionsIn(source).filter((name) => !env.dimensions.has(name));
-    const missing =
-      missingDimensions.length === 0 ? '' : ` The event has no ${missingDimensions.join(', ')}.`;
-    const message = `match_expr cannot be computed: ${error.message}.${missing}`;
-    return { reason: 'match_failed', missingDimensions, message };
+    if (error instanceof ExpressionError || error instanceof EventStepsError) return error;
+    throw error;
   }
+}
+
+function afterAliases(
+  dimensions: ReadonlyMap<string, DimensionValue>,
+  aliases: readonly AppliedAlias[],
+): ReadonlyMap<string, DimensionValue> {
+  const changed = new Map(dimensions);
+  for (const { dimension, value } of aliases) changed.set(dimension, value);
+  return changed;
+}
+
+/**
+ * How far the conditions `dimensions.x == "text"` of a rule are from holding: for each 0 where the text is that of the event or what
+ * an alias reads it as, 1 where nothing is alike.
+ */
+function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases } }: Candidate): number {
+  let distance = 0;
+  for (const { dimension, text } of textConditions(source)) {
+    const value = env.dimensions.get(dimension);
+    const alias = aliases.find((each) => each.dimension === dimension);
+    const texts = [value, alias?.value].filter((each) => typeof each === 'string');
+    distance += 1 - Math.max(0, ...texts.map((each) => likenessOf(each, text)));
+  }
+  return distance;
+}
+
+/** Share of the longer text that both have in common at their start or their end. */
+function likenessOf(a: string, b: string): number {
+  if (a === b) return 1;
+  return Math.max(commonStart(a, b), commonEnd(a, b)) / Math.max(a.length, b.length);
 }
 
 function dimensionsIn(source: string): string[] {
@@ -84,6 +184,12 @@ function commonStart(a: string, b: string): number {
   return length;
 }
 
-function compare(a: number, b: number): number {
-  return a === b ? 0 : a - b;
+function commonEnd(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a.at(-1 - length) === b.at(-1 - length)) length += 1;
+  return length;
+}
+
+function byPriority({ rule: a }: Candidate, { rule: b }: Candidate): number {
+  return (a.priority ?? PRICING_PRIORITY_DEFAULT) - (b.priority ?? PRICING_PRIORITY_DEFAULT);
 }

@@ -1,0 +1,53 @@
+import type { DimensionConfig, PricingAlias, UsageItemExplanation } from '@tollgate/contract';
+import { parseDecimal } from '../../../kernel/decimal.js';
+import type { DimensionValue, EventSteps, ExpressionEnv } from '../expression/index.js';
+import { fitsPattern } from './aliases.js';
+
+/** An alias of a pricing rule set, with the value of the event that it stands in for. */
+export type AppliedAlias = UsageItemExplanation['priced_by']['aliases'][number];
+
+/** What a rule saw of a charge item, as it is recorded. */
+export interface SeenItem {
+  readonly metric: string;
+  readonly unit: string | null;
+  readonly quantity: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  /** Of the extractor version that read the event. */
+  readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
+  readonly subject: { readonly type: string; readonly id: string } | undefined;
+  /** Unix seconds. */
+  readonly occurredAt: number;
+}
+
+/** What the expressions of a rule see of the item. */
+export function envOf(item: SeenItem, steps: EventSteps): ExpressionEnv {
+  const { metric, unit, subject, occurredAt } = item;
+  const quantity = parseDecimal(item.quantity);
+  if (quantity === undefined) throw new Error(`the quantity ${item.quantity} is no decimal`);
+  const dimensions = typedDimensions(item);
+  return { metric, unit: unit ?? '', quantity, unitPrice: undefined, dimensions, subject, occurredAt, steps };
+}
+
+/** The aliases that change a dimension: of each dimension the first that fits, as in rating. */
+export function fittingAliases(
+  aliases: readonly PricingAlias[],
+  dimensions: ReadonlyMap<string, DimensionValue>,
+): AppliedAlias[] {
+  if (aliases.length === 0) return [];
+  return Array.from(dimensions, ([dimension, from]): AppliedAlias | undefined => {
+    if (typeof from !== 'string') return undefined;
+    const alias = aliases.find((each) => each.dimension === dimension && fitsPattern(each.pattern, from));
+    return alias === undefined || alias.value === from ? undefined : { ...alias, from };
+  }).filter((each) => each !== undefined);
+}
+
+function typedDimensions({ dimensions, dimensionTypes }: SeenItem): Map<string, DimensionValue> {
+  const typeByName = new Map(dimensionTypes.map(({ name, type }) => [name, type]));
+  return new Map(
+    Object.entries(dimensions).map(([name, text]): [string, DimensionValue] => {
+      const type = typeByName.get(name);
+      if (type === 'boolean') return [name, text === 'true'];
+      return [name, type === 'number' ? (parseDecimal(text) ?? text) : text];
+    }),
+  );
+}
