@@ -4,6 +4,7 @@ import { createEntitlements } from '../modules/catalog/index.js';
 import { createCreditExpiryJob } from '../modules/ledger/index.js';
 import { createLeaseExpiryJob } from '../modules/limits/index.js';
 import { createRetentionJob, type RetentionPolicy } from '../modules/storage/index.js';
+import { createUnpricedDaysJob } from '../modules/usage/index.js';
 import { createSender, createWebhookDispatcher } from '../modules/webhooks/index.js';
 import type { Logger } from '../platform/log/index.js';
 import type { Metrics } from '../platform/metrics/index.js';
@@ -35,6 +36,7 @@ export function startJobs(
     createLeaseExpiryJob(deps),
     createWebhookDispatcher({ ...deps, send }),
     createRetentionJob({ ...deps, clickhouse, policy }),
+    createUnpricedDaysJob({ postgres, clickhouse, log }),
   ];
   const running = Promise.all(jobs.map((job) => job.run(abort.signal)));
   return {

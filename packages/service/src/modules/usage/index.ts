@@ -14,4 +14,5 @@ export {
 export { registerUsageRoutes } from './routes.js';
 export type { UsageEventRow, UsageItemRow } from './row.js';
 export { resolveTimeRange, type TimeRange } from './time-range.js';
+export { createUnpricedDaysJob } from './unpriced-days.js';
 export { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';

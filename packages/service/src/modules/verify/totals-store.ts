@@ -31,7 +31,7 @@ interface EventTotals {
   readonly day: number;
   readonly processed: number;
   readonly failed: number;
-  /** Null where it is not known: charge items without a price were rated before their events were counted. */
+  /** Null until an earlier release's day is counted, and for good where its history was not kept until then. */
   readonly unpriced: number | null;
 }
 

@@ -1,0 +1,66 @@
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { Logger } from '../../platform/log/index.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { repeat } from '../../platform/wakeup.js';
+import {
+  countUnpricedOfDay,
+  lastUncountedDay,
+  recordUnpriced,
+  uncountedDays,
+} from './unpriced-days-store.js';
+
+export interface UnpricedDaysDeps {
+  readonly postgres: Pick<Postgres, 'db'>;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/**
+ * Counts the unpriced events of days that were rated by a release which did not count them. Any number may run on one database: each
+ * count is recorded once.
+ */
+export interface UnpricedDaysJob {
+  /** Works until `signal` aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Counts each such day once, the latest first; returns how many totals it completed. Rejects when a store does. */
+  sweep(signal?: AbortSignal): Promise<number>;
+}
+
+/** Poll interval for days that could not be counted, and for totals of processes that run an earlier release. */
+const POLL_MS = 10 * 60_000;
+/** After every day. */
+const LAST_DAY = 0x7fff_ffff;
+
+export function createUnpricedDaysJob({
+  postgres: { db },
+  clickhouse,
+  log,
+}: UnpricedDaysDeps): UnpricedDaysJob {
+  const sweep: UnpricedDaysJob['sweep'] = async (signal) => {
+    let recorded = 0;
+    let day = await lastUncountedDay(db, LAST_DAY);
+    while (day !== undefined && signal?.aborted !== true) {
+      // Read before the history is: what comes later changes them.
+      const uncounted = await uncountedDays(db, day);
+      const unpriced = await countUnpricedOfDay(db, clickhouse, day, signal);
+      for (const each of uncounted) {
+        if (await recordUnpriced(db, day, each, unpriced.get(each.projectId) ?? 0)) recorded += 1;
+      }
+      day = await lastUncountedDay(db, day);
+    }
+    if (recorded > 0) log.info({ recorded }, 'unpriced events of earlier days counted');
+    return recorded;
+  };
+  return {
+    sweep,
+    run: (signal) =>
+      repeat(() => sweep(signal), signal, {
+        pollMs: POLL_MS,
+        onFailure: (err) => {
+          if (signal.aborted) return;
+          log.warn({ err }, 'unpriced events of earlier days could not be counted; this is tried again');
+        },
+        failurePauseMs: () => POLL_MS,
+      }),
+  };
+}
