@@ -42,6 +42,8 @@ export class ExpressFixture {
   ways!: BothWays;
   /** How many requests Fastify got to see. */
   seenByFastify = 0;
+  /** What the operation refuses unparsed. */
+  precheck: () => void = () => {};
   /** What the operation does. */
   answer: () => Promise<string> = async () => '{"taken":true}';
   /** Who the key `service` speaks for. */
@@ -73,6 +75,7 @@ export class ExpressFixture {
         params: Type.Object({ project_id: Type.String(), id: Type.String() }),
         body: Type.Object({ reading: Type.Unknown() }, { additionalProperties: false }),
       },
+      precheck: () => fixture.precheck(),
       answer(request) {
         fixture.answered.push(request);
         return fixture.answer();

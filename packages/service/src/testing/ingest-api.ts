@@ -14,6 +14,8 @@ export interface TestIngest extends TestApi {
   makeRuleSet(projectId: string, ...steps: ('publish' | 'archive')[]): Promise<string>;
   sendSingle(body: object | string, ruleSetId?: string, key?: string): Promise<Answer>;
   sendBatch(body: object | string, key?: string): Promise<Answer>;
+  /** Looks at the backlog, as an API process does a few times a second. */
+  measureBacklog(): Promise<void>;
   /** Takes everything off the queue. */
   takeQueued(): Promise<SegmentRecord[]>;
 }
@@ -33,6 +35,7 @@ export async function createTestIngest(
   admissionOver: (stores: TestStores) => EventAdmission = () => everyEventAdmitted,
 ): Promise<TestIngest> {
   let ingest: IngestService | undefined;
+  let measureBacklog = async () => {};
   const api = await createTestApi((app, stores) => {
     const ruleSets = createRuleSets(stores);
     ingest = new IngestService({
@@ -40,7 +43,12 @@ export async function createTestIngest(
       publications: ruleSets.publications,
       clock: stores.clock,
       admission: admissionOver(stores),
-      scheduler: { every: () => () => {} },
+      scheduler: {
+        every: (_intervalMs, task) => {
+          measureBacklog = task;
+          return () => {};
+        },
+      },
     });
     registerRuleSetRoutes(app, ruleSets);
     registerIngestRoutes(app, { service: ingest });
@@ -74,6 +82,7 @@ export async function createTestIngest(
       api.call('POST', `${ruleSetsUrl}/${id}/events/ingest`, body, key),
     sendBatch: (body, key?) =>
       api.call('POST', `/v1/projects/${api.projectId}/events/batch-ingest`, body, key),
+    measureBacklog: () => measureBacklog(),
     takeQueued: async () => {
       const segments = await transaction(api.postgres, (tx) => queue.claim(tx, Number.MAX_SAFE_INTEGER));
       return segments.flatMap((segment) => segment.records);

@@ -7,18 +7,21 @@ import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
 let api: TestIngest;
 let ways: BothWays;
 let isStoreAway = false;
+let isBacklogFull = false;
 
 beforeAll(async () => {
   api = await createTestIngest((queue) => ({
     appendWithinQuota: (records) =>
       isStoreAway ? Promise.reject(new Error('away')) : queue.appendWithinQuota(records),
-    backlog: () => queue.backlog(),
+    backlog: async () => ({ ...(await queue.backlog()), ...(isBacklogFull && { events: 1e9 }) }),
     tenantsHolding: (size) => queue.tenantsHolding(size),
   }));
   ways = await listenBothWays(api.app);
 });
 afterEach(async () => {
   isStoreAway = false;
+  isBacklogFull = false;
+  await api.measureBacklog();
   await api.postgres.pool.query('delete from segments');
 });
 afterAll(async () => {
@@ -79,6 +82,15 @@ describe('both ways into ingest', () => {
     const text = 'x'.repeat(SINGLE_BODY_BYTES_MAX);
     const [single] = codesOf(await send({ body: { ...api.event, raw_json: { text } } }));
     expect(single).toBe('413 payload_too_large');
+  });
+
+  it('refuse what there is no room for before they parse it', async () => {
+    isBacklogFull = true;
+    await api.measureBacklog();
+    for (const sent of [{}, { body: '{"source":' }, { body: '' }]) {
+      expect(codesOf(await send(sent))).toEqual(['503 ingest_backlog_full', '503 ingest_backlog_full']);
+    }
+    expect(codesOf(await send({ projectId: 'prj_none' }))).toEqual(['404 not_found', '404 not_found']);
   });
 
   it('refuse a key at once when it is revoked', async () => {

@@ -12,7 +12,7 @@ import { type App, registerExpressRoute } from '../../platform/http/index.js';
 import type { IngestService } from './service.js';
 
 export interface IngestRoutesDeps {
-  readonly service: Pick<IngestService, 'acceptSingle' | 'acceptBatch'>;
+  readonly service: Pick<IngestService, 'acceptSingle' | 'acceptBatch' | 'checkRoom'>;
 }
 
 /** `arbitraryText`: raw_json is the client's own. The texts that we use ourselves are checked by the service. */
@@ -38,6 +38,7 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: IngestEvent,
       response: { 202: IngestAccepted, 409: ErrorBodySchema, 429: ErrorBodySchema },
     },
+    precheck: (project) => service.checkRoom(project),
     async answer({ project, params, body, rawBody }) {
       const id = await service.acceptSingle(project, params.id, body, rawBody);
       return `{"raw_event_id":"evt_${id}","status":"received"}`;
@@ -58,6 +59,7 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       body: BatchIngest,
       response: { 202: BatchIngestAccepted, 429: ErrorBodySchema },
     },
+    precheck: (project) => service.checkRoom(project),
     async answer({ project, body, rawBody }) {
       const ids = await service.acceptBatch(project, body, rawBody);
       const list = `"evt_${ids.join('","evt_')}"`;

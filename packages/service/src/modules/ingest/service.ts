@@ -52,6 +52,15 @@ export class IngestService {
   }
 
   /**
+   * Refuses what there is no room for, before its body is parsed. It is asked again with the events, which may take their time to arrive.
+   *
+   * @throws ApiError `ingest_backlog_full`
+   */
+  checkRoom({ tenantId }: ProjectRef): void {
+    this.gate.check(tenantId);
+  }
+
+  /**
    * Resolves to the 32 hex digits of the event's id once the event is durable.
    *
    * @param event whose shape the schema has established; parsed from `rawBody`
@@ -95,9 +104,9 @@ export class IngestService {
   }
 
   /** @throws ApiError `ingest_backlog_full`, `no_entitlement` */
-  private termsOf({ tenantId }: ProjectRef): EventTerms | Promise<EventTerms> {
-    this.gate.check(tenantId);
-    const terms = this.deps.admission.termsOf(tenantId);
+  private termsOf(project: ProjectRef): EventTerms | Promise<EventTerms> {
+    this.checkRoom(project);
+    const terms = this.deps.admission.termsOf(project.tenantId);
     return terms instanceof Promise ? terms.then(entitled) : entitled(terms);
   }
 

@@ -153,6 +153,23 @@ test.each<[string, () => unknown, number]>([
   expect(fixture.answered).toHaveLength(4);
 });
 
+test('what is refused whatever it says is answered unparsed, and the connection goes on', async () => {
+  fixture.precheck = () => {
+    throw new ApiError('ingest_backlog_full', { retryAfterS: 5 });
+  };
+  const wire = await Wire.open(fixture.ways.express);
+  for (const body of [GOOD, '{"reading":', `{"reading":"${'x'.repeat(BODY_LIMIT - 14)}"}`]) {
+    expect(await fixture.compare(post(body))).toMatchObject({ status: 503, by: 'lane' });
+    await wire.write(post(body));
+    expect((await wire.answer())?.head).toMatch(/^retry-after: 5\r$/im);
+  }
+  fixture.precheck = () => {};
+  await wire.write(post());
+  expect((await wire.answer())?.status).toBe(202);
+  expect(fixture.answered).toHaveLength(1);
+  wire.socket.destroy();
+});
+
 test('a key that must be looked up is waited for', async () => {
   fixture.authenticate = async () => ({ kind: 'service' });
   expect(await fixture.compare(post())).toMatchObject({ status: 202, by: 'lane' });

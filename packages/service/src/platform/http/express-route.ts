@@ -14,6 +14,11 @@ export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body 
 
 /** What an operation does, the same whichever way its request came. */
 export interface ExpressOperation<Params = Readonly<Record<string, string>>, Body = unknown> {
+  /**
+   * Throws what refuses a request whatever its body says. Asked before the body is parsed: a client that comes again at once must cost less
+   * to refuse than to serve.
+   */
+  precheck(project: ProjectRef): void;
   /** Resolves to the JSON of the answer. */
   answer(request: ExpressRequest<Params, Body>): Promise<string>;
 }
@@ -37,15 +42,16 @@ export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
  */
 export function registerExpressRoute<Params extends TSchema, Body extends TSchema>(
   app: App,
-  { url, config, bodyLimit, schema, answer }: ExpressRoute<Params, Body>,
+  { url, config, bodyLimit, schema, precheck, answer }: ExpressRoute<Params, Body>,
 ): void {
-  const express: ExpressOperation<Static<Params>, Static<Body>> = { answer };
+  const express: ExpressOperation<Static<Params>, Static<Body>> = { precheck, answer };
   app.route({
     method: 'POST',
     url,
     bodyLimit,
     schema: schema as FastifySchema,
     config: { ...config, express: express as ExpressOperation },
+    onRequest: async ({ project }) => precheck(project),
     handler: async ({ project, params, body, rawBody }, reply) => {
       if (rawBody === undefined) throw new Error('a validated body without its bytes');
       const text = await answer({

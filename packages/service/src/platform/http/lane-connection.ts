@@ -1,31 +1,11 @@
 import type { Socket } from 'node:net';
-import { readJson, skimBody } from './body.js';
 import type { BodyBudget } from './body-budget.js';
-import type { ExpressOperation, ExpressRequest } from './express-route.js';
 import type { FailureLog } from './failure-log.js';
 import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from './failures.js';
 import { answerText } from './lane-answer.js';
+import { type Admission, type LaneRoute, workOf } from './lane-work.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
-import type { ObserveRequest } from './requests.js';
-import type { MaybePromise, ProjectRef } from './types.js';
-
-/** What the operation of a route needs to know, once a request was let in. */
-export interface LaneRoute {
-  readonly url: string;
-  readonly bodyLimit: number;
-  readonly arbitraryText: boolean;
-  readonly unread: string | undefined;
-  readonly isValid: (body: unknown) => boolean;
-  readonly operation: ExpressOperation;
-  readonly observe: ObserveRequest;
-}
-
-/** A request that the lane serves if its body is as good as its head. */
-export interface Admission {
-  readonly route: LaneRoute;
-  readonly project: ProjectRef;
-  readonly params: Readonly<Record<string, string>>;
-}
+import type { MaybePromise } from './types.js';
 
 export interface LanePorts {
   readonly budget: BodyBudget;
@@ -166,15 +146,15 @@ export class LaneConnection {
     this.advanceBody(this.request);
   }
 
-  private advanceBody({ route, project, params, head }: Request): void {
+  private advanceBody(request: Request): void {
+    const { head, route } = request;
     const missing = head.headBytes + head.bodyBytes - this.receivedBytes;
     if (missing > 0) {
       this.awaitMore();
       return;
     }
-    const rawBody = this.joined().subarray(head.headBytes);
-    const body = missing === 0 ? validBody(route, rawBody) : undefined;
-    if (body === undefined) {
+    const work = missing === 0 ? workOf(request, () => this.joined().subarray(head.headBytes)) : undefined;
+    if (work === undefined) {
       this.leave();
       return;
     }
@@ -185,18 +165,18 @@ export class LaneConnection {
     this.receivedBytes = 0;
     this.request = undefined;
     this.isBusy = true;
-    this.orCut(this.answer(route, { project, params, body, rawBody }, head.requestId));
+    this.orCut(this.answer(route, work, head.requestId));
   }
 
   private async answer(
     route: LaneRoute,
-    accepted: ExpressRequest,
+    work: () => Promise<string>,
     incomingId: string | undefined,
   ): Promise<void> {
     const requestId = this.ports.requestId(incomingId);
     let answer: ErrorAnswer;
     try {
-      const body = await route.operation.answer(accepted);
+      const body = await work();
       answer = {
         status: 202,
         headers: [['x-request-id', requestId], NO_SNIFFING, ['content-type', JSON_TYPE]],
@@ -274,16 +254,6 @@ export class LaneConnection {
   private joined(): Buffer {
     if (this.pieces.length !== 1) this.pieces = [Buffer.concat(this.pieces, this.receivedBytes)];
     return this.pieces[0] as Buffer;
-  }
-}
-
-/** Undefined for a body that Fastify refuses; no JSON means that. */
-function validBody({ unread, arbitraryText, isValid }: LaneRoute, rawBody: Buffer): unknown {
-  try {
-    const body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);
-    return isValid(body) ? body : undefined;
-  } catch {
-    return undefined;
   }
 }
 

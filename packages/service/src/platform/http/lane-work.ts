@@ -1,0 +1,52 @@
+import { readJson, skimBody } from './body.js';
+import type { ExpressOperation } from './express-route.js';
+import type { ObserveRequest } from './requests.js';
+import type { ProjectRef } from './types.js';
+
+/** What the operation of a route needs to know, once a request was let in. */
+export interface LaneRoute {
+  readonly url: string;
+  readonly bodyLimit: number;
+  readonly arbitraryText: boolean;
+  readonly unread: string | undefined;
+  readonly isValid: (body: unknown) => boolean;
+  readonly operation: ExpressOperation;
+  readonly observe: ObserveRequest;
+}
+
+/** A request that the lane serves if its body is as good as its head. */
+export interface Admission {
+  readonly route: LaneRoute;
+  readonly project: ProjectRef;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/**
+ * What answers a request that has arrived whole; undefined when its body is not valid.
+ *
+ * @param readBody joins the body, which is left as it came where it does not matter
+ */
+export function workOf(
+  { route, project, params }: Admission,
+  readBody: () => Buffer,
+): (() => Promise<string>) | undefined {
+  const { operation } = route;
+  try {
+    operation.precheck(project);
+  } catch (error) {
+    return () => Promise.reject(error);
+  }
+  const rawBody = readBody();
+  const body = validBody(route, rawBody);
+  return body === undefined ? undefined : () => operation.answer({ project, params, body, rawBody });
+}
+
+/** Undefined for a body that Fastify refuses; no JSON means that. */
+function validBody({ unread, arbitraryText, isValid }: LaneRoute, rawBody: Buffer): unknown {
+  try {
+    const body = unread === undefined ? readJson(rawBody, arbitraryText) : skimBody(rawBody, unread);
+    return isValid(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
