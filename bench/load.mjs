@@ -74,6 +74,11 @@ class Run {
     return Math.max(1, ((this.tokens + events - due) / eventsPerSecond) * 1000);
   }
 
+  refusedPauseMs(retryAfterS) {
+    if (this.plan.isImpatient || retryAfterS === undefined) return REFUSED_PAUSE_MS;
+    return Math.max(0, Math.min(Number(retryAfterS) * 1000, this.endMs - performance.now()));
+  }
+
   answered(status, events, latencyMs) {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1;
     if (status !== 202) return;
@@ -109,6 +114,8 @@ class Connection {
     this.run = run;
     this.template = template;
     this.pending = '';
+    /** The request that was refused, for another try. */
+    this.refused = undefined;
   }
 
   open() {
@@ -140,10 +147,14 @@ class Connection {
   }
 
   send() {
+    this.sentMs = performance.now();
+    this.socket.write(this.refused ?? this.newRequest());
+  }
+
+  newRequest() {
     const request = this.template.stamp(this.run.sequence, Math.floor(Date.now() / 1000));
     this.run.sequence += this.template.events;
-    this.sentMs = performance.now();
-    this.socket.write(request);
+    return request;
   }
 
   received(chunk) {
@@ -154,6 +165,7 @@ class Connection {
     if (length === undefined) throw new Error(`no Content-Length in: ${this.pending.slice(0, headEnd)}`);
     if (this.pending.length < headEnd + 4 + Number(length)) return;
     const status = Number(this.pending.slice(9, 12));
+    const retryAfterS = /\r\nretry-after: *(\d+)/i.exec(this.pending.slice(0, headEnd))?.[1];
     const latencyMs = performance.now() - this.sentMs;
     if (status >= 400 && status !== 503 && status !== 429) {
       process.send({ refused: this.pending.slice(headEnd + 4, headEnd + 600) });
@@ -161,7 +173,9 @@ class Connection {
     this.pending = '';
     this.sentMs = undefined;
     this.run.answered(status, this.template.events, latencyMs);
+    // As clients do: what was refused is sent again as it was, and takes none of the machine to make.
+    this.refused = status === 202 ? undefined : this.template.buffer;
     if (status === 202) this.next();
-    else setTimeout(() => this.next(), REFUSED_PAUSE_MS);
+    else setTimeout(() => this.next(), this.run.refusedPauseMs(retryAfterS));
   }
 }

@@ -11,6 +11,8 @@ const DRAIN_TIMEOUT_MS = 300_000;
 /** In the sustained phase the load pauses while more events than this are accepted and not yet queryable. */
 const SUSTAINED_BACKLOG_EVENTS = 60_000;
 const OVERLOAD_CONNECTIONS = 32;
+/** So long may it take until the backlog is full. */
+const FILL_SECONDS_MAX = 60;
 
 export class Phases {
   constructor(service, projects, markerProject, runId) {
@@ -98,21 +100,33 @@ export class Phases {
     };
   }
 
-  /** More than the pipeline can take, for as long as it takes to fill the backlog and then some. */
+  /**
+   * More than the pipeline can take: `seconds` from the first refusal on. Before that the backlog fills, as in a burst, where accepting goes
+   * before rating.
+   */
   async overload(seconds) {
-    let accepted = this.accepted;
     const before = this.accepted;
+    let accepted = before;
     let backlogMax = 0;
-    const sampler = new Sampler(this.service, (sample) => {
-      backlogMax = Math.max(backlogMax, accepted - sample.rated);
-    });
+    let measuring;
+    const measure = async (generator) => {
+      const sampler = new Sampler(this.service, (sample) => {
+        backlogMax = Math.max(backlogMax, accepted - sample.rated);
+      });
+      await delay(seconds * 1000);
+      const seen = await sampler.stop();
+      generator.order({ stop: true });
+      return seen;
+    };
     const load = await this.load(
-      { kind: 'batch', connections: OVERLOAD_CONNECTIONS, seconds },
-      (progress) => {
+      { kind: 'batch', connections: OVERLOAD_CONNECTIONS, seconds: seconds + FILL_SECONDS_MAX },
+      (progress, generator) => {
         accepted = before + progress.accepted;
+        if (progress.statuses[503] > 0) measuring ??= measure(generator);
       },
     );
-    const seen = await sampler.stop();
+    const seen = await measuring;
+    if (seen === undefined) throw new Error(`nothing was refused within ${FILL_SECONDS_MAX} s`);
     const drainStartMs = performance.now();
     await this.drain();
     return {
