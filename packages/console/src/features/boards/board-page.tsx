@@ -11,6 +11,7 @@ import { Button, IconButton } from '../../ui/button.js';
 import { DialogLoading } from '../../ui/dialog-loading.js';
 import { Menu } from '../../ui/menu.js';
 import { EmptyState, Skeleton } from '../../ui/states.js';
+import { useNowS } from '../../use-now.js';
 import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
 import { useBoardStream } from './board-stream.js';
@@ -19,7 +20,7 @@ import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
 import { Tellings } from './tellings.js';
-import { addressOf, boundsOf, rangeOf, type TimeRange } from './time-range.js';
+import { addressOf, boundsOf, type RangeChoice, rangeAt, rangeOf, type TimeRange } from './time-range.js';
 
 /** Whoever looks needs none of it. */
 const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
@@ -41,7 +42,7 @@ export type Doing =
   | { readonly what: ChartAction; readonly chart: Chart };
 
 function OpenBoard({ board, charts }: BoardWithCharts) {
-  const [range, setRange] = useRange(board);
+  const { choice, range, setChoice } = useRange(board);
   const [doing, setDoing] = useState<Doing>();
   const [tellings] = useState(() => new Tellings());
   const mayChange = useMay('analytics:write');
@@ -62,7 +63,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
         actions={
           <>
             {charts.length > 0 && <LiveMark liveness={stream.liveness} />}
-            <RangePicker range={range} timezone={board.timezone} onChange={setRange} />
+            <RangePicker range={choice} timezone={board.timezone} onChange={setChoice} />
             {newChart}
             {mayChange && <BoardMenu onDo={setDoing} />}
           </>
@@ -80,7 +81,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
       ) : (
         <ChartGrid
           {...{ board, charts, range, stream, tellings }}
-          onRange={setRange}
+          onRange={setChoice}
           onDo={mayChange ? (what, chart) => setDoing({ what, chart }) : undefined}
         />
       )}
@@ -93,15 +94,22 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   );
 }
 
-/** The range that is looked at: it is kept in the address, so that it can be gone back to and shared. */
-function useRange(board: Board): [TimeRange, (range: TimeRange) => void] {
+/** How often a month is looked at anew: another may have begun. */
+const MONTH_CHECK_MS = 60_000;
+
+/** The range that is looked at. What was chosen is kept in the address, so that it can be gone back to and shared. */
+function useRange(board: Board): {
+  readonly choice: RangeChoice;
+  readonly range: TimeRange;
+  readonly setChoice: (choice: RangeChoice) => void;
+} {
   const [address, setAddress] = useSearchParams();
-  const text = address.toString();
-  const range = useMemo(
-    () => rangeOf(new URLSearchParams(text)) ?? { last_seconds: board.default_time_range_seconds },
-    [text, board.default_time_range_seconds],
-  );
-  return [range, (chosen) => setAddress(addressOf(chosen))];
+  const choice = rangeOf(address) ?? { last_seconds: board.default_time_range_seconds };
+  const atS = useNowS(MONTH_CHECK_MS);
+  const meant = JSON.stringify(rangeAt(choice, atS, board.timezone));
+  // The same range is the same object: charts are asked anew for another one.
+  const range = useMemo(() => JSON.parse(meant) as TimeRange, [meant]);
+  return { choice, range, setChoice: (chosen) => setAddress(addressOf(chosen)) };
 }
 
 function BoardMenu({ onDo }: { readonly onDo: (doing: Doing) => void }) {

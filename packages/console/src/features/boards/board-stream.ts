@@ -3,6 +3,7 @@ import type { Chart, StreamBuckets, StreamReset } from '@tollgate/contract';
 import { useEffect, useRef, useState } from 'react';
 import { ApiFailure } from '../../api/client.js';
 import { followEvents, type ServerEvent } from '../../api/event-stream.js';
+import { nowS } from '../../clock.js';
 import { useProjectPath } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
 import { chartDataKey } from './api.js';
@@ -19,7 +20,7 @@ const NO_SLOT_RETRY_MS = 30_000;
 
 /** How the charts of a board learn of new usage. */
 export type Liveness =
-  /** The range has an end: there is nothing to learn. */
+  /** The range has ended: there is nothing to learn. */
   | 'none'
   | 'connecting'
   | 'live'
@@ -63,9 +64,14 @@ export function useBoardStream(
     return () => gone.abort();
   }, [client, project, what, timezone, seconds, isVisible, tellings]);
 
-  if (seconds === undefined) return { liveness: 'none', followed: NONE_FOLLOWED };
+  if (seconds === undefined) return { liveness: isOver(range) ? 'none' : 'polling', followed: NONE_FOLLOWED };
   const isTold = liveness === 'live';
   return { liveness, followed: isTold ? new Set(followed.map(({ chart_id }) => chart_id)) : NONE_FOLLOWED };
+}
+
+/** Whether nothing new can happen in a range. */
+function isOver(range: TimeRange): boolean {
+  return 'to' in range && range.to <= nowS();
 }
 
 async function keepFollowing(

@@ -1,6 +1,6 @@
 import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
 import { nowS } from '../../clock.js';
-import { bucketSeconds, bucketStarts } from './buckets.js';
+import { bucketSizeOf, bucketStarts } from './buckets.js';
 
 /** Where the rows of an answer without buckets stand. */
 const TOTALS = 0;
@@ -53,8 +53,8 @@ export function slidTo(data: ChartData, atS: number): ChartData {
 }
 
 function firstBucket(fromS: number, { bucketSize, timezone }: ChartData): number | undefined {
-  const sizeS = bucketSeconds(bucketSize);
-  return sizeS === undefined ? undefined : bucketStarts(fromS, fromS + 1, sizeS, timezone)[0];
+  const size = bucketSizeOf(bucketSize);
+  return size === undefined ? undefined : bucketStarts(fromS, fromS + 1, size, timezone)[0];
 }
 
 function byBucket(rows: readonly AnalysisRow[]): Map<number, AnalysisRow[]> {

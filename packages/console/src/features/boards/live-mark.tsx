@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<Exclude<Liveness, 'none'>, { label: string; meaning
   },
   polling: {
     label: 'Every 5 s',
-    meaning: 'There is no live connection at the moment, so charts are read anew every 5 seconds.',
+    meaning: 'No live connection for this range, or at the moment: charts are read again every 5 seconds.',
     dot: 'bg-warn',
   },
 };
@@ -26,7 +26,7 @@ export function LiveMark({ liveness }: { readonly liveness: Liveness }) {
   return (
     <span role="status" title={meaning} className="inline-flex items-center gap-1.5 text-xs text-ink-soft">
       <span aria-hidden className={classes('size-1.5 rounded-full', dot)} />
-      <span className={liveness === 'live' ? 'max-sm:sr-only' : ''}>{label}</span>
+      <span className="max-sm:sr-only">{label}</span>
       <span className="sr-only">: {meaning}</span>
     </span>
   );

@@ -6,18 +6,31 @@ import { instantOfText, wallText } from '../../timezone.js';
 import { Button } from '../../ui/button.js';
 import { classes } from '../../ui/classes.js';
 import { Field, TextInput } from '../../ui/field.js';
-import { PRESETS, rangeLabel, rangeProblem, type TimeRange } from './time-range.js';
+import {
+  MONTHS,
+  PRESETS,
+  type RangeChoice,
+  rangeAt,
+  rangeLabel,
+  rangeProblem,
+  type TimeRange,
+} from './time-range.js';
 
 export interface RangePickerProps {
-  readonly range: TimeRange;
+  readonly range: RangeChoice;
   readonly timezone: string;
-  readonly onChange: (range: TimeRange) => void;
+  readonly onChange: (range: RangeChoice) => void;
 }
 
-/** Chooses what part of time is shown: a preset that follows the clock, or from one moment to another. */
+const CHOICES: readonly { readonly choice: RangeChoice; readonly label: string }[] = [
+  ...PRESETS.map(({ seconds, label }) => ({ choice: { last_seconds: seconds }, label })),
+  ...MONTHS.map(({ month, label }) => ({ choice: { month }, label })),
+];
+
+/** Chooses what part of time is shown: one that follows the clock or the calendar, or from one moment to another. */
 export function RangePicker({ range, timezone, onChange }: RangePickerProps) {
   const [isOpen, setOpen] = useState(false);
-  const choose = (chosen: TimeRange) => {
+  const choose = (chosen: RangeChoice) => {
     onChange(chosen);
     setOpen(false);
   };
@@ -35,14 +48,14 @@ export function RangePicker({ range, timezone, onChange }: RangePickerProps) {
           sideOffset={4}
           className="z-50 w-64 rounded-lg border border-line bg-panel p-1.5 shadow-lg"
         >
-          {PRESETS.map(({ seconds, label }) => {
-            const isChosen = 'last_seconds' in range && range.last_seconds === seconds;
+          {CHOICES.map(({ choice, label }) => {
+            const isChosen = JSON.stringify(choice) === JSON.stringify(range);
             return (
               <button
-                key={seconds}
+                key={label}
                 type="button"
                 aria-pressed={isChosen}
-                onClick={() => choose({ last_seconds: seconds })}
+                onClick={() => choose(choice)}
                 className={classes(
                   'block w-full rounded-md px-2.5 py-1.5 text-left text-[13px] hover:bg-sunken',
                   isChosen && 'font-semibold text-accent',
@@ -65,7 +78,8 @@ function CustomRange({
   onChoose,
 }: Pick<RangePickerProps, 'range' | 'timezone'> & { readonly onChoose: (range: TimeRange) => void }) {
   const nowAtOpening = nowS();
-  const shown = 'from' in range ? range : { from: nowAtOpening - range.last_seconds, to: nowAtOpening };
+  const meant = rangeAt(range, nowAtOpening, timezone);
+  const shown = 'from' in meant ? meant : { from: nowAtOpening - meant.last_seconds, to: nowAtOpening };
   const [from, setFrom] = useState(wallText(shown.from, timezone));
   const [to, setTo] = useState(wallText(shown.to, timezone));
   const fromS = instantOfText(from, timezone);

@@ -1,6 +1,6 @@
 import type { AnalysisRow, Measure } from '@tollgate/contract';
 import { exactSum, negated } from '../../exact-sum.js';
-import { bucketEnd, bucketSeconds, bucketStarts } from './buckets.js';
+import { bucketEnd, bucketSizeOf, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
 
 /** One line, area or row of bars. */
@@ -69,14 +69,14 @@ export class SeriesMaker {
 type Frame = Pick<SeriesSet, 'times' | 'isFirstCut' | 'isLastCut'>;
 
 function frameOf({ bucketSize, from, timezone, rows }: ChartData, to: number): Frame {
-  const sizeS = bucketSeconds(bucketSize);
-  if (sizeS === undefined) return { times: [...rows.keys()], isFirstCut: false, isLastCut: false };
-  const times = bucketStarts(from, to, sizeS, timezone);
+  const size = bucketSizeOf(bucketSize);
+  if (size === undefined) return { times: [...rows.keys()], isFirstCut: false, isLastCut: false };
+  const times = bucketStarts(from, to, size, timezone);
   const [first, last] = [times[0], times.at(-1)];
   return {
     times,
     isFirstCut: first !== undefined && first < from,
-    isLastCut: last !== undefined && bucketEnd(last, sizeS, timezone) > to,
+    isLastCut: last !== undefined && bucketEnd(last, size, timezone) > to,
   };
 }
 

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { instantOfText, wallText } from '../../timezone.js';
-import { addressOf, rangeLabel, rangeOf, rangeProblem } from './time-range.js';
+import { addressOf, rangeAt, rangeLabel, rangeOf, rangeProblem } from './time-range.js';
 
 describe('a time range', () => {
-  it.each([{ last_seconds: 900 }, { from: 0, to: 1_790_000_000 }])(
-    'is the same out of its address: %o',
-    (range) => {
-      expect(rangeOf(new URLSearchParams(addressOf(range)))).toEqual(range);
-    },
-  );
+  it.each([
+    { last_seconds: 900 },
+    { from: 0, to: 1_790_000_000 },
+    { month: 'this' },
+    { month: 'last' },
+  ] as const)('is the same out of its address: %o', (range) => {
+    expect(rangeOf(new URLSearchParams(addressOf(range)))).toEqual(range);
+  });
 
   it.each([
     '',
@@ -20,6 +22,7 @@ describe('a time range', () => {
     'from=1&to=1',
     'from=1&to=99999999999',
     'last=1e3',
+    'month=next',
   ])('is none in the address "%s"', (address) =>
     expect(rangeOf(new URLSearchParams(address))).toBeUndefined(),
   );
@@ -29,6 +32,19 @@ describe('a time range', () => {
     expect(rangeLabel({ from: 0, to: 86_400 }, 'Europe/Berlin')).toBe(
       '1 Jan 1970, 01:00 to 2 Jan 1970, 01:00',
     );
+  });
+
+  it.each([
+    ['this', '2026-11-01T00:00+01:00', '2026-12-01T00:00+01:00'],
+    // With an hour more: summer time ends in it.
+    ['last', '2026-10-01T00:00+02:00', '2026-11-01T00:00+01:00'],
+  ] as const)('is %s month by the clock of the board', (month, from, to) => {
+    const firstS = Date.parse('2026-10-31T23:30Z') / 1_000;
+    const range = { from: Date.parse(from) / 1_000, to: Date.parse(to) / 1_000 };
+    for (const nowS of [firstS, firstS + 20 * 86_400]) {
+      expect(rangeAt({ month }, nowS, 'Europe/Berlin')).toEqual(range);
+    }
+    expect(rangeLabel({ month }, 'Europe/Berlin')).toBe(month === 'this' ? 'This month' : 'Last month');
   });
 
   it.each([

@@ -1,8 +1,18 @@
 import { BOARD_TIME_RANGES_S } from '@tollgate/contract';
 import { count, dateMinute } from '../../format.js';
+import { monthAt } from './buckets.js';
 
 /** The last so many seconds up to now, or a stretch of time: Unix seconds, `to` exclusive. */
 export type TimeRange = { readonly last_seconds: number } | { readonly from: number; readonly to: number };
+
+/** A range that is chosen: one that is asked for as it is, or a calendar month by the clock of the board. */
+export type RangeChoice = TimeRange | { readonly month: MonthName };
+type MonthName = 'this' | 'last';
+
+export const MONTHS = [
+  { month: 'this', label: 'This month' },
+  { month: 'last', label: 'Last month' },
+] as const;
 
 const LABELS: Readonly<Record<(typeof BOARD_TIME_RANGES_S)[number], string>> = {
   300: 'Last 5 minutes',
@@ -18,7 +28,15 @@ export const PRESETS = BOARD_TIME_RANGES_S.map((seconds) => ({ seconds, label: L
 /** Latest moment that can be asked for: what 32 bits hold. */
 const UNIX_S_MAX = 4_294_967_295;
 
-export function rangeLabel(range: TimeRange, timezone: string): string {
+/** The range that a choice means at a moment. This month is whole, with the days of it that are to come. */
+export function rangeAt(choice: RangeChoice, nowS: number, timezone: string): TimeRange {
+  if (!('month' in choice)) return choice;
+  const { startS, endS } = monthAt(nowS, timezone, choice.month === 'last' ? -1 : 0);
+  return { from: startS, to: endS };
+}
+
+export function rangeLabel(range: RangeChoice, timezone: string): string {
+  if ('month' in range) return MONTHS.find(({ month }) => month === range.month)?.label ?? '';
   if ('from' in range) return `${dateMinute(range.from, timezone)} to ${dateMinute(range.to, timezone)}`;
   return (
     PRESETS.find(({ seconds }) => seconds === range.last_seconds)?.label ??
@@ -47,13 +65,16 @@ function durationWords(durationS: number): string {
 }
 
 /** The range that an address names; undefined when it names none, or one that cannot be. */
-export function rangeOf(address: URLSearchParams): TimeRange | undefined {
+export function rangeOf(address: URLSearchParams): RangeChoice | undefined {
+  const named = MONTHS.find(({ month }) => month === address.get('month'));
+  if (named !== undefined) return { month: named.month };
   const [last, from, to] = ['last', 'from', 'to'].map((name) => seconds(address.get(name)));
   if (last !== undefined && last > 0) return { last_seconds: last };
   return from !== undefined && to !== undefined && from < to ? { from, to } : undefined;
 }
 
-export function addressOf(range: TimeRange): Record<string, string> {
+export function addressOf(range: RangeChoice): Record<string, string> {
+  if ('month' in range) return { month: range.month };
   if ('from' in range) return { from: String(range.from), to: String(range.to) };
   return { last: String(range.last_seconds) };
 }
