@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { axisNumber, axisTimes, decimal, decimalShort, money } from './format.js';
+import { axisNumber, axisTimes, decimal, decimalGlance, decimalShort, money } from './format.js';
 
 describe('decimals', () => {
   it.each([
@@ -16,6 +16,22 @@ describe('decimals', () => {
   it('are cut for a glance, never rounded up', () => {
     expect(decimalShort('9.999')).toBe('9.99');
     expect(decimalShort('1000')).toBe('1,000');
+  });
+
+  it.each([
+    ['0', '0'],
+    ['0.00', '0'],
+    ['30', '30'],
+    ['1234567.5', '1,234,567.50'],
+    ['12.123456789012', '12.12'],
+    ['-3.999', '-3.99'],
+    ['5.001', '5.00'],
+    ['0.5', '0.50'],
+    ['0.123456', '0.123'],
+    ['-0.00045678', '-0.000456'],
+    ['0.000000000000000001', '0.000000000000000001'],
+  ])('%s has the digits %s at a glance', (text, shown) => {
+    expect(decimalGlance(text)).toBe(shown);
   });
 
   it('carry their currency', () => {
@@ -38,4 +54,5 @@ it('writes days where they begin, in the timezone of the board', () => {
   const times = [midnightInKathmandu, midnightInKathmandu + 3_600];
   expect(axisTimes(times, 3_600, 'Asia/Kathmandu')).toEqual(['20 Nov', '01:00']);
   expect(axisTimes(times, 86_400, 'UTC')).toEqual(['19 Nov', '19 Nov']);
+  expect(axisTimes(times, 28 * 86_400, 'UTC')).toEqual(['Nov 2026', 'Nov 2026']);
 });

@@ -34,6 +34,19 @@ export function decimalShort(text: string): string {
   return cut(text, CENTS).digits;
 }
 
+/**
+ * The digits that mean something at a glance, cut and not rounded: two of fraction or, below one, the first three that are not zero.
+ * The whole of it belongs into a title.
+ */
+export function decimalGlance(text: string): string {
+  const [, , whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
+  if (!/[1-9]/.test(fraction)) return cut(text, 0).digits;
+  const zeros = /^0*$/.test(whole) ? (/^0*/.exec(fraction)?.[0].length ?? 0) : 0;
+  const { digits } = cut(text, /^0*$/.test(whole) ? Math.max(zeros + SIGNIFICANT_DIGITS, CENTS) : CENTS);
+  const [shown = '', rest = ''] = digits.split('.');
+  return `${shown}.${rest.replace(/0+$/, '').padEnd(CENTS, '0')}`;
+}
+
 function cut(text: string, fractionDigits: number): { readonly digits: string; readonly isCut: boolean } {
   const [, sign = '', whole, fraction = ''] = DECIMAL.exec(text) ?? [];
   if (whole === undefined) return { digits: text, isCut: false };
@@ -78,12 +91,17 @@ export function dateMinute(unixS: number, timezone: string): string {
   return dateTime(unixS, timezone).replace(/:\d\d$/, '');
 }
 
-/** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days. */
+/** The longest step that is none of months. */
+const WEEKS_S_MAX = 27 * DAY_S;
+
+/** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days, the month where steps are months. */
 export function axisTimes(times: readonly number[], stepS: number, timezone: string): string[] {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, day: 'numeric', month: 'short' });
   const hour = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit' });
+  const month = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, month: 'short', year: 'numeric' });
   return times.map((unixS) => {
     const date = new Date(unixS * 1_000);
+    if (stepS > WEEKS_S_MAX) return month.format(date);
     const text = hour.format(date);
     return stepS >= DAY_S || text === '00:00' ? day.format(date) : text;
   });

@@ -1,7 +1,7 @@
 import type { Chart } from '@tollgate/contract';
 import { Copy, Ellipsis, FileDown, ImageDown, Pencil, Table2, Trash2 } from 'lucide-react';
 import { type RefObject, useState } from 'react';
-import { decimalExact } from '../../format.js';
+import { decimalGlance } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { useTheme } from '../../theme.js';
 import { IconButton } from '../../ui/button.js';
@@ -58,7 +58,7 @@ export function ChartMenu({
     if (plot == null || set === undefined) throw new Error('There is no chart to make a picture of.');
     const legend = colored(set.series, theme).map(({ label, total, unit, color }) => ({
       ...{ label, color },
-      value: `${decimalExact(total)} ${unit}`.trim(),
+      value: `${decimalGlance(total)} ${unit}`.trim(),
     }));
     return pictureOf({ title: chart.title, note: `${rangeLabel(range, timezone)} · ${note}`, plot, legend });
   };

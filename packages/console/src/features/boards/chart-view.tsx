@@ -1,7 +1,7 @@
 import type { Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
-import { dateMinute } from '../../format.js';
+import { dateMinute, decimalGlance } from '../../format.js';
 import { useTheme } from '../../theme.js';
 import { classes } from '../../ui/classes.js';
 import type { Hover } from './hover.js';
@@ -44,10 +44,7 @@ export function ChartView({ type, set, measure, timezone, untilS, syncKey, heigh
     [set.series, unit, theme],
   );
   const shown = useMemo(() => all.filter(({ key }) => !hidden.has(key)), [all, hidden]);
-  const total = useMemo(
-    () => (type === 'line' ? undefined : totalOf(shown, measure)),
-    [type, shown, measure],
-  );
+  const total = useMemo(() => totalOf(shown, measure), [shown, measure]);
   const toggle = (key: string) => {
     const next = new Set(hidden);
     if (!next.delete(key)) next.add(key);
@@ -98,7 +95,9 @@ function summaryOf(
 ): string {
   const [first, last] = [times[0], times.at(-1)];
   if (first === undefined || last === undefined) return WORDS[type];
-  const told = shown.slice(0, SUMMED_MAX).map(({ label, total, unit }) => `${label} ${total} ${unit}`.trim());
+  const told = shown
+    .slice(0, SUMMED_MAX)
+    .map(({ label, total, unit }) => `${label} ${decimalGlance(total)} ${unit}`.trim());
   const more = shown.length > told.length ? ` and ${shown.length - told.length} more` : '';
   return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${told.join(', ')}${more}.`;
 }

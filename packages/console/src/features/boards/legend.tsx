@@ -1,4 +1,4 @@
-import { decimalExact, decimalShort } from '../../format.js';
+import { decimalGlance } from '../../format.js';
 import { classes } from '../../ui/classes.js';
 import { type Hover, HoverText } from './hover.js';
 import type { ColoredSeries } from './palette.js';
@@ -14,7 +14,7 @@ export interface LegendProps {
   readonly onIsolate: (key: string) => void;
 }
 
-/** What each colour is, and what it comes to: over the range or, exactly, in the bucket that is pointed at. */
+/** What each colour is, and what it comes to: over the range or in the bucket that is pointed at. */
 export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: LegendProps) {
   const isAlone = (key: string) => !hidden.has(key) && hidden.size === series.length - 1;
   return (
@@ -82,10 +82,7 @@ function Value({
 }) {
   return (
     <span className="ml-auto whitespace-nowrap" title={`${sum} ${unit}`}>
-      <HoverText
-        hover={hover}
-        textOf={(index) => (index === undefined ? decimalShort(sum) : decimalExact(at(index)))}
-      />
+      <HoverText hover={hover} textOf={(index) => decimalGlance(index === undefined ? sum : at(index))} />
       {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
     </span>
   );

@@ -1,13 +1,19 @@
 import type { Theme } from '../../theme.js';
 import type { Series } from './series.js';
 
-/** Told apart by most kinds of colour vision, next to each other too; dark themes get lighter ones. */
-const COLORS: Readonly<Record<Theme, readonly string[]>> = {
-  light: ['#0f766e', '#3b6fd4', '#c2620b', '#8b46c8', '#be345f', '#5a7a16', '#0c7fa6', '#8a5a2b'],
-  dark: ['#3ec9b8', '#7ba4f5', '#f0a04b', '#bd8df0', '#f07f9e', '#a5c74f', '#4fc0e6', '#cfa070'],
+/** Twelve that differ for every kind of colour vision, and stand out from the panel that they are drawn on. */
+export const COLORS: Readonly<Record<Theme, readonly string[]>> = {
+  light: [
+    ...['#0f766e', '#248fe1', '#f16307', '#8659fc', '#28a25c', '#6f044c'],
+    ...['#bb7fa6', '#0a427a', '#b13a30', '#ac1db0', '#653501', '#5d1fc0'],
+  ],
+  dark: [
+    ...['#3ec9b8', '#3365f7', '#ee7270', '#bb7afb', '#a5c01f', '#c61b73'],
+    ...['#f9c8fe', '#fddd4e', '#7960a1', '#3da007', '#7a6c1e', '#76feab'],
+  ],
 };
 /** All others have no colour of their own. */
-const OTHER: Readonly<Record<Theme, string>> = { light: '#6b7280', dark: '#9aa3b0' };
+export const OTHER: Readonly<Record<Theme, string>> = { light: '#6b7280', dark: '#9aa3b0' };
 
 /** A line of a chart, with the colour that it keeps while others are hidden. */
 export interface ColoredSeries extends Series {

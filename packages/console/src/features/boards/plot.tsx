@@ -37,7 +37,12 @@ const LINE_PX = 1.5;
 const THIN_LINE_PX = 1;
 /** An area among many has no line on top of it: it stands out by itself. */
 const CROWDED_AREA_ALPHA = 'c0';
-const FONT = '11px "Inter Variable", system-ui, sans-serif';
+const FONT_PX = 11;
+const FONT_FAMILY = '"Inter Variable", system-ui, sans-serif';
+const FONT = `${FONT_PX}px ${FONT_FAMILY}`;
+/** Room above the values for their unit. */
+const UNIT_PX = 10;
+const UNIT_GAP_PX = 5;
 
 /** Draws the series on a canvas. Its numbers can be read from the legend and the table beside it. */
 export function Plot(props: PlotProps) {
@@ -45,9 +50,10 @@ export function Plot(props: PlotProps) {
   const plot = useRef<uPlot>(null);
   const theme = useTheme();
   const { type, frame, series, timezone, untilS, syncKey, height, summary } = props;
-  const shape = [type, theme, timezone, syncKey, height, ...series.map(({ key, color }) => key + color)].join(
-    '\0',
-  );
+  const shape = [
+    ...[type, theme, timezone, syncKey, height],
+    ...series.map(({ key, color, unit }) => key + color + unit),
+  ].join('\0');
   // What is drawn can be newer than the plot that draws it.
   const latest = useRef(props);
   latest.current = props;
@@ -118,6 +124,7 @@ function columnsOf({ type, frame: { times }, series }: PlotProps): uPlot.Aligned
 
 function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width: number): uPlot.Options {
   const { type, series, timezone, syncKey, height, hover } = latest.current;
+  const unit = series[0]?.unit ?? '';
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink-faint');
   const line = style.getPropertyValue('--line');
@@ -125,7 +132,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     width,
     height,
     legend: { show: false },
-    padding: [8, 20, 0, 0],
+    padding: [unit === '' ? 8 : 8 + UNIT_PX, 20, 0, 0],
     tzDate: (unixS) => uPlot.tzDate(new Date(unixS * 1_000), timezone),
     cursor: {
       sync: { key: syncKey },
@@ -159,11 +166,24 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     series: [{}, ...series.map((each) => drawnSeries(type, each, series.length))],
     hooks: {
       drawAxes: [
+        (plot) => writeUnit(plot, unit, ink),
         (plot) => hatchCut(plot, latest.current.frame, type, theme === 'dark' ? '#ffffff' : '#000000'),
       ],
       setCursor: [({ cursor }) => hover.set(cursor.idx ?? undefined)],
     },
   };
+}
+
+/** The unit stands above the values of the axis: as far right as they end, or as far left as it is long. */
+function writeUnit({ ctx, bbox }: uPlot, unit: string, ink: string): void {
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.font = `${FONT_PX * scale}px ${FONT_FAMILY}`;
+  ctx.fillStyle = ink;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
+  ctx.fillText(unit, Math.max(bbox.left - UNIT_GAP_PX * scale - ctx.measureText(unit).width, 0), 0);
+  ctx.restore();
 }
 
 /** Bars stand about their time, so the outermost need room for the other half. */

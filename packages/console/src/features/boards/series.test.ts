@@ -60,7 +60,7 @@ describe('the series of a chart', () => {
     expect(seriesOf(whole, 'amount')).toMatchObject({ isFirstCut: false, isLastCut: true });
   });
 
-  it('add exactly, and never over currencies or metrics', () => {
+  it('add exactly, and never over currencies or metrics that are to be seen', () => {
     const rows = [
       row({ amount: '0.1' }),
       row({ bucket: FIRST + HOUR_S, amount: '0.2' }),
@@ -101,6 +101,61 @@ describe('the series of a chart', () => {
       ['(none)', false],
       ['All others', true],
     ]);
+  });
+
+  const amounts = (...texts: string[]) =>
+    texts.map((amount, index) => row({ group: { model: `m${index}` }, amount }));
+  const namesOf = ({ series }: SeriesSet) => series.map(({ label, total }) => [label, total]);
+
+  it('sum as others what would show as zero beside the largest', () => {
+    const set = seriesOf(result(amounts('12.5', '0.009', '0.01', '0', '0.0001')), 'amount');
+    expect(namesOf(set)).toEqual([
+      ['m0', '12.5'],
+      ['m2', '0.01'],
+      ['All others', '0.0091'],
+    ]);
+    const [, , others] = set.series;
+    expect(others?.parts.map(({ group }) => group)).toEqual([
+      { model: 'm1' },
+      { model: 'm3' },
+      { model: 'm4' },
+    ]);
+    expect(others?.exact[0]).toBe('0.0091');
+  });
+
+  it('sum them with all others past the limit, within their metric', () => {
+    const other = row({ group: { model: null }, other: true, amount: '3' });
+    const set = seriesOf(result([...amounts('5', '0.001'), other]), 'amount');
+    expect(namesOf(set)).toEqual([
+      ['m0', '5'],
+      ['All others', '3.001'],
+    ]);
+    expect(set.series[1]?.parts).toContainEqual({ metric: 'tokens', group: undefined });
+    const calls = row({ metric: 'calls', group: { model: 'x' }, amount: '0.002' });
+    expect(namesOf(seriesOf(result([...amounts('5', '0.001'), other, calls]), 'amount'))).toContainEqual([
+      'calls · x',
+      '0.002',
+    ]);
+  });
+
+  it('sum metrics without groups as others, too, and their amounts alone', () => {
+    const metrics = [
+      row({ metric: 'a', amount: '1' }),
+      row({ metric: 'b', amount: '0.0001' }),
+      row({ metric: 'c', amount: '0.00000001' }),
+    ];
+    const set = seriesOf(result(metrics), 'amount');
+    expect(namesOf(set)).toEqual([
+      ['a', '1'],
+      ['All others', '0.00010001'],
+    ]);
+    expect(set.series[1]?.metric).toBeNull();
+    expect(seriesOf(result(metrics), 'quantity').series).toHaveLength(3);
+  });
+
+  it('keep what is small where all is, and what is alone in being small', () => {
+    expect(namesOf(seriesOf(result(amounts('0.004', '0.003')), 'amount'))).toHaveLength(2);
+    expect(namesOf(seriesOf(result(amounts('400', '0.003')), 'amount'))).toHaveLength(2);
   });
 
   it('have the days of the local calendar, at the end of summer time too', () => {
@@ -183,7 +238,7 @@ describe('what is told of a chart', () => {
     const group = fc.record({
       metric: fc.constantFrom('tokens', 'calls'),
       group: fc.record({ model: fc.constantFrom('a', 'b', null) }),
-      amount: fc.constantFrom('0.1', '-0.2', '1000000000000000000.000000000000000003', '0'),
+      amount: fc.constantFrom('0.1', '-0.2', '1000000000000000000.000000000000000003', '0', '0.0004', '7'),
       currency: fc.constantFrom('USD', null),
       other: fc.boolean(),
     });

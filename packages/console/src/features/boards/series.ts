@@ -1,7 +1,9 @@
 import type { AnalysisRow, Measure } from '@tollgate/contract';
-import { exactSum, negated } from '../../exact-sum.js';
+import { exactSum } from '../../exact-sum.js';
 import { bucketEnd, bucketSizeOf, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
+import { type Fold, foldsOf } from './fold.js';
+import { type Line, moved, newLine, put, type Step, textsAt } from './line.js';
 
 /** One line, area or row of bars. */
 export interface Series {
@@ -12,14 +14,23 @@ export interface Series {
   readonly label: string;
   /** A currency, or what a quantity is counted in. Only what has the same unit is drawn on one axis. */
   readonly unit: string;
-  /** Whether it sums all groups past the limit of the chart. */
+  /** Whether it sums groups: those past the limit of the chart, and those too small to be seen beside the others. */
   readonly isOther: boolean;
+  /** The metrics and groups that it sums: one, unless it sums others. */
+  readonly parts: readonly Part[];
   /** By index of the times; 0 where nothing happened. For drawing only: a double holds no money. */
   readonly values: Float64Array;
   /** The same, exact; undefined where nothing happened. */
   readonly exact: readonly (string | undefined)[];
   /** Exact. */
   readonly total: string;
+}
+
+/** What rows are of. */
+export interface Part {
+  readonly metric: string | null;
+  /** Undefined for all groups past the limit. */
+  readonly group: AnalysisRow['group'] | undefined;
 }
 
 export interface SeriesSet {
@@ -39,12 +50,13 @@ interface Made {
   readonly set: SeriesSet;
   /** What the series were made of, in their order. */
   readonly lines: readonly Line[];
+  readonly folds: readonly Fold[];
 }
 
 /**
  * Makes the sets of one chart, one after another. Lines keep their places, and a telling or a step of time costs what it
- * changes: the numbers of 50,000 points are not read anew for one bucket. Metrics, currencies and groups are never added up:
- * each is a line of its own.
+ * changes: the numbers of 50,000 points are not read anew for one bucket. Metrics, currencies and groups are each a line of
+ * their own, but for amounts too small to be seen: those are summed as others.
  */
 export class SeriesMaker {
   #made: Made | undefined;
@@ -60,8 +72,9 @@ export class SeriesMaker {
       return set;
     }
     const lines = linesOf(made?.lines ?? [], step, data, measure, frame.times);
-    const set = { ...frame, series: seriesOf(lines, measure) };
-    this.#made = { data, measure, set, lines };
+    const folds = measure === 'amount' ? foldsOf(lines, made?.folds ?? [], step) : [];
+    const set = { ...frame, series: seriesOf(lines, folds, measure) };
+    this.#made = { data, measure, set, lines, folds };
     return set;
   }
 }
@@ -84,16 +97,6 @@ function isSameCut(a: Frame, b: Frame): boolean {
   return a.isFirstCut === b.isFirstCut && a.isLastCut === b.isLastCut;
 }
 
-/** From the buckets of one set to those of the next. */
-interface Step {
-  /** By index of the next times: where the same numbers stood before; undefined where they are to be read. */
-  readonly kept: readonly (number | undefined)[];
-  /** Indexes of the next times that are to be read. */
-  readonly come: readonly number[];
-  /** Indexes of the times before that are kept no more. */
-  readonly gone: readonly number[];
-}
-
 function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly number[]): Step {
   const before = new Map(made?.set.times.map((time, index) => [time, index]));
   const kept = times.map((time) =>
@@ -102,12 +105,6 @@ function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly num
   const come = kept.flatMap((from, index) => (from === undefined ? [index] : []));
   const staying = new Set(kept);
   return { kept, come, gone: [...before.values()].filter((index) => !staying.has(index)) };
-}
-
-interface Line extends Pick<Series, 'key' | 'values' | 'total'> {
-  /** The first of its rows. */
-  readonly row: AnalysisRow;
-  readonly exact: (string | undefined)[];
 }
 
 /** The lines after a step, those that were there before in the order they had, because with it goes their colour. */
@@ -145,45 +142,36 @@ function linesOf(
     );
 }
 
-function newLine(key: string, row: AnalysisRow, length: number): Line {
-  return { key, row, values: new Float64Array(length), exact: new Array(length).fill(undefined), total: '0' };
-}
-
-/** The line with what is kept of it, and a total of that alone. A plain loop: it goes over all points at every telling. */
-function moved(line: Line, { kept, gone }: Step): Line {
-  const next = newLine(line.key, line.row, kept.length);
-  for (let index = 0; index < kept.length; index++) {
-    const from = kept[index];
-    if (from === undefined) continue;
-    next.values[index] = line.values[from] ?? 0;
-    next.exact[index] = line.exact[from];
-  }
-  return { ...next, total: exactSum([line.total, ...textsAt(line, gone).map(negated)]) };
-}
-
-function textsAt({ exact }: Line, indexes: readonly number[]): string[] {
-  return indexes.flatMap((index) => exact[index] ?? []);
-}
-
-function put({ values, exact }: Line, index: number, value: string): void {
-  const there = exact[index];
-  const sum = there === undefined ? value : exactSum([there, value]);
-  exact[index] = sum;
-  values[index] = Number(sum);
-}
-
-function seriesOf(lines: readonly Line[], measure: Measure): Series[] {
+/** Those that sum others come last, in an order of their own: with what is summed they come and go. */
+function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measure): Series[] {
   const isOneMetric = new Set(lines.map(({ row }) => row.metric)).size === 1;
-  return lines.map(({ row, ...line }) => ({
+  const folded = new Set(folds.flatMap(({ members }) => members.map(({ key }) => key)));
+  const rest = lines
+    .filter(({ key }) => !folded.has(key))
+    .map((line) => ({ line, parts: [partOf(line)], isOther: line.row.other === true }));
+  const summed = folds.map(({ line, members }) => ({
+    line,
+    parts: members.map(partOf),
+    isOther: true,
+  }));
+  const others = [...rest.filter(({ isOther }) => isOther), ...summed];
+  return [
+    ...rest.filter(({ isOther }) => !isOther),
+    ...others.toSorted((a, b) => (a.line.key < b.line.key ? -1 : 1)),
+  ].map(({ line: { row, ...line }, parts, isOther }) => ({
     ...line,
     metric: row.metric,
-    label: labelOf(row, isOneMetric),
+    label: labelOf(row, isOther, isOneMetric),
     unit: unitOf(row, measure),
-    isOther: row.other === true,
+    isOther,
+    parts,
   }));
 }
 
-/** An unpriced item has no amount to draw. */
+function partOf({ row: { metric, group, other } }: Line): Part {
+  return { metric, group: other === true ? undefined : group };
+}
+
 function isDrawn({ currency }: AnalysisRow, measure: Measure): boolean {
   return measure !== 'amount' || currency !== null;
 }
@@ -208,8 +196,8 @@ function unitOf({ unit, currency }: AnalysisRow, measure: Measure): string {
   return measure === 'quantity' ? (unit ?? '') : '';
 }
 
-function labelOf({ metric, group, other }: AnalysisRow, isOneMetric: boolean): string {
-  const values = other === true ? ['All others'] : Object.values(group).map((value) => value ?? '(none)');
+function labelOf({ metric, group }: AnalysisRow, isOther: boolean, isOneMetric: boolean): string {
+  const values = isOther ? ['All others'] : Object.values(group).map((value) => value ?? '(none)');
   if (values.length === 0) return metric ?? 'Total';
   return (isOneMetric || metric === null ? values : [metric, ...values]).join(' · ');
 }

@@ -1,6 +1,6 @@
 import type { RealtimeLimit } from '@tollgate/contract';
 import { isolated } from '../../../bidi.js';
-import { dateTime, decimal, decimalExact, decimalShort } from '../../../format.js';
+import { dateTime, decimalExact, decimalGlance } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
 import { Moment } from '../../../ui/moment.js';
@@ -24,10 +24,10 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
         <Badge tone={LOOKS[standing].tone}>{standing}</Badge>
       </div>
       <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
-        {glance(used)}
+        {decimalGlance(used)}
         <span className="text-[13px] font-normal text-ink-faint" title={decimalExact(allowed)}>
           {' '}
-          of {glance(allowed)} {currency}
+          of {decimalGlance(allowed)} {currency}
         </span>
       </p>
       <Bar limit={limit} look={LOOKS[standing].bar} />
@@ -66,14 +66,9 @@ function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: st
 function Amount({ name, value }: { readonly name: string; readonly value: string }) {
   return (
     <div title={decimalExact(value)}>
-      <dd className="inline">{glance(value)}</dd> <dt className="inline">{name}</dt>
+      <dd className="inline">{decimalGlance(value)}</dd> <dt className="inline">{name}</dt>
     </div>
   );
-}
-
-/** Short, but not down to nothing: what is below one keeps more digits. */
-function glance(value: string): string {
-  return /^-?0\./.test(value) ? decimal(value) : decimalShort(value);
 }
 
 /** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */

@@ -1,0 +1,62 @@
+import { exactSum } from '../../exact-sum.js';
+import { type Line, moved, newLine, put, type Step } from './line.js';
+
+/** Lines of one currency that are summed as others, because beside the largest they would show as zero. */
+export interface Fold {
+  readonly members: readonly Line[];
+  readonly line: Line;
+}
+
+/** Digits that the largest amount shows: two of cents, or more where it is less than one. */
+const CENTS = 2;
+
+/**
+ * The lines of amounts that are too small to be seen, summed with the line of all others where there is one. Groups are summed
+ * within their metric, as the service sums those past a limit; lines without groups over all metrics.
+ *
+ * @param before what the step begins with: what has not changed is not summed again
+ */
+export function foldsOf(lines: readonly Line[], before: readonly Fold[], step: Step): Fold[] {
+  const candidates = new Map<string, Line[]>();
+  const largest = new Map<string, number>();
+  for (const { row, total } of lines) {
+    const unit = row.currency ?? '';
+    largest.set(unit, Math.max(largest.get(unit) ?? 0, Math.abs(Number(total))));
+  }
+  for (const line of lines) {
+    const unit = line.row.currency ?? '';
+    if (line.row.other !== true && !isSmall(line.total, largest.get(unit) ?? 0)) continue;
+    const hasGroup = line.row.other === true || Object.keys(line.row.group).length > 0;
+    const metric = hasGroup ? line.row.metric : null;
+    const key = `${metric}\n${unit}\nother`;
+    candidates.set(key, [...(candidates.get(key) ?? []), line]);
+  }
+  return [...candidates]
+    .filter(([, members]) => members.length > 1)
+    .map(([key, members]) => foldOf(key, members, before, step));
+}
+
+function isSmall(total: string, largest: number): boolean {
+  const digits = largest >= 1 ? CENTS : CENTS - Math.floor(Math.log10(largest));
+  return largest > 0 && Math.abs(Number(total)) < 10 ** -digits;
+}
+
+function foldOf(key: string, unordered: readonly Line[], before: readonly Fold[], step: Step): Fold {
+  const members = unordered.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const [first] = members;
+  if (first === undefined) throw new Error('nothing is summed of no lines');
+  const metrics = new Set(members.map(({ row }) => row.metric));
+  const row = { ...first.row, metric: metrics.size === 1 ? first.row.metric : null };
+  const known = before.find(({ line, members: last }) => line.key === key && isSame(last, members));
+  const line =
+    known === undefined ? newLine(key, row, step.kept.length) : moved({ ...known.line, row }, step);
+  for (const index of known === undefined ? step.kept.keys() : step.come) {
+    const texts = members.flatMap(({ exact }) => exact[index] ?? []);
+    if (texts.length > 0) put(line, index, exactSum(texts));
+  }
+  return { members, line: { ...line, total: exactSum(members.map(({ total }) => total)) } };
+}
+
+function isSame(a: readonly Line[], b: readonly Line[]): boolean {
+  return a.length === b.length && a.every(({ key }, index) => key === b[index]?.key);
+}
