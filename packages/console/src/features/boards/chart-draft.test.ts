@@ -1,5 +1,6 @@
+import type { Chart } from '@tollgate/contract';
 import { expect, it } from 'vitest';
-import { EMPTY_DRAFT, inputOf, queryOf } from './chart-draft.js';
+import { draftOf, EMPTY_DRAFT, inputOf, isWhole, METRICS_MODES, queryOf } from './chart-draft.js';
 
 it('sends no condition that has no value yet, and every other', () => {
   const whole = { region: { in: ['eu, west'] }, model: { not_in: ['a'] }, team: { exists: false } };
@@ -7,3 +8,19 @@ it('sends no condition that has no value yet, and every other', () => {
   expect(inputOf(draft, 'brd_1').filters).toEqual(whole);
   expect(queryOf(draft).filters).toEqual(whole);
 });
+
+it('begins with the amounts of all metrics, added up', () => {
+  expect(queryOf(EMPTY_DRAFT)).toMatchObject({ split_by: [], measures: ['amount'] });
+  expect(queryOf(EMPTY_DRAFT)).not.toHaveProperty('metrics');
+  expect(isWhole(EMPTY_DRAFT)).toBe(true);
+});
+
+it.each(METRICS_MODES)('keeps metrics that are %s', (metricsMode) => {
+  const draft = { ...EMPTY_DRAFT, metricsMode, metrics: ['a', 'b'] };
+  const { metrics, split_by: splitBy } = inputOf(draft, 'brd_1');
+  const chart = { ...CHART, metrics: metrics ?? null, split_by: splitBy } as Chart;
+  expect(draftOf(chart)).toMatchObject({ metricsMode, metrics: metrics ?? [] });
+  expect(isWhole({ ...draft, metrics: [] })).toBe(metricsMode.startsWith('all'));
+});
+
+const CHART = { title: 'Cost', group_by: ['bucket'], measures: ['amount'], filters: {} };

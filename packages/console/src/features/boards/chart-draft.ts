@@ -9,11 +9,20 @@ import {
   type Measure,
 } from '@tollgate/contract';
 
+/** More groups than a chart has colours for are hard to tell apart. */
+const GROUPS_SHOWN = 10;
+
+export const METRICS_MODES = ['all-added', 'all-split', 'chosen-added', 'chosen-split'] as const;
+export type MetricsMode = (typeof METRICS_MODES)[number];
+
 /** A chart as it is being edited. */
 export interface ChartDraft {
   readonly title: string;
   readonly chartType: ChartType;
   readonly size: ChartSize;
+  /** Which metrics are drawn, and whether they are added up. */
+  readonly metricsMode: MetricsMode;
+  /** Those that were chosen. They are kept for a change of mind while all metrics are drawn. */
   readonly metrics: readonly string[];
   readonly measures: readonly Measure[];
   readonly groupBy: readonly string[];
@@ -23,16 +32,18 @@ export interface ChartDraft {
   readonly limit: number | undefined;
 }
 
+/** What everything costs: a chart that says something before anything is chosen. */
 export const EMPTY_DRAFT: ChartDraft = {
   title: '',
   chartType: 'area',
   size: 'half',
+  metricsMode: 'all-added',
   metrics: [],
-  measures: ['item_count', 'quantity', 'amount'],
+  measures: ['amount'],
   groupBy: [],
   bucketSize: 'auto',
   filters: {},
-  limit: undefined,
+  limit: GROUPS_SHOWN,
 };
 
 export function draftOf(chart: Chart): ChartDraft {
@@ -40,6 +51,7 @@ export function draftOf(chart: Chart): ChartDraft {
     title: chart.title,
     chartType: chart.chart_type,
     size: chart.size,
+    metricsMode: modeOf(chart),
     metrics: chart.metrics ?? [],
     measures: chart.measures,
     groupBy: chart.group_by.filter((name) => name !== 'bucket'),
@@ -47,6 +59,21 @@ export function draftOf(chart: Chart): ChartDraft {
     filters: chart.filters,
     limit: chart.limit ?? undefined,
   };
+}
+
+function modeOf({ metrics, split_by: splitBy }: Chart): MetricsMode {
+  if (metrics === null) return splitBy.includes('metric') ? 'all-split' : 'all-added';
+  return splitBy.includes('metric') ? 'chosen-split' : 'chosen-added';
+}
+
+/** Whether some metrics are to be chosen, in place of all. */
+export function hasChosenMetrics({ metricsMode }: Pick<ChartDraft, 'metricsMode'>): boolean {
+  return metricsMode === 'chosen-added' || metricsMode === 'chosen-split';
+}
+
+/** Whether it can be asked for. */
+export function isWhole(draft: ChartDraft): boolean {
+  return draft.measures.length > 0 && (!hasChosenMetrics(draft) || draft.metrics.length > 0);
 }
 
 /** The same as another chart, under a name that tells them apart. */
@@ -61,9 +88,12 @@ function limitOf({ limit, groupBy }: ChartDraft): { limit?: number } {
   return limit === undefined || groupBy.length === 0 ? {} : { limit };
 }
 
-/** None chosen means all. */
-function metricsOf({ metrics }: ChartDraft): { metrics?: string[] } {
-  return metrics.length === 0 ? {} : { metrics: [...metrics] };
+function metricsOf(draft: ChartDraft): Pick<ChartQuery, 'metrics' | 'split_by'> {
+  const isAdded = draft.metricsMode === 'all-added' || draft.metricsMode === 'chosen-added';
+  return {
+    ...(hasChosenMetrics(draft) ? { metrics: [...draft.metrics] } : {}),
+    split_by: isAdded ? [] : ['metric'],
+  };
 }
 
 /** Without the conditions that have no value yet: they are none. */
@@ -85,7 +115,7 @@ export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCop
     bucket_size: draft.bucketSize,
     filters: filtersOf(draft),
     ...limitOf(draft),
-    ...(chart === undefined ? {} : { description: chart.description ?? '', split_by: chart.split_by }),
+    ...(chart === undefined ? {} : { description: chart.description ?? '' }),
     // A copy comes last, as every new chart does.
     ...(chart === undefined || isCopy ? {} : { position: chart.position }),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
@@ -101,7 +131,6 @@ export function queryOf(draft: ChartDraft, chart?: Chart): ChartQuery {
     bucket_size: draft.bucketSize,
     filters: filtersOf(draft),
     ...limitOf(draft),
-    ...(chart === undefined ? {} : { split_by: chart.split_by }),
     ...(chart?.subject_type == null ? {} : { subject_type: chart.subject_type }),
   };
 }

@@ -1,17 +1,13 @@
 import {
-  ANALYSIS_GROUP_BY_MAX,
-  ANALYSIS_METRICS_MAX,
   type Board,
   CHART_GROUPS_MAX,
   CHART_TITLE_CHARS_MAX,
   type Chart,
   type ChartSize,
   type ChartType,
-  MEASURES,
 } from '@tollgate/contract';
 import { type FormEvent, useMemo, useState } from 'react';
 import { Button } from '../../ui/button.js';
-import { Choices } from '../../ui/choices.js';
 import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select, TextInput } from '../../ui/field.js';
 import { fieldErrorsOf } from '../../ui/field-errors.js';
@@ -19,11 +15,10 @@ import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { useBoardChanges } from './api.js';
 import { bucketLabel } from './buckets.js';
-import { type ChartDraft, copyOf, draftOf, EMPTY_DRAFT, inputOf, queryOf } from './chart-draft.js';
+import { type ChartDraft, copyOf, draftOf, EMPTY_DRAFT, inputOf, isWhole, queryOf } from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
-import { FilterFields } from './filter-fields.js';
-import { MEASURE_LABELS } from './measures.js';
-import { dimensionsOf, type UsedMetric, useMetrics } from './metrics.js';
+import { useMetrics } from './metrics.js';
+import { type FieldsProps, QueryFields } from './query-fields.js';
 import type { TimeRange } from './time-range.js';
 
 const TYPES: readonly { readonly value: ChartType; readonly label: string }[] = [
@@ -35,9 +30,7 @@ const SIZES: readonly { readonly value: ChartSize; readonly label: string }[] = 
   { value: 'half', label: 'Half a row' },
   { value: 'full', label: 'A whole row' },
 ];
-const BUCKETS = ['auto', '1m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '12h', '1d', '7d'].map(
-  (value) => ({ value, label: value === 'auto' ? 'By the range' : bucketLabel(value) }),
-);
+const BUCKETS = ['auto', '1m', '5m', '15m', '30m', '1h', '2h', '4h', '6h', '12h', '1d', '7d', '1mo'];
 
 export interface ChartEditorProps {
   readonly board: Board;
@@ -60,7 +53,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   const isNew = chart === undefined || isCopy;
   const saving = isNew ? changes.createChart : changes.updateChart;
   const edit = (change: Partial<ChartDraft>) => setDraft({ ...draft, ...change });
-  const isAskable = draft.metrics.length > 0 && draft.measures.length > 0;
+  const isAskable = isWhole(draft);
   const query = useSettled(
     useMemo(() => (isAskable ? queryOf(draft, chart) : undefined), [isAskable, draft, chart]),
   );
@@ -115,11 +108,6 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   );
 }
 
-interface FieldsProps {
-  readonly draft: ChartDraft;
-  readonly onEdit: (change: Partial<ChartDraft>) => void;
-}
-
 function TitleField({ draft, error, onEdit }: FieldsProps & { readonly error: string | undefined }) {
   return (
     <Field label="Title" error={error}>
@@ -137,56 +125,24 @@ function TitleField({ draft, error, onEdit }: FieldsProps & { readonly error: st
   );
 }
 
-function QueryFields({ draft, metrics, onEdit }: FieldsProps & { readonly metrics: readonly UsedMetric[] }) {
-  const names = [...new Set([...metrics.map(({ metric }) => metric), ...draft.metrics])];
-  const dimensions = [...new Set([...dimensionsOf(metrics, draft.metrics), ...draft.groupBy])];
-  return (
-    <>
-      <Choices
-        label="Metrics"
-        names={names}
-        chosen={draft.metrics}
-        max={ANALYSIS_METRICS_MAX}
-        onChange={(chosen) => onEdit({ metrics: chosen })}
-      />
-      {dimensions.length > 0 && (
-        <>
-          <Choices
-            label="Split by"
-            names={dimensions}
-            chosen={draft.groupBy}
-            max={ANALYSIS_GROUP_BY_MAX}
-            onChange={(chosen) => onEdit({ groupBy: chosen })}
-          />
-          <FilterFields
-            metrics={metrics}
-            names={dimensions}
-            filters={draft.filters}
-            onChange={(filters) => onEdit({ filters })}
-          />
-        </>
-      )}
-      <Choices
-        label="Measures"
-        names={MEASURES}
-        chosen={draft.measures}
-        max={MEASURES.length}
-        labelOf={(name) => MEASURE_LABELS[name as (typeof MEASURES)[number]]}
-        onChange={(chosen) => onEdit({ measures: MEASURES.filter((measure) => chosen.includes(measure)) })}
-      />
-    </>
-  );
-}
-
 const GROUPS = ['all', '5', '10', '20', '50', String(CHART_GROUPS_MAX)];
 
 /** The choices, and whatever else the chart has. */
-function groupOptions(limit: number | undefined) {
-  const values = limit === undefined || GROUPS.includes(String(limit)) ? GROUPS : [...GROUPS, String(limit)];
-  return values.map((value) => ({ value, label: value === 'all' ? 'All' : `The ${value} largest` }));
+function optionsOf(values: readonly string[], chosen: string, labelOf: (value: string) => string) {
+  const all = values.includes(chosen) ? values : [...values, chosen];
+  return all.map((value) => ({ value, label: labelOf(value) }));
+}
+
+function groupLabel(value: string): string {
+  return value === 'all' ? 'All' : `The ${value} largest`;
+}
+
+function bucketOption(value: string): string {
+  return value === 'auto' ? 'By the range' : bucketLabel(value);
 }
 
 function LookFields({ draft, onEdit }: FieldsProps) {
+  const groups = draft.limit === undefined ? 'all' : String(draft.limit);
   return (
     <div className="grid grid-cols-2 gap-3">
       {draft.groupBy.length > 0 && (
@@ -195,8 +151,8 @@ function LookFields({ draft, onEdit }: FieldsProps) {
             <Select
               {...control}
               className="w-full"
-              options={groupOptions(draft.limit)}
-              value={draft.limit === undefined ? 'all' : String(draft.limit)}
+              options={optionsOf(GROUPS, groups, groupLabel)}
+              value={groups}
               onChange={(value) => onEdit({ limit: value === 'all' ? undefined : Number(value) })}
             />
           )}
@@ -229,7 +185,7 @@ function LookFields({ draft, onEdit }: FieldsProps) {
           <Select
             {...control}
             className="w-full"
-            options={BUCKETS}
+            options={optionsOf(BUCKETS, draft.bucketSize, bucketOption)}
             value={draft.bucketSize}
             onChange={(bucketSize) => onEdit({ bucketSize })}
           />

@@ -8,7 +8,7 @@ const ANALYSIS_METRICS_MAX = 32;
 const GROUPS_MAX = 12;
 const GROUPS_SHOWN = 8;
 
-/** Charts that say most of what was received: what it cost, told apart by what tells most, and how much of what it was. */
+/** Charts that say most of what was received: what all of it cost, by the dimension that tells most, and how much of what it was. */
 export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const priced = used.filter(({ currencies }) => currencies.length > 0);
   const dimension = bestDimension(used);
@@ -19,7 +19,7 @@ export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
     chart_type: 'bar',
     size: 'half',
     measures: ['amount'],
-    metrics: namesOf(priced),
+    split_by: [],
     ...group,
   };
   const quantity: FirstChart = {

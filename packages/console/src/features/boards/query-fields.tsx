@@ -1,0 +1,80 @@
+import { ANALYSIS_GROUP_BY_MAX, ANALYSIS_METRICS_MAX, MEASURES } from '@tollgate/contract';
+import { Choices } from '../../ui/choices.js';
+import { Field, Select } from '../../ui/field.js';
+import { type ChartDraft, hasChosenMetrics, METRICS_MODES, type MetricsMode } from './chart-draft.js';
+import { FilterFields } from './filter-fields.js';
+import { MEASURE_LABELS } from './measures.js';
+import { dimensionsOf, type UsedMetric } from './metrics.js';
+
+const MODE_LABELS: Readonly<Record<MetricsMode, string>> = {
+  'all-added': 'All metrics, added up',
+  'all-split': 'All metrics, one by one',
+  'chosen-added': 'Chosen metrics, added up',
+  'chosen-split': 'Chosen metrics, one by one',
+};
+const MODES = METRICS_MODES.map((value) => ({ value, label: MODE_LABELS[value] }));
+
+export interface FieldsProps {
+  readonly draft: ChartDraft;
+  readonly onEdit: (change: Partial<ChartDraft>) => void;
+}
+
+/** What a chart asks: which usage, by what it is split, and which numbers of it. */
+export function QueryFields({
+  draft,
+  metrics,
+  onEdit,
+}: FieldsProps & { readonly metrics: readonly UsedMetric[] }) {
+  const names = [...new Set([...metrics.map(({ metric }) => metric), ...draft.metrics])];
+  const drawn = hasChosenMetrics(draft) ? draft.metrics : names;
+  const dimensions = [...new Set([...dimensionsOf(metrics, drawn), ...draft.groupBy])];
+  return (
+    <>
+      <Field label="Metrics">
+        {(control) => (
+          <Select
+            {...control}
+            className="w-full"
+            options={MODES}
+            value={draft.metricsMode}
+            onChange={(metricsMode) => onEdit({ metricsMode })}
+          />
+        )}
+      </Field>
+      {hasChosenMetrics(draft) && (
+        <Choices
+          label="Chosen metrics"
+          names={names}
+          chosen={draft.metrics}
+          max={ANALYSIS_METRICS_MAX}
+          onChange={(chosen) => onEdit({ metrics: chosen })}
+        />
+      )}
+      <Choices
+        label="Measures"
+        names={MEASURES}
+        chosen={draft.measures}
+        max={MEASURES.length}
+        labelOf={(name) => MEASURE_LABELS[name as (typeof MEASURES)[number]]}
+        onChange={(chosen) => onEdit({ measures: MEASURES.filter((measure) => chosen.includes(measure)) })}
+      />
+      {dimensions.length > 0 && (
+        <>
+          <Choices
+            label="Split by"
+            names={dimensions}
+            chosen={draft.groupBy}
+            max={ANALYSIS_GROUP_BY_MAX}
+            onChange={(chosen) => onEdit({ groupBy: chosen })}
+          />
+          <FilterFields
+            metrics={metrics}
+            names={dimensions}
+            filters={draft.filters}
+            onChange={(filters) => onEdit({ filters })}
+          />
+        </>
+      )}
+    </>
+  );
+}
