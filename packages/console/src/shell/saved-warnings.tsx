@@ -1,9 +1,10 @@
 import type { Warning } from '@tollgate/contract';
 import { TriangleAlert, X } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { onSaved } from '../api/client.js';
 import { IconButton } from '../ui/button.js';
+import { WarningList } from '../ui/warning-list.js';
 
 const NONE: readonly Warning[] = [];
 
@@ -28,13 +29,7 @@ export function SavedWarnings() {
           <TriangleAlert size={16} className="mt-0.5 shrink-0" />
           <div className="max-h-60 min-w-0 grow overflow-y-auto">
             <p className="font-semibold">Saved, but check these names</p>
-            <ul className="mt-1 list-disc pl-4">
-              {warnings.map(({ code, name, message }) => (
-                <li key={`${code} ${name}`} className="break-words">
-                  {withNames(message)}
-                </li>
-              ))}
-            </ul>
+            <WarningList warnings={warnings} />
           </div>
           <IconButton label="Close the warnings" onClick={() => setWarnings(NONE)}>
             <X size={14} />
@@ -42,19 +37,5 @@ export function SavedWarnings() {
         </section>
       )}
     </div>
-  );
-}
-
-/** Shows the names in a message, which stand between backticks, as code. */
-function withNames(message: string): ReactNode {
-  return message.split('`').map((part, index) =>
-    index % 2 === 0 ? (
-      part
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message keep their places
-      <code key={index} className="font-mono text-xs font-semibold">
-        {part}
-      </code>
-    ),
   );
 }

@@ -8,7 +8,7 @@ import { useChartData } from './api.js';
 import { bucketLabel } from './buckets.js';
 import type { ChartData } from './chart-data.js';
 import { ChartMenu } from './chart-menu.js';
-import { ChartFailure, NoUsage } from './chart-states.js';
+import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartTable } from './chart-table.js';
 import { ChartView } from './chart-view.js';
 import { Hover, HoverText } from './hover.js';
@@ -78,6 +78,7 @@ export function ChartCard(props: ChartCardProps) {
           hasRows={(data.data?.rows.size ?? 0) > 0}
         />
       )}
+      {data.data !== undefined && <ChartWarnings warnings={data.data.warnings} />}
       {data.data?.isTruncated === true && (
         <p className="px-4 pb-3 text-xs text-warn">
           There is more than can be drawn. Choose a shorter range, or show the largest groups only.

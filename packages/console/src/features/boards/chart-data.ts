@@ -1,4 +1,4 @@
-import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets } from '@tollgate/contract';
+import type { AnalysisResult, AnalysisRow, Measure, StreamBuckets, Warning } from '@tollgate/contract';
 import { nowS } from '../../clock.js';
 import { bucketSizeOf, bucketStarts } from './buckets.js';
 
@@ -14,6 +14,8 @@ export interface ChartData {
   readonly measures: readonly Measure[];
   /** More rows exist than were answered. */
   readonly isTruncated: boolean;
+  /** Names that no usage had when the service was asked. */
+  readonly warnings: readonly Warning[];
   /** By the start of their bucket; an array stays the same for as long as nothing in its bucket changes. */
   readonly rows: ReadonlyMap<number, readonly AnalysisRow[]>;
   /** When the service said so, by the clock of this browser: its own may differ. */
@@ -28,6 +30,7 @@ export function chartDataOf(result: AnalysisResult): ChartData {
     to: result.to,
     measures: result.measures,
     isTruncated: result.truncated,
+    warnings: result.warnings,
     rows: byBucket(result.rows),
     toldAtS: nowS(),
   };

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { nowS } from '../../clock.js';
 import { Skeleton } from '../../ui/states.js';
 import { useChartData } from './api.js';
-import { ChartFailure, NoUsage } from './chart-states.js';
+import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartView } from './chart-view.js';
 import { Hover } from './hover.js';
 import { preferredMeasure } from './measures.js';
@@ -27,7 +27,7 @@ export function ChartPreview({ query, ...rest }: ChartPreviewProps) {
     <section aria-label="Preview" className="min-h-96 rounded-lg border border-line bg-page pt-3">
       {query === undefined ? (
         <p className="flex h-72 items-center justify-center text-[13px] text-ink-faint">
-          Choose a metric to see the chart here.
+          Choose a metric and a measure to see the chart here.
         </p>
       ) : (
         <Preview query={query} {...rest} />
@@ -49,11 +49,14 @@ function Preview({ query, type, timezone, range }: ChartPreviewProps & { readonl
       <NoUsage metrics={query.metrics} isUnpriced={(data.data?.rows.size ?? 0) > 0} onWiden={undefined} />
     );
   return (
-    <ChartView
-      {...{ type, set, measure, timezone, hover }}
-      untilS={'to' in range && range.to > nowS() ? range.to : undefined}
-      syncKey="preview"
-      height={HEIGHT_PX}
-    />
+    <>
+      <ChartView
+        {...{ type, set, measure, timezone, hover }}
+        untilS={'to' in range && range.to > nowS() ? range.to : undefined}
+        syncKey="preview"
+        height={HEIGHT_PX}
+      />
+      <ChartWarnings warnings={data.data?.warnings ?? []} />
+    </>
   );
 }

@@ -1,8 +1,11 @@
+import type { Warning } from '@tollgate/contract';
+import { TriangleAlert } from 'lucide-react';
 import { Link } from 'wouter';
 import { ApiFailure } from '../../api/client.js';
 import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { type FailedRead, ReadFailure } from '../../ui/states.js';
+import { WarningList } from '../../ui/warning-list.js';
 import { useMetrics } from './metrics.js';
 import type { TimeRange } from './time-range.js';
 
@@ -56,10 +59,27 @@ export function NoUsage({
 /** A day up to the last usage. */
 const AROUND_S = 86_400;
 
+/** Names that the chart asks for, and that no usage has. */
+export function ChartWarnings({ warnings }: { readonly warnings: readonly Warning[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <section
+      aria-label="Warnings"
+      className="mx-4 mb-3 flex gap-2 rounded-lg bg-warn-soft px-3 py-1.5 text-xs text-warn"
+    >
+      <TriangleAlert size={14} className="mt-1 shrink-0" />
+      <div className="max-h-24 min-w-0 overflow-y-auto">
+        <WarningList warnings={warnings} />
+      </div>
+    </section>
+  );
+}
+
 const ADVICE: Readonly<Record<string, string>> = {
   analysis_busy:
     'Many charts are being asked at once. It is tried again by itself; a shorter range is faster.',
   store_unavailable: 'This took too long. A shorter range, or fewer dimensions to split by, will be faster.',
+  unlike_units: 'Show the metrics one by one, or choose metrics of one unit.',
   forbidden: 'This key may not read charts: it needs analytics:read.',
 };
 
