@@ -74,7 +74,7 @@ describe.runIf(hasTools)('the guides', () => {
 
   it('boards go on from there', async () => {
     const printed = await printedBy('getting-started.md', 'boards.md');
-    expect(printed).toMatch(/llm\.input_tokens large 0\.0036'[\s\S]*llm\.output_tokens large 0\.0051'/);
+    expect(printed).toContain("[ 'large 0.0087 USD' ]");
     expect(printed.trim().split('\n').at(-1)).toBe('Tokens, Cost by model');
   });
 

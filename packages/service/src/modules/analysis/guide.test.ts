@@ -38,7 +38,10 @@ beforeAll(async () => {
         projectId,
         occurredAt: 1_750_000_000,
         dimensions: new Map([['model', model]]),
-        items: [usageItem({ metric: 'llm.output_tokens', amount: stored(amount) })],
+        items: [
+          usageItem({ metric: 'llm.output_tokens', amount: stored(amount) }),
+          ...(model === 'large' ? [usageItem({ metric: 'llm.input_tokens', amount: stored('0.25') })] : []),
+        ],
       }),
     ),
   );
@@ -57,6 +60,11 @@ describe('the guide to analysis', () => {
     const { status, json } = await ask('json query');
     expect(status).toBe(200);
     expect(json()).toMatchObject({ bucket_size: '1h', measures: ['amount', 'item_count'] });
+  });
+
+  it('shows the cost of all metrics', async () => {
+    const { json } = await ask('json cost');
+    expect(json().rows).toEqual(JSON.parse(guide.blocks('json cost rows')[0] as string));
   });
 
   it('shows the largest group and all others', async () => {
