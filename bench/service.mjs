@@ -17,8 +17,10 @@ const READY_TIMEOUT_MS = 120_000;
 export const BACKLOG_EVENTS_MAX = 400_000;
 
 export class BenchService {
-  static async start() {
+  /** With `descriptorsMax`, under a limit of so many file descriptors. */
+  static async start({ descriptorsMax } = {}) {
     const service = new BenchService();
+    service.descriptorsMax = descriptorsMax;
     service.dataDir = mkdtempSync(join(tmpdir(), 'tollgate-bench-service-'));
     // PostgreSQL's account must be able to pass through when this runs as root.
     chmodSync(service.dataDir, 0o711);
@@ -37,7 +39,9 @@ export class BenchService {
 
   /** Runs a command of `tollgate` with the settings of this service. */
   spawn(args) {
-    return spawn(process.execPath, [PROGRAM, ...args], {
+    const command = [process.execPath, PROGRAM, ...args];
+    if (this.descriptorsMax !== undefined) command.unshift('prlimit', `--nofile=${this.descriptorsMax}`);
+    return spawn(command[0], command.slice(1), {
       env: {
         ...process.env,
         HOST,

@@ -14,6 +14,15 @@ const MERGE_THREADS_MAX = 4;
 const MERGES_MIN = 4;
 const MERGES_PER_THREAD_MIN = 2;
 
+/**
+ * Threads at most, and those that wait for work. Each that has run a query keeps three file descriptors open, of its own statistics
+ * in /proc, until it ends. A query, an insert and merges take about a dozen.
+ */
+const THREADS_MAX = 200;
+const IDLE_THREADS_MAX = 24;
+/** Of each pool for work on many parts or files at once: by default 128 threads delete what was merged, a hundred parts at a time. */
+const POOL_THREADS_MAX = 4;
+
 /** Writes the engine's configuration into the folder; answers the file's path. */
 export function chdbConfigFile(folder: string): string {
   const path = join(folder, 'config.xml');
@@ -39,7 +48,17 @@ function chdbConfig(machineBytes: number, processors: number): string {
     uncompressed_cache_size: 0,
     compiled_expression_cache_size: 16 * MEBIBYTE,
     mmap_cache_size: 0,
-    max_thread_pool_size: 200,
+    max_thread_pool_size: THREADS_MAX,
+    max_thread_pool_free_size: IDLE_THREADS_MAX,
+    max_parts_cleaning_thread_pool_size: POOL_THREADS_MAX,
+    max_active_parts_loading_thread_pool_size: POOL_THREADS_MAX,
+    max_outdated_parts_loading_thread_pool_size: POOL_THREADS_MAX,
+    max_unexpected_parts_loading_thread_pool_size: POOL_THREADS_MAX,
+    max_prefixes_deserialization_thread_pool_size: POOL_THREADS_MAX,
+    max_format_parsing_thread_pool_size: POOL_THREADS_MAX,
+    max_io_thread_pool_size: POOL_THREADS_MAX,
+    threadpool_local_fs_reader_pool_size: POOL_THREADS_MAX,
+    load_marks_threadpool_pool_size: POOL_THREADS_MAX,
     background_pool_size: mergeThreads,
     background_merges_mutations_concurrency_ratio: Math.max(MERGES_PER_THREAD_MIN, MERGES_MIN / mergeThreads),
     background_schedule_pool_size: 2,

@@ -15,6 +15,8 @@ import { describeRollups } from './rollups.testing.js';
 // Braces, which the engine would expand in the name of a file to insert.
 const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-{a,b}-'));
 const ENDLESS = 'SELECT sum(sipHash64(number)) AS s FROM numbers(1000000000000)';
+/** Far fewer than the engine's own 128 threads for deleting parts would keep, three each. */
+const MORE_DESCRIPTORS_MAX = 64;
 let clickhouse: ClickHouse;
 beforeAll(async () => {
   clickhouse = await openEmbeddedClickHouse({ dataDir });
@@ -135,6 +137,20 @@ describe('embedded only', () => {
     const merging = readdirSync(threads).filter((id) => nameOf(id).startsWith('MergeMutate'));
     expect(merging.map((id) => getPriority(Number(id)))).toEqual(Array(count).fill(19));
   });
+
+  test.runIf(process.platform === 'linux')(
+    'deleting more than a hundred parts at once leaves few threads and file descriptors behind',
+    async () => {
+      await clickhouse.command('CREATE TABLE parts (n UInt16) ENGINE = MergeTree PARTITION BY n ORDER BY n');
+      await clickhouse.command(
+        'INSERT INTO parts SELECT number FROM numbers(130) SETTINGS max_partitions_per_insert_block = 0',
+      );
+      const held = () => readdirSync('/proc/self/fd').length;
+      const before = held();
+      await clickhouse.command('TRUNCATE TABLE parts');
+      expect(held() - before).toBeLessThan(MORE_DESCRIPTORS_MAX);
+    },
+  );
 
   test('a long query, and those that wait for it, hold up no insert and no file; closing ends it, is harmless twice, and the data stays', async () => {
     await clickhouse.command('CREATE TABLE beside (text String) ENGINE = MergeTree ORDER BY text');

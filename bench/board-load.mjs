@@ -1,0 +1,68 @@
+// What boards ask of the service: the charts of one board, and usage that they are drawn from.
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateLoad } from './processes.mjs';
+
+const BATCH_CONNECTIONS = 8;
+const HISTORY_SECONDS_MAX = 300;
+const POLL_MS = 200;
+const METRICS = ['llm.input_tokens', 'llm.output_tokens'];
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+const CHARTS = [
+  { time_range: { last_seconds: 30 * DAY_S }, measures: ['amount'], bucket_size: '1d' },
+  { time_range: { last_seconds: 30 * DAY_S }, measures: ['amount'], group_by: ['model'] },
+  { time_range: { last_seconds: DAY_S }, measures: ['quantity'], bucket_size: '15m' },
+  { time_range: { last_seconds: HOUR_S }, bucket_size: '1m' },
+  { time_range: { last_seconds: 30 * DAY_S }, bucket_size: 'none', group_by: ['model', 'region'], limit: 5 },
+  { time_range: { last_seconds: 7 * DAY_S }, subject_type: 'user', subject_id: 'user-7' },
+];
+
+/** Brings in at least so many events, and waits until charts show them. @returns how many there are */
+export async function makeHistory(service, { id, ...target }, events) {
+  let accepted = 0;
+  const load = {
+    ...service.address,
+    kind: 'batch',
+    targets: [{ path: `/v1/projects/${id}/events/batch-ingest`, ...target }],
+    connections: BATCH_CONNECTIONS,
+    seconds: HISTORY_SECONDS_MAX,
+    runId: 'history',
+  };
+  ({ accepted } = await generateLoad(load, (progress, generator) => {
+    if (progress.accepted >= events) generator.order({ stop: true });
+  }));
+  while ((await service.counters()).queryable < accepted) await delay(POLL_MS);
+  return accepted;
+}
+
+/** Single events at a fixed rate. @returns what the load generator says of them */
+export function ingestAtRate(service, { id, ruleSetId, apiKey }, plan) {
+  const path = `/v1/projects/${id}/extractor-rule-sets/${ruleSetId}/events/ingest`;
+  return generateLoad({
+    ...service.address,
+    kind: 'single',
+    targets: [{ path, ruleSetId, apiKey }],
+    ...plan,
+  });
+}
+
+/**
+ * Asks for all charts of all boards at once, again every `everySeconds`, or when the last is answered if that takes longer, until
+ * `signal` aborts. @returns how many milliseconds each chart took
+ */
+export async function refreshBoards(service, project, { boards, everySeconds, signal }) {
+  const timesMs = [];
+  const ask = async (query) => {
+    const startMs = performance.now();
+    const body = { metrics: METRICS, ...query };
+    await service.ask('POST', `/v1/projects/${project.id}/analysis/query`, body, project.apiKey);
+    timesMs.push(performance.now() - startMs);
+  };
+  while (!signal.aborted) {
+    const next = delay(everySeconds * 1_000, undefined, { signal }).catch(() => {});
+    await Promise.all(Array.from({ length: boards }, () => CHARTS.map(ask)).flat());
+    await next;
+  }
+  return timesMs;
+}
