@@ -73,6 +73,16 @@ async function totalsOf(service: RunningService) {
   return answer.body.rows;
 }
 
+/** Of the database, for every transaction that does not ask for another mode; connections that know it otherwise are ended. */
+async function setReadOnly(mode: 'on' | 'off'): Promise<void> {
+  const [{ name }] = (await postgres.beside('select current_database() as name')) as [{ name: string }];
+  await postgres.beside(
+    `begin read write; alter database ${name} set default_transaction_read_only = ${mode}; commit`,
+  );
+  await postgres.beside(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+}
+
 describe('roles in processes of their own, on one PostgreSQL and one ClickHouse', () => {
   it('rate once what any node accepted, and show it on every node', async () => {
     await send(one, 200, 'a');
@@ -107,6 +117,24 @@ describe('roles in processes of their own, on one PostgreSQL and one ClickHouse'
     expect((await call(worker, 'GET', `${project}/usage/ingest-status`, { key: sample.key })).status).toBe(
       404,
     );
+  });
+
+  it('are not ready where events come in while nothing can be written, and accept them when it can', async () => {
+    const readiness = async (service: RunningService) => (await call(service, 'GET', '/readyz')).body;
+    const ready = { ready: true, checks: { postgres: 'ok', clickhouse: 'ok', queue: 'ok' } };
+    await waitFor(async () => (await readiness(one)).ready === true);
+    expect(await readiness(one)).toEqual(ready);
+    await setReadOnly('on');
+    await waitFor(async () => (await readiness(one)).problems?.queue === 'read_only');
+    expect(await call(one, 'GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { ready: false, checks: { postgres: 'ok', queue: 'failed' } },
+    });
+    expect(await readiness(worker)).toEqual({ ready: true, checks: { postgres: 'ok', clickhouse: 'ok' } });
+    await setReadOnly('off');
+    await waitFor(async () => (await readiness(one)).ready === true);
+    expect(await readiness(one)).toEqual(ready);
+    await send(one, 1, 'd');
   });
 
   it('publish on one node for the very next event on another', async () => {

@@ -44,7 +44,7 @@ import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index
 import { type App, createApp, type ProjectRef, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
-import type { PostgresSegmentQueue } from '../platform/queue/index.js';
+import { type PostgresSegmentQueue, probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
 import { startCheckout, usableProvider } from './checkout.js';
 import { openQueue } from './segment-queue.js';
@@ -87,7 +87,10 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   });
   readiness.add('postgres', async () => void (await postgres.pool.query('select 1')));
   // Events are accepted and rated without it: a node must not be taken from its clients when only history is away.
-  readiness.add('clickhouse', async () => void (await clickhouse.query('SELECT 1')), { isNeeded: false });
+  const askClickHouse = async (signal: AbortSignal) => {
+    await clickhouse.query('SELECT 1', {}, { signal });
+  };
+  readiness.add('clickhouse', askClickHouse, { isNeeded: false });
   const { authenticator, projects } = tenancy;
   const sessions = new Sessions({ postgres, clock: systemClock, authenticator });
   const app = await createApp({
@@ -100,6 +103,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     version: VERSION,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
+  checkAccepting(readiness, stores);
   registerConsoleRoutes(app, { sessions, folder: CONSOLE_FOLDER });
   const { queue, close: closeQueue } = await openQueue(stores, {
     log,
@@ -107,6 +111,12 @@ export async function createApi(parts: ApiParts): Promise<Api> {
   });
   const close = registerModules(app, parts, queue, { tenancy: tenancy.service, entitlements, admission });
   return { app, close: () => close().finally(closeQueue) };
+}
+
+/** Events are written to the queue, and large segments of them to files where there is a folder for those. */
+function checkAccepting(readiness: Readiness, { postgres, folders }: Stores): void {
+  readiness.add('queue', () => probeQueue(postgres));
+  if (folders !== undefined) readiness.add('queue_files', () => probeSegmentFolder(folders.segments));
 }
 
 /** What others ask about tenants. */

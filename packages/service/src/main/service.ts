@@ -62,7 +62,9 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     closers.add(() => jobs.stop());
     signal.throwIfAborted();
     onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
-    const readiness = new Readiness();
+    const readiness = new Readiness({
+      onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz failed'),
+    });
     const parts = { config, stores, serviceKey: serviceKey.text, log, metrics, readiness, pipeline };
     const api = await createApi(parts);
     closers.add(() => closeApi(api, readiness));

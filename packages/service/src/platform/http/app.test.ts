@@ -10,14 +10,21 @@ import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
 let app: App;
 let metrics: Metrics;
 let readiness: Readiness;
+let nowMs: number;
 const logged: string[] = [];
+const failedChecks: string[] = [];
 const isErrorBody = new Ajv().compile(ErrorBodySchema);
 const publicly = { config: { access: { kind: 'public' } }, schema: { hide: true } } as const;
 
 beforeEach(async () => {
   logged.length = 0;
+  failedChecks.length = 0;
+  nowMs = 0;
   metrics = createMetrics();
-  readiness = new Readiness();
+  readiness = new Readiness({
+    onFailure: (name, error) => failedChecks.push(`${name}: ${(error as Error).message}`),
+    nowMs: () => nowMs,
+  });
   app = await createApp({
     log: createLog({ level: 'warn', destination: { write: (line: string) => logged.push(line) } as never }),
     metrics,
@@ -140,12 +147,14 @@ describe('operation', () => {
     readiness.add('postgres', () => (away ? Promise.reject(new Error('secret reason')) : undefined));
     expect((await app.inject('/readyz')).json()).toEqual({ ready: true, checks: { postgres: 'ok' } });
     away = true;
+    nowMs += 1_000;
     const answer = await app.inject('/readyz');
-    expect([answer.statusCode, answer.json()]).toEqual([
+    expect([answer.statusCode, answer.headers['retry-after'], answer.json()]).toEqual([
       503,
-      { ready: false, checks: { postgres: 'failed' } },
+      '1',
+      { ready: false, checks: { postgres: 'failed' }, problems: { postgres: 'unavailable' } },
     ]);
-    expect(logged.join()).toContain('secret reason');
+    expect(failedChecks).toEqual(['postgres: secret reason']);
   });
 
   test('/readyz reports, but does not follow, what accepting does not need', async () => {
@@ -153,7 +162,7 @@ describe('operation', () => {
     const answer = await app.inject('/readyz');
     expect([answer.statusCode, answer.json()]).toEqual([
       200,
-      { ready: true, checks: { clickhouse: 'failed' } },
+      { ready: true, checks: { clickhouse: 'failed' }, problems: { clickhouse: 'unavailable' } },
     ]);
   });
 

@@ -93,7 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     reply.code(204).send();
   });
   await installOpenApi(app, options.version ?? '0.0.0');
-  registerOperationRoutes(app, { readiness, metrics: options.metrics, log: options.log });
+  registerOperationRoutes(app, { readiness, metrics: options.metrics });
   return app;
 }
 

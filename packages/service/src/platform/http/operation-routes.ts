@@ -1,13 +1,11 @@
 import { Type } from 'typebox';
-import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
-import type { Readiness } from './readiness.js';
+import { READINESS_PROBLEMS, type Readiness, type ReadinessProblem } from './readiness.js';
 import type { App } from './types.js';
 
 export interface OperationDeps {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
-  readonly log: Logger;
 }
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false });
@@ -15,12 +13,17 @@ const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean(),
     checks: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('failed')])),
+    problems: Type.Optional(
+      Type.Record(Type.String(), Type.Unsafe<ReadinessProblem>({ enum: READINESS_PROBLEMS }), {
+        description: 'Why checks failed, by their names. The log has the errors themselves.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
 
 /** `/healthz`, `/readyz` and `/metrics`. */
-export function registerOperationRoutes(app: App, { readiness, metrics, log }: OperationDeps): void {
+export function registerOperationRoutes(app: App, { readiness, metrics }: OperationDeps): void {
   app.route({
     method: 'GET',
     url: '/healthz',
@@ -42,15 +45,14 @@ export function registerOperationRoutes(app: App, { readiness, metrics, log }: O
       tags: ['Operation'],
       summary: 'Able to accept work?',
       description:
-        'False from the first moment of shutdown, and while PostgreSQL is away. Without ClickHouse events are still ' +
-        'accepted, so its check is only reported.',
+        'False from the first moment of shutdown, and while no events can be accepted: PostgreSQL is away or read-only, or a ' +
+        'disk is full. A process with the api role proves it by writing where accepted events are written, at most once a ' +
+        'second. Without ClickHouse events are still accepted, so its check is only reported.',
       operationId: 'getReadiness',
       response: { 200: ReadinessSchema, 503: ReadinessSchema },
     },
     handler: async (_request, reply) => {
-      const report = await readiness.report((name, error) =>
-        log.warn({ check: name, err: error }, 'not ready'),
-      );
+      const report = await readiness.report();
       if (report.ready) return reply.send(report);
       return reply.code(503).header('retry-after', '1').send(report);
     },

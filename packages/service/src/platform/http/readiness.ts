@@ -1,27 +1,72 @@
-/** A check of `/readyz`: throws (or rejects) when a part is away. */
-export type ReadinessCheck = () => void | Promise<void>;
+import { FlightCache } from '../flight-cache.js';
 
-/** Whether work can be accepted without the part; one that is not needed is only reported. */
+/** A check of `/readyz`: throws (or rejects) when a part does not work. It may give up when the signal aborts. */
+export type ReadinessCheck = (signal: AbortSignal) => void | Promise<void>;
+
 export interface ReadinessCheckOptions {
-  readonly isNeeded: boolean;
+  /** Whether work can be accepted without the part; one that is not needed is only reported. */
+  readonly isNeeded?: boolean;
+}
+
+export interface ReadinessOptions {
+  /** A check failed. Called at most once a second for each. */
+  readonly onFailure?: (name: string, error: unknown) => void;
+  /** A clock that never goes back. */
+  readonly nowMs?: () => number;
 }
 
 /** A check that takes longer counts as failed. */
 const READINESS_CHECK_MS_MAX = 2_000;
+/** However many ask, the checks run no more often: they write to disk, and everybody may ask. */
+const REPORT_AGE_MS_MAX = 1_000;
+
+export const READINESS_PROBLEMS = ['disk_full', 'read_only', 'timeout', 'unavailable'] as const;
+/** Why a check failed, as far as everybody may know it; the error itself is logged. */
+export type ReadinessProblem = (typeof READINESS_PROBLEMS)[number];
 
 export interface ReadinessReport {
   readonly ready: boolean;
-  /** Per check: 'ok' or 'failed'. The reason is logged, not answered. */
   readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
+  /** Of each check that failed. */
+  readonly problems?: Readonly<Record<string, ReadinessProblem>>;
+}
+
+interface Part {
+  readonly name: string;
+  readonly isNeeded: boolean;
+  /** Undefined when the part works. */
+  readonly findProblem: () => Promise<ReadinessProblem | undefined>;
 }
 
 /** Whether the service can accept work: what that needs is there, and it is not shutting down. */
 export class Readiness {
-  readonly #checks = new Map<string, ReadinessCheckOptions & { readonly check: ReadinessCheck }>();
+  readonly #parts: Part[] = [];
+  readonly #reports: FlightCache<ReadinessReport>;
+  readonly #onFailure: (name: string, error: unknown) => void;
   #shuttingDown = false;
 
-  add(name: string, check: ReadinessCheck, { isNeeded }: ReadinessCheckOptions = { isNeeded: true }): void {
-    this.#checks.set(name, { check, isNeeded });
+  constructor({ onFailure = () => {}, nowMs = () => performance.now() }: ReadinessOptions = {}) {
+    this.#onFailure = onFailure;
+    this.#reports = new FlightCache({
+      lookUp: () => this.#runChecks(),
+      ageMsMax: REPORT_AGE_MS_MAX,
+      entriesMax: 1,
+      nowMs,
+    });
+  }
+
+  add(name: string, check: ReadinessCheck, { isNeeded = true }: ReadinessCheckOptions = {}): void {
+    const run = oneAtOnce(check);
+    const findProblem = async () => {
+      try {
+        await withinTime(run);
+        return undefined;
+      } catch (error) {
+        this.#onFailure(name, error);
+        return problemOf(error);
+      }
+    };
+    this.#parts.push({ name, isNeeded, findProblem });
   }
 
   /** Call first at shutdown: from this moment the service is not ready and takes no new request. */
@@ -33,33 +78,87 @@ export class Readiness {
     return this.#shuttingDown;
   }
 
-  async report(onFailure: (name: string, error: unknown) => void): Promise<ReadinessReport> {
+  /** As of a second ago at most. */
+  async report(): Promise<ReadinessReport> {
     if (this.#shuttingDown) return { ready: false, checks: {} };
-    let canAccept = true;
+    const report = await this.#reports.get('');
+    return { ...report, ready: report.ready && !this.#shuttingDown };
+  }
+
+  async #runChecks(): Promise<ReadinessReport> {
     const results = await Promise.all(
-      [...this.#checks].map(async ([name, { check, isNeeded }]) => {
-        try {
-          await withinMs(READINESS_CHECK_MS_MAX, check);
-          return [name, 'ok'] as const;
-        } catch (error) {
-          onFailure(name, error);
-          if (isNeeded) canAccept = false;
-          return [name, 'failed'] as const;
-        }
-      }),
+      this.#parts.map(async ({ name, isNeeded, findProblem }) => ({
+        name,
+        isNeeded,
+        problem: await findProblem(),
+      })),
     );
-    return { ready: canAccept && !this.#shuttingDown, checks: Object.fromEntries(results) };
+    const failed = results.filter(({ problem }) => problem !== undefined);
+    return {
+      ready: !failed.some(({ isNeeded }) => isNeeded),
+      checks: Object.fromEntries(
+        results.map(({ name, problem }) => [name, problem === undefined ? 'ok' : 'failed'] as const),
+      ),
+      ...(failed.length > 0 && {
+        problems: Object.fromEntries(failed.map(({ name, problem }) => [name, problem as ReadinessProblem])),
+      }),
+    };
   }
 }
 
-async function withinMs(limitMs: number, check: ReadinessCheck): Promise<void> {
+/** One run at a time: what does not end is not begun once more with each question. */
+function oneAtOnce(check: ReadinessCheck): (signal: AbortSignal) => Promise<void> {
+  let running: Promise<void> | undefined;
+  return (signal) => {
+    running ??= Promise.resolve(signal)
+      .then(check)
+      .finally(() => {
+        running = undefined;
+      });
+    return running;
+  };
+}
+
+async function withinTime(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+    timer = setTimeout(() => {
+      const error = new CheckTimeoutError();
+      reject(error);
+      abort.abort(error);
+    }, READINESS_CHECK_MS_MAX);
   });
   try {
-    await Promise.race([check(), late]);
+    await Promise.race([run(abort.signal), late]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+class CheckTimeoutError extends Error {
+  override readonly name = 'CheckTimeoutError';
+
+  constructor() {
+    super(`no answer within ${READINESS_CHECK_MS_MAX} ms`);
+  }
+}
+
+/** Codes of the system, and SQLSTATE codes of PostgreSQL. */
+const PROBLEM_OF_CODE = new Map<unknown, ReadinessProblem>([
+  ['ENOSPC', 'disk_full'],
+  ['EDQUOT', 'disk_full'],
+  ['53100', 'disk_full'],
+  ['EROFS', 'read_only'],
+  ['EACCES', 'read_only'],
+  ['EPERM', 'read_only'],
+  ['25006', 'read_only'],
+  ['57014', 'timeout'], // query_canceled, by its statement_timeout
+]);
+
+function problemOf(error: unknown): ReadinessProblem {
+  if (error instanceof CheckTimeoutError) return 'timeout';
+  if (!(error instanceof Error)) return 'unavailable';
+  const problem = PROBLEM_OF_CODE.get((error as { code?: unknown }).code);
+  return problem ?? (error.cause === undefined ? 'unavailable' : problemOf(error.cause));
 }

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Postgres } from '../postgres/index.js';
+
+/** More than a page of a table, or a block of a file: on a full disk it does not fit into what is left of the last one. */
+const PROBE_BYTES = 16 * 1_024;
+/** Of each statement at the server, so that a probe that has to wait is not there for long. */
+const STATEMENT_TIMEOUT_MS = 1_000;
+/** Longer than it takes the server to say that its time is over. */
+const PROBE_TIMEOUT_MS = 1_800;
+const PROBE_FILE = 'probe';
+
+/** Several statements without parameters are one transaction, sent and answered at once. Nobody ever sees the row. */
+const PROBE = `set local statement_timeout = ${STATEMENT_TIMEOUT_MS};
+insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes)
+  values (0, 1, '{}', '{}', ${PROBE_BYTES}, decode(repeat('00', ${PROBE_BYTES}), 'hex'));
+delete from segments where id = lastval()`;
+
+/**
+ * Proves that segments can be appended to the queue: commits, as an append does, a row in its table that is deleted in the same
+ * transaction. Throws what PostgreSQL says when that is not possible.
+ */
+export async function probeQueue({ pool }: Pick<Postgres, 'pool'>): Promise<void> {
+  // `query_timeout` is a field of pg's queries that its types leave out.
+  const query = { text: PROBE, query_timeout: PROBE_TIMEOUT_MS };
+  await pool.query(query);
+}
+
+/**
+ * Proves that large segments can be kept in the folder: writes and syncs a file there, and deletes it. Throws what the system says
+ * when that is not possible.
+ */
+export async function probeSegmentFolder(folder: string): Promise<void> {
+  const file = join(folder, PROBE_FILE);
+  try {
+    // Bytes that no file system can make smaller.
+    await writeFile(file, randomBytes(PROBE_BYTES), { flush: true, mode: 0o600 });
+  } finally {
+    await rm(file, { force: true });
+  }
+}

@@ -1,0 +1,37 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { call } from './support/http.js';
+import { type RunningService, startService } from './support/service.js';
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.stop());
+
+describe('a service on its embedded stores', () => {
+  it.runIf(process.platform === 'linux')(
+    'is not ready while the disk of large segments is full',
+    async () => {
+      const checks = { postgres: 'ok', clickhouse: 'ok', queue: 'ok', queue_files: 'ok' };
+      let answer = await call(service, 'GET', '/readyz');
+      expect(answer).toMatchObject({ status: 200, body: { ready: true, checks } });
+      // The next file that the service writes to see whether it can is as on a full disk; it deletes it, and the one after is not.
+      symlinkSync('/dev/full', join(service.dataDir, 'segments', 'probe'));
+      const isNow = (status: number) => async () => {
+        answer = await call(service, 'GET', '/readyz');
+        return answer.status === status;
+      };
+      await waitFor(isNow(503));
+      expect(answer.body).toEqual({
+        ready: false,
+        checks: { ...checks, queue_files: 'failed' },
+        problems: { queue_files: 'disk_full' },
+      });
+      await waitFor(isNow(200));
+      expect(answer.body).toEqual({ ready: true, checks });
+    },
+  );
+});
