@@ -68,6 +68,23 @@ the start with a sentence that names it.
 
 ${configurationTable()}
 
+## Health
+
+\`GET /healthz\` answers 200 as long as the process answers at all: for whoever restarts it. \`GET /readyz\` answers 200 while the process
+can do its work, and 503 from the first moment of its shutdown and while it cannot: for whoever sends it requests. A process with the
+api role proves that events can be accepted by writing where they are written, at most once a second however many ask: \`queue\` is
+PostgreSQL, \`queue_files\` the folder of large segments beside an embedded one. \`problems\` says why a check failed: \`disk_full\`,
+\`read_only\`, \`timeout\` or \`unavailable\`; the log has the error itself. Without ClickHouse events are still accepted, so its check is
+only reported.
+
+\`\`\`json
+{
+  "ready": false,
+  "checks": { "postgres": "ok", "clickhouse": "ok", "queue": "failed", "queue_files": "ok" },
+  "problems": { "queue": "read_only" }
+}
+\`\`\`
+
 This page is made from \`packages/service/src/config.ts\` by \`npm run docs:write\`.
 `;
 }
