@@ -3,17 +3,13 @@ import { UNIX_SECONDS_MAX } from './common.js';
 import { CURRENCY_PATTERN, EXPRESSION_BYTES_MAX, METRIC_PATTERN, NAME_CHARS_MAX } from './limits.js';
 
 /** What the configs of extractor and of pricing rule sets are made of. */
-export const Path = Type.String({
-  minLength: 1,
-  maxLength: 1_024,
-  description: 'RFC 9535 singular query; `a.b` is short for `$.a.b`.',
-});
-export const SumPath = Type.String({
-  minLength: 1,
-  maxLength: 1_024,
-  description:
-    'RFC 9535 query of names, indexes, `[*]` and filters such as `[?@.type == "a"]`, which may select many nodes; `a.b` is short for `$.a.b`.',
-});
+const pathOf = (meaning: string) => Type.String({ minLength: 1, maxLength: 1_024, description: meaning });
+const PATH_SYNTAX = 'RFC 9535 singular query; `a.b` is short for `$.a.b`.';
+export const Path = pathOf(PATH_SYNTAX);
+export const QuantityPath = pathOf(`Where the quantity is; not needed beside \`sum_paths\`. ${PATH_SYNTAX}`);
+export const SumPath = pathOf(
+  'RFC 9535 query of names, indexes, `[*]` and filters such as `[?@.type == "a"]`, which may select many nodes; `a.b` is short for `$.a.b`.',
+);
 export const expressionFor = (meaning: string) =>
   Type.String({
     minLength: 1,

@@ -16,6 +16,7 @@ import {
   MetricName,
   Path,
   PricingUnit,
+  QuantityPath,
   RuleSetName,
   SumPath,
   UnitPriceExpression,
@@ -78,19 +79,19 @@ export const ChargeItemExtractor = Type.Object(
   {
     name: Type.Optional(entryName('Shown with its charge items; by default the metric. Not used twice.')),
     metric: MetricName,
-    path: Path,
+    path: Type.Optional(QuantityPath),
     less_paths: Type.Optional(
       Type.Array(Path, {
         maxItems: LESS_PATHS_MAX,
         description:
-          'Quantities that `path` includes and other charge items report: subtracted, where the event has them.',
+          'Quantities that are included and that other charge items report: subtracted, where the event has them.',
       }),
     ),
     sum_paths: Type.Optional(
       Type.Array(SumPath, {
         maxItems: SUM_PATHS_MAX,
         description:
-          'What is added to what `path` reads: every number that these select. An event where one of them looks at more ' +
+          'What is added to what `path` reads, if there is one: every number that these select. An event where one of them looks at more ' +
           `than ${SUM_NODES_MAX} entries fails.`,
       }),
     ),

@@ -123,7 +123,11 @@ export const UsageItemExplanation = Type.Object(
         value: DecimalText,
         source: ItemSourceSchema,
         extractor_name: NullableText,
-        path: Nullable(Type.String({ description: 'Where in `raw_json` the quantity was read.' })),
+        path: Nullable(
+          Type.String({
+            description: 'Where in `raw_json` the quantity was read; null where only `sum_paths` were.',
+          }),
+        ),
         less_paths: Type.Array(Type.String(), {
           description: 'Where in `raw_json` what was subtracted from it was read.',
         }),

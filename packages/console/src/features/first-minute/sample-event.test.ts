@@ -37,6 +37,17 @@ describe('sampleEventOf', () => {
     });
   });
 
+  it('has the entry of a list that is added up, as its filter asks for it', () => {
+    const extractor = {
+      metric: 'm',
+      sum_paths: ["$.usage[*].details[?@.modality == 'TEXT'].count", 'other'],
+      type: 'number' as const,
+    };
+    expect(sampleEventOf({ ...NOTHING, charge_item_extractors: [extractor] })).toEqual({
+      usage: [{ details: [{ modality: 'TEXT', count: 100 }] }],
+    });
+  });
+
   it('keeps names of prototypes fields of the event', () => {
     const extractor = { metric: 'm', path: '$.__proto__.polluted', type: 'number' } as const;
     const event = sampleEventOf({ ...NOTHING, charge_item_extractors: [extractor] });

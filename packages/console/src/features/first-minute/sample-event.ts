@@ -8,16 +8,22 @@ const SAMPLE_VALUES = { string: 'example', number: 1, boolean: true } as const;
 /** One name of a path: `.name`, `['name']` or `["name"]`; an index makes a list, of which only the first is written. */
 const STEP = /\.?([\p{L}_][\p{L}\p{N}_-]*)|\[(['"])(.*?)\2\]|\[(\d+)\]/gu;
 
+/** A step to all entries of a list, or to those that pass a filter: the first is written. */
+const MANY = /\[\*\]|\.\*|\[\?.*?\](?=[.[]|$)/g;
+/** A filter that asks for one text, such as `[?@.type == "a"]`. */
+const FILTER = /\[\?@(\.[\w.]+) == (['"])(.*?)\2\]/g;
+
 /** An event that a rule set can read: something at each place where it looks. */
 export function sampleEventOf({ subject, dimensions, charge_item_extractors }: Read): JsonObject {
   const event: JsonObject = {};
   if (subject.type_path !== undefined) put(event, subject.type_path, subject.default_type ?? 'customer');
   if (subject.id_path !== undefined) put(event, subject.id_path, 'customer-1');
   for (const { path, type } of dimensions) put(event, path, SAMPLE_VALUES[type]);
-  for (const { path, type, less_paths = [] } of charge_item_extractors) {
+  for (const { path, sum_paths: [list] = [], type, less_paths = [] } of charge_item_extractors) {
     // What is subtracted from it may be there as well, and must not exceed it.
     const quantity = SAMPLE_QUANTITY * (less_paths.length + 1);
-    put(event, path, type === 'number' ? quantity : String(quantity));
+    put(event, path ?? list?.replace(MANY, '[0]') ?? '', type === 'number' ? quantity : String(quantity));
+    if (path === undefined) passFilters(event, list ?? '');
   }
   return event;
 }
@@ -32,6 +38,13 @@ function put(event: JsonObject, path: string, value: unknown): void {
     parent = childOf(parent, step, typeof next === 'number');
   });
   setField(parent, last, value);
+}
+
+/** Gives the entry of a list that was written what the filters of the path ask for. */
+function passFilters(event: JsonObject, path: string): void {
+  for (const { index, 1: place, 3: text } of path.matchAll(FILTER)) {
+    put(event, `${path.slice(0, index).replace(MANY, '[0]')}[0]${place}`, text);
+  }
 }
 
 function stepsOf(path: string): (string | number)[] {

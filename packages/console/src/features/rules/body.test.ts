@@ -23,6 +23,18 @@ describe('unshownPlace', () => {
       { charge_item_extractors: [{ less_paths: ['a', 1] }] },
       'charge_item_extractors[0].less_paths',
     ],
+    [
+      'extractor',
+      { charge_item_extractors: [{ on_negative: true }] },
+      'charge_item_extractors[0].on_negative',
+    ],
+    [
+      'extractor',
+      { charge_item_extractors: [{ stated_total: { other_paths: 'a' } }] },
+      'charge_item_extractors[0].stated_total.other_paths',
+    ],
+    ['pricing', { rules: [{ pricing_unit: 1000 }, { pricing_unit: '1000' }] }, undefined],
+    ['pricing', { rules: [{ pricing_unit: 1.5 }] }, 'rules[0].pricing_unit'],
     ['pricing', { rules: [{ priority: 1.5 }] }, 'rules[0].priority'],
     ['pricing', { rules: [{ match_expr: null }] }, 'rules[0].match_expr'],
   ] as const)('of %s rules %j is %s', (kind, body, place) => expect(unshownPlace(kind, body)).toBe(place));

@@ -72,12 +72,16 @@ export function withField<T extends object, K extends keyof T>(
   return rest as T;
 }
 
-type Shape = 'string' | 'integer' | 'boolean' | 'strings' | Fields | readonly [Fields];
+type Shape = 'string' | 'integer' | 'string or integer' | 'boolean' | 'strings' | Fields | readonly [Fields];
 interface Fields {
   readonly [name: string]: Shape;
 }
 
-const PRICES = { unit_price_expr: 'string', pricing_unit: 'string', amount_expr: 'string' } as const;
+const PRICES = {
+  unit_price_expr: 'string',
+  pricing_unit: 'string or integer',
+  amount_expr: 'string',
+} as const;
 
 /** What the form shows; a field that it does not know stays as it is, out of sight. */
 const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
@@ -91,7 +95,9 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
     dimensions: [{ name: 'string', path: 'string', type: 'string', required: 'boolean' }],
     charge_item_extractors: [
       {
-        ...{ name: 'string', metric: 'string', path: 'string', less_paths: 'strings', type: 'string' },
+        ...{ name: 'string', metric: 'string', path: 'string', type: 'string' },
+        ...{ sum_paths: 'strings', less_paths: 'strings', on_negative: 'string' },
+        stated_total: { path: 'string', other_paths: 'strings' },
         ...{ unit: 'string', currency: 'string', ...PRICES },
       },
     ],
@@ -115,6 +121,8 @@ function misfit(value: unknown, shape: Shape, path: string): string | undefined 
     return isFit ? undefined : path;
   }
   if (shape === 'integer') return Number.isSafeInteger(value) ? undefined : path;
+  if (shape === 'string or integer')
+    return misfit(value, Number.isSafeInteger(value) ? 'integer' : 'string', path);
   if (typeof shape === 'string') return typeof value === shape ? undefined : path;
   if (isListShape(shape)) {
     if (!Array.isArray(value)) return path;

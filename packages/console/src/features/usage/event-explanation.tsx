@@ -89,8 +89,8 @@ function quantityCode({
   sum_paths,
   extractor_name,
 }: UsageItemExplanation['quantity']): string | null {
-  if (path === null) return extractor_name;
-  return [[path, ...sum_paths].join(' + '), ...less_paths].join(' − ');
+  const added = [...(path === null ? [] : [path]), ...sum_paths];
+  return added.length === 0 ? extractor_name : [added.join(' + '), ...less_paths].join(' − ');
 }
 
 function Step({

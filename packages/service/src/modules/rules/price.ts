@@ -33,7 +33,7 @@ export interface Price {
 /** What an item is, beside its quantity. */
 export type ItemRules = Pick<
   CompiledChargeItem,
-  'name' | 'metric' | 'unit' | 'currency' | 'pricing' | 'path'
+  'name' | 'metric' | 'unit' | 'currency' | 'pricing' | 'path' | 'quantityPath'
 >;
 
 /** What an item's expressions see; the unit price once it is known. */

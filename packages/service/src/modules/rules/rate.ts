@@ -102,12 +102,13 @@ function discountsOf({ billing }: RatingInput): Discounts | undefined {
 /** Prices a client's own item as the extractor of its metric would be; of several, as the first. */
 function rateBilledItem(rating: Rating, billed: BilledItem, path: string): ChargeItem | RatingFailure {
   const { metric } = billed;
+  const quantityPath = `${path}.quantity`;
   const quantity = decimalFromJson(billed.quantity);
   if (quantity === undefined || toStored(quantity) === undefined) {
-    return outOfRange('The quantity', `${path}.quantity`);
+    return outOfRange('The quantity', quantityPath);
   }
   if (sign(quantity) < 0) {
-    return new RatingFailure('quantity_negative', 'The quantity is negative.', `${path}.quantity`);
+    return new RatingFailure('quantity_negative', 'The quantity is negative.', quantityPath);
   }
   const extractor = rating.rules.extractor.chargeItems.find((chargeItem) => chargeItem.metric === metric);
   const rules: ItemRules = {
@@ -117,6 +118,7 @@ function rateBilledItem(rating: Rating, billed: BilledItem, path: string): Charg
     currency: extractor?.currency,
     pricing: extractor?.pricing,
     path,
+    quantityPath,
   };
   return rateItem(rating, rules, quantity, 'x_billing');
 }
@@ -129,7 +131,7 @@ function rateItem(
 ): ChargeItem | RatingFailure {
   const { name, metric, unit } = item;
   const storedQuantity = toStored(quantity);
-  if (storedQuantity === undefined) return outOfRange('The quantity', `${item.path}.path`);
+  if (storedQuantity === undefined) return outOfRange('The quantity', item.quantityPath);
   const { subject, dimensions } = resolved;
   const { occurredAt, billing } = input;
   const env: ItemEnv = {

@@ -1,25 +1,20 @@
 import type { ChargeItemExtractor, DimensionConfig, SubjectConfig } from '@tollgate/contract';
 import { Checkbox } from '../../../ui/checkbox.js';
-import { type ExtractorBody, withField } from '../body.js';
+import type { ExtractorBody } from '../body.js';
 import { useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
 import { ChoiceField, ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
-import { PathList } from './path-list.js';
+import { QuantityFields } from './quantity-fields.js';
 import { FieldGrid, FormSection } from './section.js';
 
 const DIMENSIONS_MAX = 32;
 const EXTRACTORS_MAX = 100;
-const LESS_PATHS_MAX = 8;
 
 const DIMENSION_TYPES = [
   { value: 'string', label: 'Text' },
   { value: 'number', label: 'Number' },
   { value: 'boolean', label: 'True or false' },
-];
-const QUANTITY_TYPES = [
-  { value: 'number', label: 'A JSON number' },
-  { value: 'decimal_string', label: 'A decimal in a string' },
 ];
 
 const ON_UNPRICED = [
@@ -72,8 +67,10 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
           entries={extractors}
           max={EXTRACTORS_MAX}
           titleOf={({ name, metric }) => name ?? metric}
-          summaryOf={({ path, unit_price_expr, amount_expr }) =>
-            [path, unit_price_expr ?? amount_expr].filter(Boolean).join('  × ')
+          summaryOf={({ path, sum_paths = [], unit_price_expr, amount_expr }) =>
+            [[path, ...sum_paths].filter(Boolean).join(' + '), unit_price_expr ?? amount_expr]
+              .filter(Boolean)
+              .join('  × ')
           }
           nothing="None yet: events are counted, and nothing is charged."
           makeEntry={() => ({ metric: '', path: '', type: 'number' })}
@@ -147,32 +144,15 @@ function DimensionFields(part: Part<DimensionConfig>) {
 }
 
 function ChargeItemFields(part: Part<ChargeItemExtractor>) {
-  const { value, path, onChange } = part;
   return (
     <>
       <FieldGrid>
         <TextField {...part} name="metric" label="Metric" isRequired isCode placeholder="llm.input_tokens" />
         <TextField {...part} name="name" label="Name" hint="Shown with its charge items; else the metric." />
-        <TextField
-          {...part}
-          name="path"
-          label="Path of the quantity"
-          isRequired
-          isCode
-          placeholder="usage.tokens"
-        />
-        <ChoiceField {...part} name="type" label="The quantity is" options={QUANTITY_TYPES} />
         <TextField {...part} name="unit" label="Unit" placeholder="token" />
         <TextField {...part} name="currency" label="Currency" isCode placeholder="USD" />
       </FieldGrid>
-      <PathList
-        path={`${path}.less_paths`}
-        paths={value.less_paths ?? []}
-        max={LESS_PATHS_MAX}
-        onChange={(paths) =>
-          onChange(withField(value, 'less_paths', paths.length === 0 ? undefined : [...paths]))
-        }
-      />
+      <QuantityFields {...part} />
       <ExpressionField
         {...part}
         name="unit_price_expr"

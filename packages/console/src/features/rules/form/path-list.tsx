@@ -3,16 +3,22 @@ import { Button, IconButton } from '../../../ui/button.js';
 import { Field, TextInput } from '../../../ui/field.js';
 import { useRulesForm } from './context.js';
 
-/** Paths whose quantities are subtracted. */
+/** A list of paths, in which the label of each is told apart by its place. */
 export function PathList({
   path,
   paths,
   max,
+  label,
+  addLabel,
+  addHint,
   onChange,
 }: {
   readonly path: string;
   readonly paths: readonly string[];
   readonly max: number;
+  readonly label: string;
+  readonly addLabel: string;
+  readonly addHint: string;
   readonly onChange: (paths: readonly string[]) => void;
 }) {
   const { isReadOnly, findings } = useRulesForm();
@@ -27,7 +33,7 @@ export function PathList({
         >
           <Field
             className="grow"
-            label={`Less the quantity at (${index + 1})`}
+            label={`${label} (${index + 1})`}
             error={findings.find((finding) => finding.path === `${path}[${index}]`)?.message}
           >
             {(control) => (
@@ -57,10 +63,10 @@ export function PathList({
           size="small"
           className="self-start"
           disabled={paths.length >= max}
-          title="For a quantity that includes others which are charged on their own, as cached tokens."
+          title={addHint}
           onClick={() => onChange([...paths, ''])}
         >
-          <Plus size={14} /> Subtract another quantity
+          <Plus size={14} /> {addLabel}
         </Button>
       )}
     </div>

@@ -37,6 +37,13 @@ describe('silentExtractors', () => {
     ]);
   });
 
+  it('names every place that was looked at', () => {
+    const added = { metric: 'm', sum_paths: ['a[*].n', 'b'] };
+    const at = (entry: object) => silentExtractors({ charge_item_extractors: [entry] }, [])[0]?.reason;
+    expect(at(added)).toBe('the event has nothing at a[*].n, b');
+    expect(at({ ...added, path: 'n' })).toBe('the event has nothing at n, a[*].n, b');
+  });
+
   it('tells of items that the event brought itself', () => {
     const brought = item({ metric: 'tokens.out', source: 'x_billing' });
     expect(silentExtractors(body, [item({ extractor_name: 'In' }), brought])).toEqual([

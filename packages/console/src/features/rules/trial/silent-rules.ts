@@ -10,12 +10,13 @@ export interface SilentRule {
 export function silentExtractors(body: unknown, items: readonly UsageChargeItem[]): SilentRule[] {
   const made = new Set(items.flatMap(({ extractor_name }) => extractor_name ?? []));
   const sent = new Set(items.filter(({ source }) => source === 'x_billing').map(({ metric }) => metric));
-  return entriesOf<ChargeItemExtractor>(body, 'charge_item_extractors').flatMap(({ name, metric, path }) => {
+  return entriesOf<ChargeItemExtractor>(body, 'charge_item_extractors').flatMap((entry) => {
+    const { name, metric, path, sum_paths: sumPaths = [] } = entry;
     const shown = name ?? metric;
     if (sent.has(metric))
       return [{ name: shown, reason: `x-billing of the event has an item of ${metric}, which goes first` }];
     if (made.has(shown)) return [];
-    return [{ name: shown, reason: `the event has nothing at ${path}` }];
+    return [{ name: shown, reason: `the event has nothing at ${[path ?? [], sumPaths].flat().join(', ')}` }];
   });
 }
 

@@ -11,6 +11,8 @@ export interface CompiledChargeItem {
   readonly metric: string;
   readonly unit: string;
   readonly readQuantity: ReadQuantity;
+  /** The field that says where the quantity is, e.g. `charge_item_extractors[0].path`. */
+  readonly quantityPath: string;
   /** As configured, with or without pricing. */
   readonly currency: string | undefined;
   readonly pricing: ItemPricing | undefined;
@@ -42,6 +44,7 @@ export function* compileChargeItems(
       metric: config.metric,
       unit: config.unit ?? '',
       readQuantity: compileQuantity(config, path, issues),
+      quantityPath: `${path}.${config.path === undefined ? 'sum_paths' : 'path'}`,
       currency: config.currency,
       pricing: compileItemPricing(config, path, issues),
       path,

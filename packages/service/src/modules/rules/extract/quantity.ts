@@ -30,14 +30,15 @@ type ReadPart = (rawJson: unknown) => Decimal | undefined | RatingFailure;
 /** Grammar of a decimal, to tell one that is out of range from text that is none. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-/** What `path` reads and `sum_paths` add to it, less what `less_paths` read. */
+/** The sum of what `path` and `sum_paths` read, less what `less_paths` read. */
 export function compileQuantity(config: ChargeItemExtractor, at: string, issues: Issues): ReadQuantity {
   const { path, less_paths: lessPaths = [], sum_paths: sumPaths = [], type } = config;
+  if (path === undefined && sumPaths.length === 0) issues.add(`${at}.path`, 'expected a path, or sum_paths');
   const decimalOf = type === 'number' ? decimalOfNumber : decimalOfText;
   const compile = (source: string, place: string): ReadPart =>
     reader(issues.path(source, place) ?? nothing, decimalOf, place);
   const terms = [
-    compile(path, `${at}.path`),
+    ...(path === undefined ? [] : [compile(path, `${at}.path`)]),
     ...sumPaths.map((source, index) => {
       const place = `${at}.sum_paths[${index}]`;
       return sumReader(issues.sumPath(source, place) ?? (() => []), decimalOf, place);

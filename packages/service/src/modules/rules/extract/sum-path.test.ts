@@ -111,6 +111,24 @@ describe('sum_paths', () => {
     ]);
   });
 
+  it('need no path beside them', () => {
+    const alone = {
+      charge_item_extractors: [{ metric: 'm', type: 'number' as const, sum_paths: ['l[*].n'] }],
+    };
+    expect(itemsOf(rate(alone, '{"l": [{"n": 2}, {"n": 0.5}]}'))).toMatchObject([{ quantity: '2.5' }]);
+    expect(itemsOf(rate(alone, '{"l": []}'))).toEqual([]);
+    expect(
+      failureOf(rate(alone, '{"l": [{"n": 99999999999999999999}, {"n": 99999999999999999999}]}')),
+    ).toEqual(['decimal_out_of_range', 'charge_item_extractors[0].sum_paths']);
+  });
+
+  it.each([{}, { sum_paths: [] }])('without them a path is needed: %j', (nothing) => {
+    const config = { charge_item_extractors: [{ metric: 'm', type: 'number' as const, ...nothing }] };
+    expect(compileExtractor(config)).toMatchObject({
+      issues: [{ path: 'charge_item_extractors[0].path', message: 'expected a path, or sum_paths' }],
+    });
+  });
+
   it('are checked when they are saved, and bounded for a rule set', () => {
     const issuesOf = (...changes: Parameters<typeof items>) => {
       const result = compileExtractor(items(...changes));

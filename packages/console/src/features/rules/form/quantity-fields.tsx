@@ -1,0 +1,149 @@
+import type { ChargeItemExtractor } from '@tollgate/contract';
+import { Button } from '../../../ui/button.js';
+import { withField } from '../body.js';
+import { useRulesForm } from './context.js';
+import { ChoiceField, type Part, TextField } from './fields.js';
+import { PathList } from './path-list.js';
+import { FieldGrid } from './section.js';
+
+const PATHS_MAX = 8;
+
+const QUANTITY_TYPES = [
+  { value: 'number', label: 'A JSON number' },
+  { value: 'decimal_string', label: 'A decimal in a string' },
+];
+const ON_NEGATIVE = [
+  { value: 'fail', label: 'Fail the event' },
+  { value: 'clamp', label: 'Charge 0, with a note' },
+  { value: 'keep', label: 'Subtract nothing, with a note' },
+];
+
+type StatedTotal = NonNullable<ChargeItemExtractor['stated_total']>;
+
+/** Where the quantity of a charge item is, and how it is computed of several counts. */
+export function QuantityFields(part: Part<ChargeItemExtractor>) {
+  const { value, path, onChange } = part;
+  const { sum_paths: sumPaths = [], less_paths: lessPaths = [], stated_total: statedTotal } = value;
+  const setPaths = (name: 'sum_paths' | 'less_paths') => (paths: readonly string[]) => {
+    const next = withField(value, name, paths.length === 0 ? undefined : [...paths]);
+    // Beside paths that are added up an empty one says nothing.
+    onChange(next.sum_paths !== undefined && next.path === '' ? withField(next, 'path', undefined) : next);
+  };
+  return (
+    <>
+      <FieldGrid>
+        <TextField
+          {...part}
+          name="path"
+          label="Path of the quantity"
+          {...(sumPaths.length > 0 && { hint: 'May be empty: the paths below are enough.' })}
+          isRequired={sumPaths.length === 0}
+          isCode
+          placeholder="usage.tokens"
+        />
+        <ChoiceField {...part} name="type" label="The quantity is" options={QUANTITY_TYPES} />
+      </FieldGrid>
+      <PathList
+        path={`${path}.sum_paths`}
+        paths={sumPaths}
+        max={PATHS_MAX}
+        label="Plus every number at"
+        addLabel="Add up a list or another quantity"
+        addHint="For counts in a list, such as usage.iterations[*].input_tokens: every number found is added."
+        onChange={setPaths('sum_paths')}
+      />
+      <PathList
+        path={`${path}.less_paths`}
+        paths={lessPaths}
+        max={PATHS_MAX}
+        label="Less the quantity at"
+        addLabel="Subtract another quantity"
+        addHint="For a quantity that includes others which are charged on their own, such as cached tokens."
+        onChange={setPaths('less_paths')}
+      />
+      {(lessPaths.length > 0 || value.on_negative !== undefined) && (
+        <FieldGrid>
+          <ChoiceField
+            {...part}
+            value={{ ...value, on_negative: value.on_negative ?? 'fail' }}
+            name="on_negative"
+            label="When more is subtracted than there is"
+            hint="Providers sometimes report counts that do not add up."
+            options={ON_NEGATIVE}
+          />
+        </FieldGrid>
+      )}
+      {(lessPaths.length > 0 || statedTotal !== undefined) && (
+        <StatedTotalFields
+          value={statedTotal}
+          path={`${path}.stated_total`}
+          onChange={(next) => onChange(withField(value, 'stated_total', next))}
+        />
+      )}
+    </>
+  );
+}
+
+/** A total of the payload that decides whether what is subtracted is in the quantity at all. */
+function StatedTotalFields({
+  value,
+  path,
+  onChange,
+}: {
+  readonly value: StatedTotal | undefined;
+  readonly path: string;
+  readonly onChange: (value: StatedTotal | undefined) => void;
+}) {
+  const { isReadOnly } = useRulesForm();
+  if (value === undefined) {
+    if (isReadOnly) return null;
+    return (
+      <Button
+        look="quiet"
+        size="small"
+        className="self-start"
+        title="For providers that report some counts inside the quantity, others beside it: their own total decides."
+        onClick={() => onChange({ path: '' })}
+      >
+        Check against a total in the event
+      </Button>
+    );
+  }
+  return (
+    <fieldset className="flex flex-col gap-3 rounded-lg border border-line px-4 pt-2 pb-3">
+      <legend className="px-1 text-[13px] font-medium">Total in the event</legend>
+      <p className="text-xs text-ink-faint">
+        Where it is the sum of the quantity, the counts below and all that is subtracted, these were counted
+        beside the quantity: nothing is subtracted, and the event gets a note.
+      </p>
+      <FieldGrid>
+        <TextField
+          value={value}
+          path={path}
+          onChange={onChange}
+          name="path"
+          label="Path of the total"
+          isRequired
+          isCode
+          placeholder="usage.total_tokens"
+        />
+      </FieldGrid>
+      <PathList
+        path={`${path}.other_paths`}
+        paths={value.other_paths ?? []}
+        max={PATHS_MAX}
+        label="It also includes"
+        addLabel="Add a count that it includes"
+        addHint="A count that is neither the quantity nor subtracted from it, such as the tokens of the prompt."
+        onChange={(paths) =>
+          onChange(withField(value, 'other_paths', paths.length === 0 ? undefined : [...paths]))
+        }
+      />
+      {!isReadOnly && (
+        <Button look="quiet" size="small" className="self-start" onClick={() => onChange(undefined)}>
+          Remove the check
+        </Button>
+      )}
+    </fieldset>
+  );
+}
