@@ -127,6 +127,46 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await entry('llm.tokens').waitFor();
   });
 
+  it('adds up lists, and says what happens to counts that do not add up', async () => {
+    await opened.goTo('Rules');
+    await button('New rule set').click();
+    await page.getByRole('menuitem', { name: 'Blank' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Lists');
+    await button('Create draft').click();
+    await button('Add charge item').click();
+    await page.getByLabel('Metric').fill('llm.output_tokens');
+    await button('Add up a list or another quantity').click();
+    await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens[');
+    await page.getByText(/column \d+: expected a JSON path/).waitFor();
+    await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens');
+    expect(await page.getByLabel('When more is subtracted than there is').count()).toBe(0);
+    await button('Subtract another quantity').click();
+    await page.getByLabel('Less the quantity at (1)').fill('usage.reasoning_tokens');
+    await page.getByLabel('When more is subtracted than there is').selectOption('Charge 0, with a note');
+    await button('Check against a total in the event').click();
+    await page.getByLabel('Path of the total').fill('usage.total_tokens');
+    await button('Add a count that it includes').click();
+    await page.getByLabel('It also includes (1)').fill('usage.input_tokens');
+    await button('Save draft').click();
+    await status('unsaved changes').waitFor({ state: 'detached' });
+    await button('JSON').click();
+    const saved = JSON.parse((await editor('Rule set as JSON').textContent()) ?? '');
+    expect(saved.charge_item_extractors).toEqual([
+      {
+        metric: 'llm.output_tokens',
+        type: 'number',
+        sum_paths: ['usage.iterations[*].output_tokens'],
+        less_paths: ['usage.reasoning_tokens'],
+        on_negative: 'clamp',
+        stated_total: { path: 'usage.total_tokens', other_paths: ['usage.input_tokens'] },
+      },
+    ]);
+    await button('Form').click();
+    opened.problems.splice(0);
+    await opened.goTo('Rules');
+    await page.getByRole('link', { name: NAME }).first().click();
+  });
+
   it('asks before unsaved changes are left behind', async () => {
     await page.getByLabel('Type where there is none').fill('customer');
     await opened.choose('Limits');
