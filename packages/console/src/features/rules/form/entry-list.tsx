@@ -207,8 +207,11 @@ function EntryContent({ title, index, finding, problemCount, act, ...entry }: En
             size={14}
             className={classes('shrink-0 text-ink-faint transition-transform', isOpen && 'rotate-90')}
           />
-          <span className="flex min-w-0 flex-col gap-x-2 sm:flex-row sm:items-baseline">
-            <span title={title} className="truncate font-medium sm:max-w-[60%] sm:shrink-0">
+          <span className="flex min-w-0 grow flex-col gap-x-2 sm:flex-row sm:items-baseline">
+            <span
+              title={title}
+              className={classes('truncate font-medium', summary !== '' && 'sm:max-w-[60%] sm:shrink-0')}
+            >
               {title}
             </span>
             <span title={summary} className="min-w-0 truncate font-mono text-xs text-ink-faint">

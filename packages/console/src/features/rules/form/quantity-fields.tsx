@@ -113,8 +113,8 @@ function StatedTotalFields({
     <fieldset className="flex flex-col gap-3 rounded-lg border border-line px-4 pt-2 pb-3">
       <legend className="px-1 text-[13px] font-medium">Total in the event</legend>
       <p className="text-xs text-ink-faint">
-        Where it is the sum of the quantity, the counts below and all that is subtracted, these were counted
-        beside the quantity: nothing is subtracted, and the event gets a note.
+        If it equals the quantity plus the counts below plus everything subtracted, the provider counts the
+        latter beside the quantity. Nothing is then subtracted, and the event gets a note.
       </p>
       <FieldGrid>
         <TextField
