@@ -196,4 +196,23 @@ describe('the versions of a rule set', () => {
     expect(await page('?limit=1&offset=1')).toEqual([versions[1]]);
     expect(await page('?limit=1&offset=2')).toEqual([versions[2]]);
   });
+
+  it('show a change of on_unpriced, which is "accept" where it was never said', async () => {
+    const { id } = await done('POST', extractorsUrl, { name: 'a', effective_from: 1 });
+    for (const on_unpriced of ['accept', 'fail'])
+      for (const [method, path, body] of [
+        ['POST', '/publish', undefined],
+        ['PUT', '', { name: `a ${on_unpriced}`, effective_from: 1, on_unpriced }],
+      ] as const)
+        await done(method, `${extractorsUrl}/${id}${path}`, body);
+    const { versions } = (await api.call('GET', `${extractorsUrl}/${id}/versions`)).json();
+    const paths = versions.map(({ changes }: { changes: { path: string }[] | null }) =>
+      changes?.filter(({ path }) => path !== 'name'),
+    );
+    expect(paths).toEqual([
+      [{ path: 'on_unpriced', change: 'changed', before: 'accept', after: 'fail' }],
+      [],
+      undefined,
+    ]);
+  });
 });

@@ -68,6 +68,14 @@ describe('a rule set of a template', () => {
     expect(created.json()).toMatchObject({ subject: {}, dimensions: own, charge_item_extractors });
   });
 
+  it('fails events without a price where the input says so, beside what the template says', async () => {
+    const own = { template_id: template.id, on_unpriced: 'fail' };
+    const created = (await api.call('POST', url, own)).json();
+    expect(created).toMatchObject({ on_unpriced: 'fail', charge_item_extractors });
+    const updated = (await api.call('PUT', `${url}/${created.id}`, { template_id: template.id })).json();
+    expect(updated).toMatchObject({ on_unpriced: 'accept', charge_item_extractors });
+  });
+
   it('takes a template when it is updated, and lets go of it', async () => {
     const { id } = (await api.call('POST', url, { template_id: template.id })).json();
     const other = TEMPLATES[1] as ExtractorTemplate;

@@ -114,6 +114,8 @@ describe('GET …/usage/events/export', () => {
       'source=batch',
       'external_event_id=ext-1',
       'subject_type=absent',
+      'pricing_source=unpriced',
+      'pricing_source=unpriced&metric=llm.tokens',
     ]) {
       const listed = await list.call('GET', `${fixture.url}?limit=100&from=${FROM_S}&${filter}`);
       const shifted = listed
@@ -125,6 +127,12 @@ describe('GET …/usage/events/export', () => {
       const ids = exported.map((event) => event.raw_event_id);
       expect(ids).toEqual([...ids].sort());
     }
+  });
+
+  it('has the events with an unpriced charge item alone, where these are asked for', async () => {
+    const [event, ...others] = await events(`${mixed}&pricing_source=unpriced`);
+    expect(others).toEqual([]);
+    expect(event?.charge_items.map(({ pricing_source }) => pricing_source)).toContain('unpriced');
   });
 
   it('goes on over many pages, each event once and in order, within the range', async () => {
