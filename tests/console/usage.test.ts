@@ -229,34 +229,4 @@ describe.runIf(hasBrowser)('usage in the console', () => {
   it('breaks no content policy and logs no error', () => {
     expect(opened.problems).toEqual([]);
   });
-
-  it('counts what has no price, and leads to it', async () => {
-    const { projectId, ruleSetId, key } = opened.tenant;
-    const project = `${opened.service.url}/v1/projects/${projectId}`;
-    const event = {
-      source: 'unpriced',
-      occurred_at: Math.floor(Date.now() / 1_000),
-      raw_json: { model: 'gpt-5', user: CUSTOMER },
-      subject_type: 'customer',
-      subject_id: CUSTOMER,
-      'x-billing': { items: [{ metric: 'support.minutes', quantity: 3 }] },
-    };
-    await fetch(`${project}/extractor-rule-sets/${ruleSetId}/events/ingest`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(event),
-    });
-    const usage = opened.client.project(projectId).usage;
-    await waitFor(async () => (await usage.events({ source: 'unpriced' })).events.length === 1, {
-      timeoutMs: 30_000,
-      what: 'the event',
-    });
-    await page.goto(`${opened.service.url}/p/${projectId}/usage?last=3600`);
-    const banner = page.getByRole('region', { name: 'Usage without a price' });
-    await banner.getByText(/1 event in this range has charge items without a price/).waitFor();
-    expect(await banner.textContent()).toContain('support.minutes');
-    await banner.getByRole('link', { name: 'Show them' }).click();
-    await showsRows(1);
-    expect(new URL(page.url()).searchParams.get('pricing_source')).toBe('unpriced');
-  });
 });

@@ -46,10 +46,10 @@ function CountedBanner({ question }: { readonly question: Question }) {
         {metrics.length === 1 ? 'this metric' : 'these items'}.
       </p>
       <p className="text-ink-soft">
-        <InlineLink href={`/p/${id}/usage?${addressOf(question)}`}>Show them</InlineLink>, and{' '}
-        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for what comes next: it does not change
-        events that are already processed. An extractor that fails events without a price keeps them, so that
-        they can be rated again once there is one.
+        <InlineLink href={`/p/${id}/usage?${addressOf(question)}`}>Show them</InlineLink>, or{' '}
+        <InlineLink href={`/p/${id}/rules`}>add a price</InlineLink> for future events: those already
+        processed do not change. To hold events back until they have a price, let the extractor rule set fail
+        them; failed events can be rated again.
       </p>
     </section>
   );
