@@ -72,6 +72,11 @@ const MORE = {
     ...CHARTS['amount by model, 30 days × 4 h'],
     timezone: 'Asia/Kathmandu',
   },
+  'amount of all metrics, all days × 1 day': { ...CHARTS['amount, all days × 1 day'], split_by: [] },
+  'amount of all metrics by model, 30 days × 4 h': {
+    ...CHARTS['amount by model, 30 days × 4 h'],
+    split_by: [],
+  },
   'top 3 models and others, 30 days × 4 h': { ...CHARTS['amount by model, 30 days × 4 h'], limit: 3 },
   ...(options.requests > 0 && {
     'top 10 requests and others, 7 days × 1 day': {
