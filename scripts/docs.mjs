@@ -68,6 +68,14 @@ the start with a sentence that names it.
 
 ${configurationTable()}
 
+## Open files
+
+A process keeps files open for its stores, and one for each client that is connected. It looks at its limit (\`ulimit -n\`) when it starts:
+with fewer than it needs to work at all, 328 as \`tollgate serve\` without other settings, it does not start; with fewer than 906 it warns. The
+connections that it takes are what the stores leave, 374 under a limit of 1,024, and 50,000 at most. Who comes when all are in use
+is answered 503 \`server_busy\`, and once a minute the log says so; \`tollgate_http_connections\` in \`/metrics\` counts those that are open.
+Node.js raises its soft limit to the hard one by itself, so the hard one is what counts.
+
 ## Health
 
 \`GET /healthz\` answers 200 as long as the process answers at all: for whoever restarts it. \`GET /readyz\` answers 200 while the process

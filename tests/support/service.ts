@@ -25,6 +25,8 @@ export interface ServiceOptions {
   readonly args?: readonly string[];
   /** Whether its data directory is empty, and its first start has to make, in seconds, what is otherwise there. */
   readonly startsEmpty?: boolean;
+  /** How many files it may open; by default as many as the test. */
+  readonly filesMax?: number;
 }
 
 /** What a crash takes with it. */
@@ -189,7 +191,11 @@ export class RunningService {
   }
 
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>) {
-    return spawn(process.execPath, [PROGRAM, ...args], {
+    const { filesMax } = this.#options;
+    const program = [PROGRAM, ...args];
+    const limited = ['-c', `ulimit -n ${filesMax} && exec "$0" "$@"`, process.execPath, ...program];
+    const isLimited = filesMax !== undefined;
+    return spawn(isLimited ? '/bin/sh' : process.execPath, isLimited ? limited : program, {
       cwd: this.dataDir,
       env: {
         ...process.env,

@@ -40,6 +40,7 @@ beforeAll(async () => {
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     readiness: new Readiness(),
+    connectionsMax: 100,
     pipeline: { notify: () => {} },
   });
   app = api.app;

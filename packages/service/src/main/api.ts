@@ -64,6 +64,8 @@ export interface ApiParts {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
   readonly pipeline: Pick<RunningPipeline, 'notify'>;
+  /** HTTP connections that may be open at once. */
+  readonly connectionsMax: number;
 }
 
 export interface Api {
@@ -100,6 +102,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     log,
     metrics,
     readiness,
+    connectionsMax: parts.connectionsMax,
     version: VERSION,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '../platform/metrics/index.js';
 import { type Api, createApi } from './api.js';
 import { Closers } from './closers.js';
 import { prepareDataDir } from './data-dir.js';
+import { descriptorLimit, planDescriptors } from './descriptors.js';
 import { letHeapsGrow } from './heap.js';
 import { announceUrl, lockInstance, usesEmbeddedStore } from './instance.js';
 import { startJobs } from './jobs.js';
@@ -42,6 +43,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const { log, onProgress, signal } = options;
   letHeapsGrow();
   checkRoles(config);
+  const { connectionsMax, warning } = planDescriptors(config, descriptorLimit());
+  if (warning !== undefined) log.warn(warning);
   await checkPort(config);
   prepareDataDir(config.dataDir);
   const closers = new Closers();
@@ -65,7 +68,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const readiness = new Readiness({
       onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz failed'),
     });
-    const parts = { config, stores, serviceKey: serviceKey.text, log, metrics, readiness, pipeline };
+    const key = serviceKey.text;
+    const parts = { config, stores, serviceKey: key, log, metrics, readiness, pipeline, connectionsMax };
     const api = await createApi(parts);
     closers.add(() => closeApi(api, readiness));
     const url = await listen(api.app, config);

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
 import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { routedUrl } from './console-requests.js';
 import { ApiError } from './errors.js';
 import { ExpressLane } from './express-lane.js';
@@ -42,6 +43,8 @@ export interface AppOptions extends AccessPorts {
   readonly version?: string;
   /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
   readonly bodiesBytesMax?: number;
+  /** HTTP connections that may be open at once; default any number. */
+  readonly connectionsMax?: number;
   /** For tests: how long the express lane waits for a request to come whole. */
   readonly lanePatienceMs?: number;
   /** For tests: an answer that differs from its documented schema becomes a 500. */
@@ -73,9 +76,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     requestId,
     patienceMs: options.lanePatienceMs,
   });
-  guardRoutes(app, options, { readiness, budget, lane });
+  const connections = new ConnectionLimit({ connectionsMax: Number.POSITIVE_INFINITY, ...options });
+  connections.guard(app.server);
+  guardRoutes(app, options, { readiness, budget, lane, connections });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));
-  app.addHook('onReady', async () => lane.open(app.server));
+  app.addHook('onReady', async () => lane.open(app.server, (socket) => connections.admit(socket)));
   app.addHook('preClose', async () => lane.close());
   app.decorate('cutConnections', () => {
     lane.cut();
@@ -124,20 +129,22 @@ interface Guards {
   readonly readiness: Readiness;
   readonly budget: BodyBudget;
   readonly lane: ExpressLane;
+  readonly connections: ConnectionLimit;
 }
 
 /**
  * The hooks of each route. They are merged into one per phase and know their route beforehand, because Fastify's way of
  * asking a request for its route builds an object each time.
  */
-function guardRoutes(app: App, options: AppOptions, { readiness, budget, lane }: Guards): void {
+function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
+  const { readiness, budget, lane, connections } = guards;
   const observer = new RequestObserver(options.metrics, options.log);
   app.addHook('onRoute', (route) => {
     const access = accessOf(route);
     completeSchema(route, access);
     const checkAccess = accessHook(access, options);
     const arbitraryText = route.config?.arbitraryText === true;
-    const refusedInShutdown = access.kind !== 'public';
+    const isPublic = access.kind === 'public';
     const guard: onRequestHookHandler = (request, reply, done) => {
       reply.header('x-request-id', request.id).header(...NO_SNIFFING);
       request.arbitraryText = arbitraryText;
@@ -146,9 +153,10 @@ function guardRoutes(app: App, options: AppOptions, { readiness, budget, lane }:
         done(refusal);
         return;
       }
-      if (refusedInShutdown && readiness.shuttingDown) {
-        reply.header('connection', 'close');
-        done(new ApiError('shutting_down'));
+      const isSurplus = connections.isSurplus(request.raw.socket);
+      if (isSurplus || (readiness.shuttingDown && !isPublic)) reply.header('connection', 'close');
+      if (!isPublic && (readiness.shuttingDown || isSurplus)) {
+        done(new ApiError(readiness.shuttingDown ? 'shutting_down' : 'server_busy'));
         return;
       }
       checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));

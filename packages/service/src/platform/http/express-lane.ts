@@ -65,8 +65,12 @@ export class ExpressLane {
     });
   }
 
-  /** Puts the lane between the server and Node's handler of its connections. */
-  open(server: Server): void {
+  /**
+   * Puts the lane between the server and Node's handler of its connections.
+   *
+   * @param admit whether a new connection may be served; one that may not is Node's, which refuses what it asks
+   */
+  open(server: Server, admit: (socket: Socket) => boolean): void {
     const [node, ...others] = server.listeners('connection') as ((socket: Socket) => void)[];
     if (node === undefined || others.length > 0)
       throw new Error('a server with one handler of connections is needed');
@@ -80,7 +84,10 @@ export class ExpressLane {
       left: (connection) => this.connections.delete(connection),
     };
     server.off('connection', node);
-    server.on('connection', (socket) => this.connections.add(new LaneConnection(socket, ports)));
+    server.on('connection', (socket) => {
+      if (admit(socket)) this.connections.add(new LaneConnection(socket, ports));
+      else ports.handOver(socket);
+    });
     this.isOpen = true;
   }
 

@@ -1,5 +1,6 @@
 export { createApp } from './app.js';
 export { type ChangeContext, contextOf } from './change-context.js';
+export { SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
 export { embeddedJson, placedAt, type ReadEmbeddedJson } from './embedded-json.js';
 export { ApiError, ERROR_DETAILS_MAX, invalidRequest } from './errors.js';
 export { type ExpressRequest, registerExpressRoute } from './express-route.js';

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import { descriptorLimit, planDescriptors } from './descriptors.js';
+import { StartError } from './start-error.js';
+
+const WHOLE = {
+  roles: ['api', 'worker', 'projector'],
+  clickhouseUrl: undefined,
+  databaseConnectionsMax: 20,
+} as const;
+const API = { ...WHOLE, roles: ['api'], clickhouseUrl: 'http://clickhouse:8123/tollgate' } as const;
+
+describe('file descriptors', () => {
+  test('leave to clients what the stores do not need, up to a bound', () => {
+    expect(planDescriptors(WHOLE, 1_024)).toEqual({ connectionsMax: 374, warning: undefined });
+    expect(planDescriptors(API, 1_024)).toEqual({ connectionsMax: 876, warning: undefined });
+    expect(planDescriptors({ ...API, databaseConnectionsMax: 120 }, 1_024).connectionsMax).toBe(776);
+    expect(planDescriptors(WHOLE, 1_048_576).connectionsMax).toBe(50_000);
+    expect(planDescriptors(WHOLE, Number.POSITIVE_INFINITY).connectionsMax).toBe(50_000);
+  });
+
+  test('that are few are worth a sentence', () => {
+    const sentence = (connections: number) =>
+      expect.stringMatching(
+        new RegExp(
+          `^This process may open \\d+ files, which leaves ${connections} HTTP connections; raise .*\\.$`,
+        ),
+      );
+    expect(planDescriptors(WHOLE, 905)).toEqual({ connectionsMax: 255, warning: sentence(255) });
+    expect(planDescriptors(WHOLE, 906).warning).toBeUndefined();
+    expect(planDescriptors(WHOLE, 500)).toEqual({ connectionsMax: 64, warning: sentence(64) });
+  });
+
+  test('that are too few end the start with one sentence', () => {
+    expect(planDescriptors(WHOLE, 328).connectionsMax).toBe(64);
+    const start = () => planDescriptors(WHOLE, 327);
+    expect(start).toThrow(StartError);
+    expect(start).toThrow(
+      'This process may open 327 files and needs at least 328; raise the limit to 906 or more (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker).',
+    );
+  });
+
+  test.runIf(process.platform !== 'win32')('are counted by the limit of this process', () => {
+    expect(descriptorLimit()).toBeGreaterThan(64);
+  });
+});

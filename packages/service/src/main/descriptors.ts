@@ -1,0 +1,72 @@
+import type { Config } from '../config.js';
+import { SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
+import { StartError } from './start-error.js';
+
+/** Descriptors of a process that does nothing yet: of Node.js, its libraries and threads, the log, and files that wait to be rated or copied. */
+const OWN_DESCRIPTORS = 64;
+/** Connections of the rating role to receivers of webhooks. */
+const WEBHOOK_DESCRIPTORS = 64;
+/** Connections to a ClickHouse server. */
+const CLICKHOUSE_SERVER_DESCRIPTORS = 32;
+/** Of the embedded ClickHouse while little goes on: mostly three for each of its threads. */
+const CLICKHOUSE_DESCRIPTORS_MIN = 128;
+/** As many as it was seen to take: a merge of large parts opens hundreds of files. */
+const CLICKHOUSE_DESCRIPTORS = 450;
+
+/** A service that takes fewer connections is of no use. */
+const CONNECTIONS_MIN = 64;
+/** With fewer, a few dozen open pages of the console beside some busy clients would take all. */
+const CONNECTIONS_PLENTY = 256;
+/** However many descriptors there are: each connection takes memory as well. */
+const CONNECTIONS_MAX = 50_000;
+
+export interface DescriptorPlan {
+  /** HTTP connections that may be open at once. */
+  readonly connectionsMax: number;
+  /** One sentence, when there are enough to start but not for much load. */
+  readonly warning: string | undefined;
+}
+
+/**
+ * Divides the file descriptors of this process between its stores and the connections of clients.
+ *
+ * @param limit how many it may open
+ * @throws StartError when they are too few to start
+ */
+export function planDescriptors(
+  config: Pick<Config, 'roles' | 'clickhouseUrl' | 'databaseConnectionsMax'>,
+  limit: number,
+): DescriptorPlan {
+  const isWorker = config.roles.includes('worker');
+  const isEmbedded = config.clickhouseUrl === undefined;
+  const pools = isWorker ? 2 : 1;
+  const own = OWN_DESCRIPTORS + SURPLUS_CONNECTIONS_MAX + pools * config.databaseConnectionsMax;
+  const least = own + (isEmbedded ? CLICKHOUSE_DESCRIPTORS_MIN : CLICKHOUSE_SERVER_DESCRIPTORS);
+  const reserved =
+    own +
+    (isWorker ? WEBHOOK_DESCRIPTORS : 0) +
+    (isEmbedded ? CLICKHOUSE_DESCRIPTORS : CLICKHOUSE_SERVER_DESCRIPTORS);
+  if (limit < least + CONNECTIONS_MIN) {
+    throw new StartError(
+      `This process may open ${limit} files and needs at least ${least + CONNECTIONS_MIN}; ${remedy(reserved)}.`,
+    );
+  }
+  const connectionsMax = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, limit - reserved));
+  const warning =
+    connectionsMax < CONNECTIONS_PLENTY
+      ? `This process may open ${limit} files, which leaves ${connectionsMax} HTTP connections; ${remedy(reserved)}.`
+      : undefined;
+  return { connectionsMax, warning };
+}
+
+function remedy(reserved: number): string {
+  return `raise the limit to ${reserved + CONNECTIONS_PLENTY} or more (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker)`;
+}
+
+/** How many files this process may open. At its start Node.js has raised the limit to the hard one. */
+export function descriptorLimit(): number {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const soft = userLimits?.open_files?.soft;
+  // 'unlimited', or a system that does not say.
+  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+}

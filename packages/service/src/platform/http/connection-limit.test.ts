@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { waitFor } from '../../testing/index.js';
+import { createLog } from '../log/index.js';
+import { createMetrics, type Metrics } from '../metrics/index.js';
+import { ConnectionLimit, SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
+import { type App, createApp } from './index.js';
+
+const CONNECTIONS_MAX = 2;
+
+describe('connections of a server', () => {
+  let app: App;
+  let port: number;
+  let metrics: Metrics;
+  const logged: string[] = [];
+  const open: Socket[] = [];
+
+  beforeEach(async () => {
+    logged.length = 0;
+    metrics = createMetrics();
+    app = await createApp({
+      log: createLog({ level: 'warn', destination: { write: (line: string) => logged.push(line) } as never }),
+      metrics,
+      connectionsMax: CONNECTIONS_MAX,
+      authenticator: { authenticate: () => ({ kind: 'service' }) },
+      projects: { resolveProject: () => undefined },
+    });
+    app.route({
+      method: 'GET',
+      url: '/guarded',
+      config: { access: { kind: 'any-key' } },
+      schema: { hide: true },
+      handler: async () => ({}),
+    });
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    ({ port } = app.server.address() as AddressInfo);
+  });
+  afterEach(async () => {
+    for (const socket of open.splice(0)) socket.destroy();
+    await app.close();
+  });
+
+  /** Opens connections that ask for nothing, and waits until the server counts them. */
+  async function occupy(count: number): Promise<void> {
+    const before = await openConnections();
+    for (let at = 0; at < count; at++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+      open.push(socket);
+    }
+    await waitFor(async () => (await openConnections()) === before + count);
+  }
+
+  async function openConnections(): Promise<number> {
+    return Number(/^tollgate_http_connections (\d+)$/m.exec(await metrics.metrics())?.[1]);
+  }
+
+  /** On a connection of its own, which it would keep. */
+  async function ask(path: string) {
+    const sent = request({
+      port,
+      path,
+      agent: new Agent({ keepAlive: true }),
+      headers: { authorization: 'Bearer x' },
+    });
+    sent.end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const { statusCode: status, headers } = response;
+    return {
+      status,
+      connection: headers.connection,
+      retryAfter: headers['retry-after'],
+      text: await text(response),
+    };
+  }
+
+  test('are served up to the limit', async () => {
+    await occupy(CONNECTIONS_MAX - 1);
+    expect(await ask('/guarded')).toMatchObject({ status: 200, connection: 'keep-alive' });
+    expect(logged).toEqual([]);
+  });
+
+  test('past it are told so once, while health is answered as ever; one line a minute says so', async () => {
+    await occupy(CONNECTIONS_MAX);
+    const refused = await ask('/guarded');
+    expect(refused).toMatchObject({ status: 503, connection: 'close', retryAfter: expect.any(String) });
+    expect(JSON.parse(refused.text).code).toBe('server_busy');
+    expect(await ask('/healthz')).toMatchObject({ status: 200, connection: 'close' });
+    expect(logged.length).toBe(1);
+    expect(logged[0]).toContain('as many are open as the limit of open files allows');
+    expect(await metrics.metrics()).toContain('tollgate_http_connections_refused_total 2');
+    open.pop()?.destroy();
+    await waitFor(async () => (await openConnections()) === CONNECTIONS_MAX - 1);
+    expect((await ask('/guarded')).status).toBe(200);
+  });
+
+  test('past the surplus end without an answer', async () => {
+    await occupy(CONNECTIONS_MAX + SURPLUS_CONNECTIONS_MAX);
+    await expect(ask('/healthz')).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+});
+
+test('a surplus connection ends after a while, whatever it does', () => {
+  vi.useFakeTimers();
+  const limit = new ConnectionLimit({
+    connectionsMax: 0,
+    log: createLog({ level: 'silent' }),
+    metrics: createMetrics(),
+  });
+  const socket = Object.assign(new EventEmitter(), { destroy: vi.fn() });
+  expect(limit.admit(socket as never)).toBe(false);
+  vi.advanceTimersByTime(5_000);
+  expect(socket.destroy).toHaveBeenCalledOnce();
+  vi.useRealTimers();
+});

@@ -1,0 +1,87 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from '../log/index.js';
+import { addReadGauge, Counter, type Metrics } from '../metrics/index.js';
+
+/** Connections beyond the limit that are open at once, to be told so; past them, a connection ends without an answer. */
+export const SURPLUS_CONNECTIONS_MAX = 32;
+/** A surplus connection ends after so long, whatever it does. */
+const SURPLUS_MS_MAX = 5_000;
+const LOG_INTERVAL_MS = 60_000;
+
+export interface ConnectionLimitOptions {
+  /** Connections that may be open at once. */
+  readonly connectionsMax: number;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly metrics: Metrics;
+  /** A clock that never goes back. */
+  readonly nowMs?: () => number;
+}
+
+/**
+ * Bounds the connections of a server, so that clients never take the file descriptors that the stores need. Who comes when all are in
+ * use is answered, once, that the server is busy; questions about its health are answered as ever.
+ */
+export class ConnectionLimit {
+  readonly #surplus = new WeakSet<Socket>();
+  readonly #options: ConnectionLimitOptions;
+  readonly #nowMs: () => number;
+  readonly #refusals: Counter;
+  #open = 0;
+  #unlogged = 0;
+  #nextLogMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ConnectionLimitOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    const { metrics } = options;
+    addReadGauge(metrics, 'tollgate_http_connections', 'Open HTTP connections.', () => this.#open);
+    this.#refusals = new Counter({
+      name: 'tollgate_http_connections_refused_total',
+      help: 'HTTP connections that came when as many were open as may be.',
+      registers: [metrics],
+    });
+  }
+
+  /** Has the server end what comes beyond the surplus, where it cannot be answered either. Call before it listens. */
+  guard(server: Server): void {
+    server.maxConnections = this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX;
+    server.on('drop', () => this.#refused());
+  }
+
+  /** Counts a new connection until it is closed. Returns whether it is within the limit. */
+  admit(socket: Socket): boolean {
+    this.#open += 1;
+    socket.once('close', () => {
+      this.#open -= 1;
+    });
+    if (this.#open <= this.#options.connectionsMax) return true;
+    this.#surplus.add(socket);
+    const timer = setTimeout(() => socket.destroy(), SURPLUS_MS_MAX);
+    socket.once('close', () => clearTimeout(timer));
+    this.#refused();
+    return false;
+  }
+
+  /** Whether the connection came when all were in use: it gets one answer. */
+  isSurplus(socket: Socket): boolean {
+    return this.#surplus.has(socket);
+  }
+
+  /** One line a minute tells it, and how many more there were since the last. */
+  #refused(): void {
+    this.#refusals.inc();
+    const nowMs = this.#nowMs();
+    if (nowMs < this.#nextLogMs) {
+      this.#unlogged += 1;
+      return;
+    }
+    const { log, connectionsMax } = this.#options;
+    log.warn(
+      { connectionsMax, unlogged: this.#unlogged },
+      'a connection was refused: as many are open as the limit of open files allows',
+    );
+    this.#nextLogMs = nowMs + LOG_INTERVAL_MS;
+    this.#unlogged = 0;
+  }
+}
