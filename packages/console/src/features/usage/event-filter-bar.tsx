@@ -1,5 +1,5 @@
 import { ListFilter } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from '../../ui/button.js';
 import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
@@ -36,7 +36,7 @@ export function EventFilterBar({
 }) {
   const [wantsMore, setWantsMore] = useState(false);
   const { data: metrics = [] } = useMetrics();
-  const isMore = wantsMore || FURTHER.some((name) => filters[name] !== undefined);
+  const further = useFurther(filters, wantsMore);
   const inputs = (names: readonly TextFilter[]) =>
     names.map((name) => (
       <FilterInput
@@ -66,8 +66,8 @@ export function EventFilterBar({
         className="w-[calc(50%-0.25rem)] sm:w-auto"
       />
       {inputs(FIRST)}
-      {isMore && inputs(FURTHER)}
-      {!isMore && (
+      {inputs(further)}
+      {further.length < FURTHER.length && (
         <Button look="quiet" onClick={() => setWantsMore(true)}>
           <ListFilter size={14} />
           More filters
@@ -84,4 +84,11 @@ export function EventFilterBar({
       )}
     </search>
   );
+}
+
+/** The further filters that are shown: all of them, or those that had a value, which stay where they are while it is typed anew. */
+function useFurther(filters: Filters, isAll: boolean): readonly TextFilter[] {
+  const used = useRef(new Set<TextFilter>());
+  for (const name of FURTHER) if (filters[name] !== undefined) used.current.add(name);
+  return isAll ? FURTHER : FURTHER.filter((name) => used.current.has(name));
 }

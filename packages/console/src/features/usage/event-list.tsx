@@ -43,6 +43,7 @@ export function EventList({
         <Rows
           events={events}
           feed={feed}
+          question={question}
           isFiltered={isFiltered}
           isReading={isReading}
           onChoose={({ raw_event_id }) => onChoose(raw_event_id)}
@@ -63,12 +64,14 @@ export function EventList({
 function Rows({
   events,
   feed: { rows, arrived, hasGap, show },
+  question,
   isFiltered,
   isReading,
   onChoose,
 }: {
   readonly events: ReturnType<typeof useEvents>;
   readonly feed: ReturnType<typeof useFeed>;
+  readonly question: Question;
   readonly isFiltered: boolean;
   readonly isReading: boolean;
   readonly onChoose: (event: UsageEvent) => void;
@@ -86,7 +89,7 @@ function Rows({
         />
       )}
       {rows.length === 0 && <NoEvents isFiltered={isFiltered} />}
-      {rows.length > 0 && <EventTable rows={rows} onChoose={onChoose} />}
+      {rows.length > 0 && <EventTable rows={rows} question={question} onChoose={onChoose} />}
       {events.hasNextPage && (
         <Button
           className="self-center"

@@ -5,13 +5,18 @@ import { dateTime } from '../../format.js';
 import { Amount } from '../../ui/amount.js';
 import { Badge } from '../../ui/badge.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
+import type { Question } from './filters.js';
+import { fittingItems } from './fitting-items.js';
 
 /** Events by time; choosing one shows all of it. */
 export function EventTable({
   rows,
+  question,
   onChoose,
 }: {
   readonly rows: readonly UsageEvent[];
+  /** What found the rows: of their charge items, those that fit are shown. */
+  readonly question: Question;
   readonly onChoose: (event: UsageEvent) => void;
 }) {
   const columns: readonly Column<UsageEvent>[] = [
@@ -29,14 +34,22 @@ export function EventTable({
       title: 'Items',
       cell: (event) =>
         event.failure === null ? (
-          <Soft>{event.charge_items.map(({ metric }) => metric).join(', ') || '—'}</Soft>
+          <Soft>
+            {fittingItems(event, question)
+              .map(({ metric }) => metric)
+              .join(', ') || '—'}
+          </Soft>
         ) : (
           <span title={event.failure.message} className="text-bad">
             {event.failure.message}
           </span>
         ),
     },
-    { title: 'Amount', isNumber: true, cell: amountsOf },
+    {
+      title: 'Amount',
+      isNumber: true,
+      cell: (event) => amountsOf(fittingItems(event, question)),
+    },
     { title: 'Status', isTitleHidden: true, isNumber: true, cell: (event) => <EventBadge event={event} /> },
   ];
   return <Table label="Events" columns={columns} rows={rows} keyOf={({ raw_event_id }) => raw_event_id} />;
@@ -64,9 +77,9 @@ export function EventBadge({
   return <Badge>{posting ?? status}</Badge>;
 }
 
-/** What the event came to, in each currency. */
-function amountsOf({ charge_items }: UsageEvent): ReactNode {
-  const totals = totalsOf(charge_items);
+/** What charge items come to, in each currency. */
+function amountsOf(items: UsageEvent['charge_items']): ReactNode {
+  const totals = totalsOf(items);
   if (totals.length === 0) return '—';
   return totals.map(({ amount, currency }, index) => (
     <Fragment key={currency}>

@@ -13,6 +13,7 @@ import { EventList } from './event-list.js';
 import { Failures } from './failures.js';
 import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js';
 import { UnpricedBanner } from './unpriced-banner.js';
+import { UsageSum } from './usage-sum.js';
 
 /** Every event of the project. The filters, and the event that is looked at, are in the address: a link shows the same. */
 export function UsagePage() {
@@ -56,6 +57,7 @@ export function UsagePage() {
           <FailedNote onShow={() => change({ status: 'failed' })} />
         )}
         {filters.status !== 'failed' && <UnpricedBanner question={question} />}
+        <UsageSum question={question} isLive={isLive} />
         <EventList
           question={question}
           isFiltered={Object.keys(filters).length > 0}

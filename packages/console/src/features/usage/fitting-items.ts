@@ -1,0 +1,28 @@
+import type { PostedChargeItem, UsageEvent } from '@tollgate/contract';
+import type { Question } from './filters.js';
+
+type ItemQuestion = Pick<Question, 'metric' | 'currency' | 'pricing_source' | 'ledger_transaction_id'>;
+
+/** Whether a question asks for some charge items of events. */
+export function asksForItems({
+  metric = [],
+  currency,
+  pricing_source: source,
+  ledger_transaction_id: transaction,
+}: ItemQuestion): boolean {
+  return metric.length > 0 || [currency, source, transaction].some((value) => value !== undefined);
+}
+
+/** The charge items that an event is found by: those that a sum of the same filters has. */
+export function fittingItems(
+  { charge_items: items }: Pick<UsageEvent, 'charge_items'>,
+  { metric = [], currency, pricing_source: source, ledger_transaction_id: transaction }: ItemQuestion,
+): PostedChargeItem[] {
+  return items.filter(
+    (item) =>
+      (metric.length === 0 || metric.includes(item.metric)) &&
+      (currency === undefined || item.currency === currency) &&
+      (source === undefined || item.pricing_source === source) &&
+      (transaction === undefined || item.ledger_transaction_id === transaction),
+  );
+}

@@ -1,0 +1,29 @@
+import type { AnalysisQuery } from '@tollgate/contract';
+import { conditionsOf, type Question } from './filters.js';
+
+/** The question as an analysis query; undefined where none asks it, and where all of the history would be read. */
+export function sumQuery(question: Question, atS: number): AnalysisQuery | undefined {
+  const {
+    from,
+    to = atS + 1,
+    status,
+    metric,
+    currency: _,
+    filters,
+    subject_type,
+    subject_id,
+    ...rest
+  } = question;
+  const isMore = Object.values(rest).some((value) => value !== undefined);
+  if (from === undefined || from >= to || status === 'failed' || isMore) return undefined;
+  return {
+    ...(metric === undefined || metric.length === 0 ? {} : { metrics: metric }),
+    split_by: [],
+    measures: ['item_count', 'amount'],
+    time_range: { from, to },
+    bucket_size: 'none',
+    filters: conditionsOf(filters ?? ''),
+    ...(subject_type === undefined ? {} : { subject_type }),
+    ...(subject_id === undefined ? {} : { subject_id }),
+  };
+}

@@ -1,0 +1,57 @@
+import { useQuery } from '@tanstack/react-query';
+import type { AnalysisResult } from '@tollgate/contract';
+import { request } from '../../api/client.js';
+import { useMay } from '../../api/session.js';
+import { nowS } from '../../clock.js';
+import { count } from '../../format.js';
+import { useProjectPath } from '../../project.js';
+import { Amount } from '../../ui/amount.js';
+import type { Question } from './filters.js';
+import { asksForItems } from './fitting-items.js';
+import { sumQuery } from './sum-query.js';
+
+const LIVE_MS = 5_000;
+
+/** What all events of the list come to, on every page of it, in each currency. */
+export function UsageSum({ question, isLive }: { readonly question: Question; readonly isLive: boolean }) {
+  const mayAsk = useMay('analytics:read');
+  const project = useProjectPath();
+  const isAsked = mayAsk && sumQuery(question, nowS()) !== undefined;
+  const sum = useQuery({
+    queryKey: ['events', project, question, 'sum'],
+    enabled: isAsked,
+    queryFn: ({ signal }) =>
+      request<AnalysisResult>('POST', `${project}/analysis/query`, {
+        body: sumQuery(question, nowS()),
+        signal,
+      }),
+    refetchInterval: isLive ? LIVE_MS : false,
+  });
+  const { currency } = question;
+  const rows = (sum.data?.rows ?? []).filter((row) => currency === undefined || row.currency === currency);
+  if (!isAsked) return null;
+  const items = rows.reduce((all, row) => all + (row.item_count ?? 0), 0);
+  const priced = rows.filter((row) => row.currency !== null);
+  return (
+    <section
+      aria-label="Sum"
+      className="tabular flex min-h-9 flex-wrap items-baseline gap-x-4 rounded-lg bg-sunken px-3.5 py-2 text-[13px]"
+    >
+      {sum.isSuccess && (
+        <>
+          {priced.map((row) => (
+            <strong key={row.currency} className="font-semibold">
+              <Amount value={row.amount ?? '0'} currency={row.currency} />
+            </strong>
+          ))}
+          <span className="text-ink-soft">
+            {priced.length > 0 && 'for '}
+            {count(items)} charge {items === 1 ? 'item' : 'items'}
+            {asksForItems(question) && ' that fit the filters'}
+          </span>
+        </>
+      )}
+      {sum.isError && <span className="text-ink-soft">The sum of these events could not be read.</span>}
+    </section>
+  );
+}
