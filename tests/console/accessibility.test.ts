@@ -62,6 +62,19 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     expect(await look(button, `[role=${role}]`)).toEqual([]);
   });
 
+  it('is so with a chart as a table, whose numbers are links', async () => {
+    await open(`${project}/boards`);
+    await page.getByRole('link', { name: /LLM usage/ }).click();
+    await page.getByRole('button', { name: 'More about Cost by model' }).click();
+    await page.getByRole('menuitem', { name: 'View as table' }).click();
+    const table = page.getByRole('region', { name: 'Cost by model as a table' });
+    await table.getByRole('link').first().waitFor();
+    expect(await look('a chart as a table', '[aria-label="Cost by model"]')).toEqual([]);
+    await table.getByRole('link').first().click();
+    await page.getByRole('region', { name: 'Sum' }).getByText('USD').waitFor();
+    expect(await look('the events of an amount')).toEqual([]);
+  });
+
   it('shows where the focus is', async () => {
     await open(`${project}/boards`);
     const unseen: string[] = [];

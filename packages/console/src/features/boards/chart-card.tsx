@@ -11,6 +11,7 @@ import { ChartMenu } from './chart-menu.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartTable } from './chart-table.js';
 import { ChartView } from './chart-view.js';
+import { type EventLinks, useEventLinks } from './event-links.js';
 import { Hover, HoverText } from './hover.js';
 import { MeasureChoice } from './measure-choice.js';
 import { preferredMeasure } from './measures.js';
@@ -47,6 +48,7 @@ export function ChartCard(props: ChartCardProps) {
   const [isTable, setTable] = useState(false);
   const [hover] = useState(() => new Hover());
   const set = useSeries(data.data, measure, range);
+  const links = useEventLinks({ query: chart.query, data: data.data, measure }, set);
   return (
     <section
       ref={card}
@@ -60,7 +62,12 @@ export function ChartCard(props: ChartCardProps) {
             {chart.title}
           </h2>
           <p className="tabular h-4 truncate text-xs text-ink-faint">
-            <HoverText hover={hover} textOf={(index) => momentNote(data.data, set, index)} />
+            <HoverText
+              hover={hover}
+              textOf={(index, series) =>
+                momentNote(data.data, set, index) + eventsNote(set, links, index, series)
+              }
+            />
           </p>
         </div>
         <MeasureChoice measures={chart.measures} chosen={measure} onChoose={setMeasure} />
@@ -74,7 +81,7 @@ export function ChartCard(props: ChartCardProps) {
         <ChartFailure of={data} />
       ) : (
         <Body
-          {...{ chart, set, measure, isTable, timezone, range, hover, onRange }}
+          {...{ chart, set, measure, isTable, timezone, range, hover, links, onRange }}
           hasRows={(data.data?.rows.size ?? 0) > 0}
         />
       )}
@@ -94,22 +101,36 @@ interface BodyProps extends Pick<ChartCardProps, 'chart' | 'timezone' | 'range' 
   readonly measure: Measure;
   readonly isTable: boolean;
   readonly hover: Hover;
+  readonly links: EventLinks | undefined;
 }
 
-function Body({ chart, set, hasRows, measure, isTable, timezone, range, hover, onRange }: BodyProps) {
+function Body({ chart, set, hasRows, isTable, range, onRange, ...shown }: BodyProps) {
+  const { measure, timezone, hover, links } = shown;
   if (set === undefined) return <Skeleton className="mx-4 mb-4 h-72" />;
   if (set.series.length === 0)
     return <NoUsage metrics={chart.metrics ?? undefined} isUnpriced={hasRows} onWiden={onRange} />;
-  if (isTable) return <ChartTable title={chart.title} set={set} timezone={timezone} />;
+  if (isTable) return <ChartTable title={chart.title} {...{ set, timezone, links }} />;
   return (
     <ChartView
-      {...{ set, measure, timezone, hover }}
+      {...{ set, measure, timezone, hover, links }}
       type={chart.chart_type}
       untilS={'to' in range && range.to > nowS() ? range.to : undefined}
       syncKey={chart.board_id}
       height={PLOT_HEIGHT_PX}
     />
   );
+}
+
+/** That a click shows the events of what is pointed at. */
+function eventsNote(
+  set: SeriesSet | undefined,
+  links: EventLinks | undefined,
+  index: number | undefined,
+  series: string | undefined,
+): string {
+  const one = set?.series.find(({ key }) => key === series);
+  if (one === undefined || index === undefined || links?.ofBucket(one, index) === undefined) return '';
+  return ` · click for the events of ${one.label}`;
 }
 
 /** The bucket that is pointed at, or how time is cut. */

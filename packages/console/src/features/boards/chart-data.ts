@@ -55,6 +55,10 @@ export function slidTo(data: ChartData, atS: number): ChartData {
   return { ...data, from: data.from + passedS, to: data.to + passedS, toldAtS: atS };
 }
 
+export function rowsOf({ rows }: ChartData): AnalysisRow[] {
+  return [...rows.values()].flat();
+}
+
 function firstBucket(fromS: number, { bucketSize, timezone }: ChartData): number | undefined {
   const size = bucketSizeOf(bucketSize);
   return size === undefined ? undefined : bucketStarts(fromS, fromS + 1, size, timezone)[0];

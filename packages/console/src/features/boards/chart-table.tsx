@@ -1,6 +1,8 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { dateMinute, decimal, decimalExact } from '../../format.js';
 import { Button } from '../../ui/button.js';
+import type { EventLinks } from './event-links.js';
 import type { SeriesSet } from './series.js';
 
 /** Cells that are shown at once, and more of them at each wish: a page of 50,000 would not move any more. */
@@ -11,10 +13,12 @@ export function ChartTable({
   title,
   set: { times, series, isFirstCut, isLastCut },
   timezone,
+  links,
 }: {
   readonly title: string;
   readonly set: SeriesSet;
   readonly timezone: string;
+  readonly links: EventLinks | undefined;
 }) {
   const step = Math.max(Math.floor(CELLS_MAX / series.length), 20);
   const [shown, setShown] = useState(step);
@@ -48,15 +52,17 @@ export function ChartTable({
                 {dateMinute(times[index] ?? 0, timezone)}
                 {isCut(index) && <span className="text-ink-faint"> (in part)</span>}
               </th>
-              {series.map(({ key, exact }) => (
-                <td key={key} className="px-3 py-1 text-right" title={exact[index]}>
-                  {decimal(exact[index] ?? '0')}
+              {series.map((one) => (
+                <td key={one.key} className="px-3 py-1 text-right" title={one.exact[index]}>
+                  <EventsLink href={one.exact[index] && links?.ofBucket(one, index)}>
+                    {decimal(one.exact[index] ?? '0')}
+                  </EventsLink>
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
-        <Totals series={series} />
+        <Totals series={series} links={links} />
       </table>
       {first > 0 && (
         <div className="p-2 text-center">
@@ -69,16 +75,29 @@ export function ChartTable({
   );
 }
 
-function Totals({ series }: Pick<SeriesSet, 'series'>) {
+/** A number that leads to the events that it sums, where there is such a list. */
+function EventsLink({ href, children }: { readonly href: string | undefined; readonly children: string }) {
+  if (href === undefined) return children;
+  return (
+    <Link
+      href={href}
+      className="underline decoration-line-strong decoration-dotted underline-offset-2 hover:text-accent hover:decoration-solid"
+    >
+      {children}
+    </Link>
+  );
+}
+
+function Totals({ series, links }: Pick<SeriesSet, 'series'> & { readonly links: EventLinks | undefined }) {
   return (
     <tfoot className="sticky bottom-0 bg-sunken font-medium">
       <tr>
         <th scope="row" className="px-3 py-1.5 text-left font-medium">
           Total
         </th>
-        {series.map(({ key, total }) => (
-          <td key={key} className="px-3 py-1.5 text-right" title={decimalExact(total)}>
-            {decimal(total)}
+        {series.map((one) => (
+          <td key={one.key} className="px-3 py-1.5 text-right" title={decimalExact(one.total)}>
+            <EventsLink href={links?.ofRange(one)}>{decimal(one.total)}</EventsLink>
           </td>
         ))}
       </tr>

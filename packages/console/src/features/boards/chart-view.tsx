@@ -4,6 +4,7 @@ import { exactSum } from '../../exact-sum.js';
 import { dateMinute, decimalGlance } from '../../format.js';
 import { useTheme } from '../../theme.js';
 import { classes } from '../../ui/classes.js';
+import type { EventLinks } from './event-links.js';
 import type { Hover } from './hover.js';
 import { Legend } from './legend.js';
 import { type ColoredSeries, colored } from './palette.js';
@@ -19,6 +20,7 @@ export interface ChartViewProps {
   readonly syncKey: string;
   readonly height: number;
   readonly hover: Hover;
+  readonly links?: EventLinks | undefined;
 }
 
 const SUMMED_MAX = 5;
@@ -29,7 +31,8 @@ const WORDS: Readonly<Record<PlotType, string>> = {
 };
 
 /** A plot with its legend. Currencies and other units have each a plot of their own, and one is shown. */
-export function ChartView({ type, set, measure, timezone, untilS, syncKey, height, hover }: ChartViewProps) {
+export function ChartView(props: ChartViewProps) {
+  const { type, set, measure, timezone, untilS, syncKey, height, hover, links } = props;
   const theme = useTheme();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const units = [...new Set(set.series.map(({ unit }) => unit))];
@@ -59,20 +62,14 @@ export function ChartView({ type, set, measure, timezone, untilS, syncKey, heigh
       {units.length > 1 && <Units units={units} chosen={unit} onChoose={setUnit} />}
       <div className="px-2">
         <Plot
-          {...{ type, timezone, untilS, syncKey, height, hover }}
+          {...{ type, timezone, hover, untilS, syncKey, height }}
+          linkAt={links?.ofBucket}
           frame={set}
           series={shown}
           summary={summaryOf(type, set, shown, timezone)}
         />
       </div>
-      <Legend
-        series={all}
-        hidden={hidden}
-        total={total}
-        hover={hover}
-        onToggle={toggle}
-        onIsolate={isolate}
-      />
+      <Legend {...{ hidden, total, hover, links }} series={all} onToggle={toggle} onIsolate={isolate} />
     </>
   );
 }

@@ -1,17 +1,33 @@
-import { useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
-/** Which bucket of a chart is pointed at. It changes with every move of the pointer, so React is left out of it. */
+/** Which bucket of a chart is pointed at, and which series. It changes with every move of the pointer, so React is left out of it. */
 export class Hover {
   readonly #listeners = new Set<() => void>();
   #index: number | undefined;
+  #series: string | undefined;
 
   get index(): number | undefined {
     return this.#index;
   }
 
+  /** The key of the series. */
+  get series(): string | undefined {
+    return this.#series;
+  }
+
   set(index: number | undefined): void {
     if (index === this.#index) return;
     this.#index = index;
+    this.#notify();
+  }
+
+  setSeries(key: string | undefined): void {
+    if (key === this.#series) return;
+    this.#series = key;
+    this.#notify();
+  }
+
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -28,17 +44,42 @@ export function HoverText({
   className,
 }: {
   readonly hover: Hover;
-  readonly textOf: (index: number | undefined) => string;
+  readonly textOf: (index: number | undefined, series: string | undefined) => string;
   readonly className?: string;
 }) {
   const place = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {
     const write = () => {
-      const text = textOf(hover.index);
+      const text = textOf(hover.index, hover.series);
       if (place.current !== null && place.current.textContent !== text) place.current.textContent = text;
     };
     write();
     return hover.subscribe(write);
   });
   return <span ref={place} className={className} />;
+}
+
+/** An item of a list that stands out while its series is pointed at. */
+export function HoverItem({
+  hover,
+  series,
+  className,
+  children,
+}: {
+  readonly hover: Hover;
+  readonly series: string;
+  readonly className: string;
+  readonly children: ReactNode;
+}) {
+  const place = useRef<HTMLLIElement>(null);
+  useLayoutEffect(() => {
+    const mark = () => place.current?.toggleAttribute('data-pointed', hover.series === series);
+    mark();
+    return hover.subscribe(mark);
+  });
+  return (
+    <li ref={place} className={className}>
+      {children}
+    </li>
+  );
 }

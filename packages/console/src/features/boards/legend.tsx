@@ -1,6 +1,8 @@
+import { Link } from 'wouter';
 import { decimalGlance } from '../../format.js';
 import { classes } from '../../ui/classes.js';
-import { type Hover, HoverText } from './hover.js';
+import type { EventLinks } from './event-links.js';
+import { type Hover, HoverItem, HoverText } from './hover.js';
 import type { ColoredSeries } from './palette.js';
 
 export interface LegendProps {
@@ -9,13 +11,15 @@ export interface LegendProps {
   /** What all series come to that are shown: where they can be added up. */
   readonly total: { readonly exact: string; readonly at: (index: number) => string } | undefined;
   readonly hover: Hover;
+  readonly links: EventLinks | undefined;
   readonly onToggle: (key: string) => void;
   /** Shows this series alone or, when it is alone, all. */
   readonly onIsolate: (key: string) => void;
 }
 
 /** What each colour is, and what it comes to: over the range or in the bucket that is pointed at. */
-export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: LegendProps) {
+export function Legend({ series, hidden, total, hover, links, onToggle, onIsolate }: LegendProps) {
+  const [first] = series;
   const isAlone = (key: string) => !hidden.has(key) && hidden.size === series.length - 1;
   return (
     <div className="tabular @container px-4 pb-3 text-xs">
@@ -23,67 +27,95 @@ export function Legend({ series, hidden, total, hover, onToggle, onIsolate }: Le
         aria-label="Legend"
         className="-mx-1.5 grid max-h-32 gap-x-8 overflow-y-auto @2xl:grid-cols-2 @5xl:grid-cols-3"
       >
-        {series.map(({ key, label, unit, color, total: sum, exact }) => (
-          <li key={key} className="group flex min-w-0 items-center gap-2 rounded-sm px-1.5 hover:bg-sunken">
-            <button
-              type="button"
-              aria-pressed={!hidden.has(key)}
-              onClick={() => onToggle(key)}
-              title={hidden.has(key) ? `Show ${label}` : `Hide ${label}`}
-              className="flex min-w-0 items-center gap-2 py-0.5"
+        {series.map((one) => {
+          const { key, label, unit, color, total: sum, exact } = one;
+          return (
+            <HoverItem
+              key={key}
+              hover={hover}
+              series={key}
+              className="group flex min-w-0 items-center gap-2 rounded-sm px-1.5 hover:bg-sunken data-pointed:bg-sunken"
             >
-              <span
-                className="size-2.5 shrink-0 rounded-xs border"
-                style={{ borderColor: color, background: hidden.has(key) ? 'transparent' : color }}
-              />
-              <span
-                className={classes(
-                  'truncate normal-nums',
-                  hidden.has(key) ? 'text-ink-faint line-through' : 'text-ink-soft',
-                )}
-              >
-                {label}
-              </span>
-            </button>
-            {series.length > 1 && (
               <button
                 type="button"
-                onClick={() => onIsolate(key)}
-                aria-label={isAlone(key) ? 'Show all' : `Show only ${label}`}
-                className="shrink-0 text-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+                aria-pressed={!hidden.has(key)}
+                onClick={() => onToggle(key)}
+                title={hidden.has(key) ? `Show ${label}` : `Hide ${label}`}
+                className="flex min-w-0 items-center gap-2 py-0.5"
               >
-                {isAlone(key) ? 'All' : 'Only'}
+                <span
+                  className="size-2.5 shrink-0 rounded-xs border"
+                  style={{ borderColor: color, background: hidden.has(key) ? 'transparent' : color }}
+                />
+                <span
+                  className={classes(
+                    'truncate normal-nums',
+                    hidden.has(key) ? 'text-ink-faint line-through' : 'text-ink-soft',
+                  )}
+                >
+                  {label}
+                </span>
               </button>
-            )}
-            <Value hover={hover} sum={sum} unit={unit} at={(index) => exact[index] ?? '0'} />
-          </li>
-        ))}
+              {series.length > 1 && (
+                <button
+                  type="button"
+                  onClick={() => onIsolate(key)}
+                  aria-label={isAlone(key) ? 'Show all' : `Show only ${label}`}
+                  className="shrink-0 text-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+                >
+                  {isAlone(key) ? 'All' : 'Only'}
+                </button>
+              )}
+              <Value
+                {...{ hover, sum, unit }}
+                href={links?.ofRange(one)}
+                at={(index) => exact[index] ?? '0'}
+              />
+            </HoverItem>
+          );
+        })}
       </ul>
       {total !== undefined && (
         <p className="mt-1 flex items-center border-t border-line pt-1 font-medium">
           <span>Total</span>
-          <Value hover={hover} sum={total.exact} unit={series[0]?.unit ?? ''} at={total.at} />
+          <Value
+            hover={hover}
+            sum={total.exact}
+            unit={first?.unit ?? ''}
+            at={total.at}
+            href={first === undefined || hidden.size > 0 ? undefined : links?.ofAll(first)}
+          />
         </p>
       )}
     </div>
   );
 }
 
-function Value({
-  hover,
-  sum,
-  unit,
-  at,
-}: {
+interface ValueProps {
   readonly hover: Hover;
   readonly sum: string;
   readonly unit: string;
   readonly at: (index: number) => string;
-}) {
-  return (
-    <span className="ml-auto whitespace-nowrap" title={`${sum} ${unit}`}>
+  /** The list of its events. */
+  readonly href: string | undefined;
+}
+
+function Value({ hover, sum, unit, at, href }: ValueProps) {
+  const className = 'ml-auto whitespace-nowrap';
+  const exact = `${sum} ${unit}`.trim();
+  const shown = (
+    <>
       <HoverText hover={hover} textOf={(index) => decimalGlance(index === undefined ? sum : at(index))} />
       {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
+    </>
+  );
+  return href === undefined ? (
+    <span className={className} title={exact}>
+      {shown}
     </span>
+  ) : (
+    <Link href={href} className={classes(className, 'hover:underline')} title={`${exact}: show the events`}>
+      {shown}
+    </Link>
   );
 }

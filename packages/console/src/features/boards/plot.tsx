@@ -2,12 +2,14 @@ import { useEffect, useRef } from 'react';
 // First: the library after it asks for the browser's language as it is loaded.
 import '../../browser-language.js';
 import uPlot from 'uplot';
+import { useLocation } from 'wouter';
 import { axisNumber, axisTimes } from '../../format.js';
 import { type Theme, useTheme } from '../../theme.js';
 import type { Hover } from './hover.js';
 import type { ColoredSeries } from './palette.js';
+import { seriesAt } from './plot-hit.js';
 import { areaPaths, barPaths, hatchCut, linePaths, type PlotType, stepOf } from './plot-paths.js';
-import type { SeriesSet } from './series.js';
+import type { Series, SeriesSet } from './series.js';
 
 export type { PlotType } from './plot-paths.js';
 
@@ -25,6 +27,8 @@ export interface PlotProps {
   /** What is seen, for who cannot see it. */
   readonly summary: string;
   readonly hover: Hover;
+  /** Where a click on a series in a bucket leads. */
+  readonly linkAt?: ((one: Series, index: number) => string | undefined) | undefined;
 }
 
 const X_TICK_PX = 90;
@@ -49,6 +53,7 @@ export function Plot(props: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
   const theme = useTheme();
+  const [, navigate] = useLocation();
   const { type, frame, series, timezone, untilS, syncKey, height, summary } = props;
   const shape = [
     ...[type, theme, timezone, syncKey, height],
@@ -66,6 +71,7 @@ export function Plot(props: PlotProps) {
     let width = element.clientWidth;
     const made = new uPlot(optionsOf(latest, theme, width), columnsOf(latest.current), element);
     followFinger(made);
+    leadToEvents(made, latest, navigate);
     plot.current = made;
     drawn.current = latest.current;
     const observer = new ResizeObserver(() => {
@@ -106,6 +112,36 @@ function followFinger({ over }: uPlot): void {
   over.addEventListener('pointermove', tell('mousemove'));
   over.addEventListener('pointerup', tell('mouseleave'));
   over.addEventListener('pointercancel', tell('mouseleave'));
+}
+
+/** A click on a series opens its events, as a click on a link would: with the control or command key in another tab. */
+function leadToEvents(
+  plot: uPlot,
+  latest: { readonly current: PlotProps },
+  navigate: (href: string) => void,
+): void {
+  const { over } = plot;
+  const { hover } = latest.current;
+  const linkUnder = (event: MouseEvent) => {
+    const { type, series, linkAt } = latest.current;
+    const { left, top } = over.getBoundingClientRect();
+    const index = plot.posToIdx(event.clientX - left);
+    const tops = series.map((_, at) => plot.valToPos(plot.data[at + 1]?.[index] ?? 0, 'y'));
+    const one = series[seriesAt(type, tops, plot.valToPos(0, 'y'), event.clientY - top) ?? -1];
+    return { one, href: one && linkAt?.(one, index) };
+  };
+  over.addEventListener('mousemove', (event) => {
+    const { one, href } = linkUnder(event);
+    over.style.cursor = href === undefined ? '' : 'pointer';
+    hover.setSeries(one?.key);
+  });
+  over.addEventListener('mouseleave', () => hover.setSeries(undefined));
+  over.addEventListener('click', (event) => {
+    const { href } = linkUnder(event);
+    if (href === undefined) return;
+    if (event.ctrlKey || event.metaKey) window.open(href);
+    else navigate(href);
+  });
 }
 
 /** Lines as they are; areas and bars each on top of those before. */

@@ -1,0 +1,46 @@
+import { useMemo } from 'react';
+import { useMay } from '../../api/session.js';
+import { useProject } from '../../project.js';
+import { between, bucketBounds, type Drawn, selectionOf, selectionOfAll } from './events-address.js';
+import type { Series, SeriesSet } from './series.js';
+
+/** Where the numbers of a chart lead: to the list of the events that they sum. Undefined for those that no filters select. */
+export interface EventLinks {
+  /** @param index of the bucket */
+  ofBucket(one: Series, index: number): string | undefined;
+  /** Of all buckets. */
+  ofRange(one: Series): string | undefined;
+  /** Of all series that have the unit of this one. */
+  ofAll(one: Series): string | undefined;
+}
+
+/** The links of a chart, for a key that may look at events. */
+export function useEventLinks(
+  { query, data, measure }: Omit<Drawn, 'series' | 'data'> & { readonly data: Drawn['data'] | undefined },
+  set: SeriesSet | undefined,
+): EventLinks | undefined {
+  const { id } = useProject();
+  const mayLook = useMay('usage:read');
+  return useMemo(() => {
+    if (!mayLook || data === undefined || set === undefined) return undefined;
+    return linksOf(`/p/${id}/usage`, { query, data, measure, series: set.series }, set.times);
+  }, [mayLook, id, query, data, measure, set]);
+}
+
+function linksOf(path: string, drawn: Drawn, times: readonly number[]): EventLinks {
+  const { data } = drawn;
+  const selections = new Map<string, URLSearchParams | undefined>();
+  const selected = (one: Series) => {
+    if (!selections.has(one.key)) selections.set(one.key, selectionOf(drawn, one));
+    return selections.get(one.key);
+  };
+  // What has left the range since it was asked is not drawn any more.
+  const range = { from: Math.max(data.from, times[0] ?? data.from), to: data.to };
+  const link = (selection: URLSearchParams | undefined, bounds: typeof range) =>
+    selection && `${path}?${between(selection, bounds)}`;
+  return {
+    ofBucket: (one, index) => link(selected(one), bucketBounds(data, times[index] ?? data.from)),
+    ofRange: (one) => link(selected(one), range),
+    ofAll: (one) => link(selectionOfAll(drawn, one), range),
+  };
+}

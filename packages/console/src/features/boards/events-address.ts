@@ -1,0 +1,173 @@
+import {
+  ANALYSIS_FILTER_VALUES_MAX,
+  ANALYSIS_FILTERS_MAX,
+  type ChartQuery,
+  type DimensionFilter,
+  METRIC_PATTERN,
+  type Measure,
+  USAGE_FILTERS_CHARS_MAX,
+} from '@tollgate/contract';
+import { bucketEnd, bucketSizeOf } from './buckets.js';
+import { type ChartData, rowsOf } from './chart-data.js';
+import type { Part, Series } from './series.js';
+
+/** Where the numbers of a chart come from. */
+export interface Drawn {
+  readonly query: ChartQuery;
+  readonly data: ChartData;
+  readonly measure: Measure;
+  readonly series: readonly Series[];
+}
+
+/** Unix seconds, `to` exclusive. */
+interface Bounds {
+  readonly from: number;
+  readonly to: number;
+}
+
+const METRIC = new RegExp(METRIC_PATTERN);
+
+type Conditions = Record<string, DimensionFilter>;
+
+/** What of a bucket lies within the range. */
+export function bucketBounds({ from, to, bucketSize, timezone }: ChartData, startS: number): Bounds {
+  const size = bucketSizeOf(bucketSize);
+  const endS = size === undefined ? to : bucketEnd(startS, size, timezone);
+  return { from: Math.max(startS, from), to: Math.min(endS, to) };
+}
+
+/**
+ * The filters of the list of usage that select just the events that a series sums, as parameters of its address. Undefined where no
+ * filters do: for others by several dimensions, or beside events without the dimension.
+ */
+export function selectionOf(drawn: Drawn, one: Series): URLSearchParams | undefined {
+  const { query, measure } = drawn;
+  const ofGroups = hasOneUnit(drawn, one) ? groupConditions(drawn, one) : undefined;
+  if (ofGroups === undefined) return undefined;
+  return addressOf(query, metricsOf(query, one), currencyOf(measure, one.unit), {
+    ...query.filters,
+    ...ofGroups,
+  });
+}
+
+/** The same for all series together that have the unit of this one. */
+export function selectionOfAll(drawn: Drawn, { unit }: Series): URLSearchParams | undefined {
+  const { query, measure, series } = drawn;
+  const alike = series.filter((each) => each.unit === unit);
+  if (!alike.every((each) => hasOneUnit(drawn, each))) return undefined;
+  const metrics = [...new Set(alike.flatMap((each) => metricsOf(query, each)))];
+  return addressOf(query, metrics, currencyOf(measure, unit), { ...query.filters });
+}
+
+/** The selection, between two moments. */
+export function between(selection: URLSearchParams, { from, to }: Bounds): URLSearchParams {
+  return new URLSearchParams([...selection, ['from', String(from)], ['to', String(to)]]);
+}
+
+function addressOf(
+  { subject_type: chartSubjectType }: ChartQuery,
+  metrics: readonly string[],
+  currency: string | undefined,
+  conditions: Conditions,
+): URLSearchParams | undefined {
+  const address = new URLSearchParams({ status: 'processed' });
+  // No usage has another: names would run together.
+  const named = metrics.filter((metric) => METRIC.test(metric));
+  if (named.length > 0) address.set('metric', named.join(', '));
+  if (currency !== undefined) address.set('currency', currency);
+  if (chartSubjectType !== undefined) address.set('subject_type', chartSubjectType);
+  const rest = Object.entries(conditions).filter(([name, filter]) => !isField(address, name, filter));
+  const text = JSON.stringify(Object.fromEntries(rest));
+  if (isTooMuch(rest, text)) return undefined;
+  if (rest.length > 0) address.set('filters', text);
+  return address;
+}
+
+function isTooMuch(conditions: [string, DimensionFilter][], text: string): boolean {
+  return (
+    conditions.length > ANALYSIS_FILTERS_MAX ||
+    text.length > USAGE_FILTERS_CHARS_MAX ||
+    conditions.some(([, filter]) => (filter.in ?? filter.not_in ?? []).length > ANALYSIS_FILTER_VALUES_MAX)
+  );
+}
+
+/** One type or id of subjects has a field of its own, unless that would trim it. */
+function isField(address: URLSearchParams, name: string, { in: values }: DimensionFilter): boolean {
+  const [value, ...others] = values ?? [];
+  if (name !== 'subject_type' && name !== 'subject_id') return false;
+  if (value === undefined || others.length > 0 || value.trim() !== value || value === '' || address.has(name))
+    return false;
+  address.set(name, value);
+  return true;
+}
+
+function currencyOf(measure: Measure, unit: string): string | undefined {
+  return measure === 'amount' ? unit : undefined;
+}
+
+function metricsOf({ metrics = [] }: ChartQuery, { parts }: Series): readonly string[] {
+  const own = new Set(parts.flatMap(({ metric }) => metric ?? []));
+  return own.size > 0 ? [...own] : metrics;
+}
+
+/** Conditions on the dimensions that the chart is split by. */
+function groupConditions(drawn: Drawn, one: Series): Conditions | undefined {
+  const [first, ...others] = one.parts;
+  if (first === undefined) return undefined;
+  if (others.length === 0 && first.group !== undefined) return conditionsOf(first.group);
+  const names = (drawn.query.group_by ?? []).filter((name) => name !== 'bucket');
+  const [name, ...more] = names;
+  if (name === undefined) return {};
+  if (more.length > 0) return undefined;
+  const condition = conditionOf(drawn, one, name);
+  return condition && { [name]: condition };
+}
+
+function conditionsOf(group: NonNullable<Part['group']>): Conditions {
+  return Object.fromEntries(
+    Object.entries(group).map(([name, value]) => [
+      name,
+      value === null ? { exists: false } : { in: [value] },
+    ]),
+  );
+}
+
+/** The condition that events of several groups of one dimension meet, and no others of the chart. */
+function conditionOf(drawn: Drawn, one: Series, name: string): DimensionFilter | undefined {
+  const valuesOf = (parts: readonly Part[]) =>
+    parts.flatMap(({ group }) => (group === undefined ? [] : [group[name] ?? null]));
+  const own = valuesOf(one.parts);
+  const isPastLimit = one.parts.some(({ group }) => group === undefined);
+  if (!isPastLimit && !own.includes(null)) return { in: own.filter((value) => value !== null) };
+  if (isPastLimit && !isRankedOnce(drawn, one)) return undefined;
+  // All but those that are drawn by themselves: a condition can leave out values, but no events without one.
+  const beside = drawn.series.filter(
+    ({ key, metric, unit }) => key !== one.key && metric === one.metric && unit === one.unit,
+  );
+  const leftOut = valuesOf(beside.flatMap(({ parts }) => parts));
+  const filter = drawn.query.filters?.[name];
+  if (filter?.in !== undefined) return some(filter.in.filter((value) => !leftOut.includes(value)));
+  if (leftOut.includes(null) || filter?.exists === true) return undefined;
+  return { not_in: [...new Set([...(filter?.not_in ?? []), ...leftOut.filter((value) => value !== null)])] };
+}
+
+function some(values: readonly string[]): DimensionFilter | undefined {
+  return values.length === 0 ? undefined : { in: [...values] };
+}
+
+/** The list of usage knows no units: one of several that a metric has cannot be selected. */
+function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
+  return (
+    measure !== 'quantity' || series.every(({ metric, unit }) => metric !== one.metric || unit === one.unit)
+  );
+}
+
+/** Groups are ranked within their metric, unit and currency: a series of several may have others of several rankings. */
+function isRankedOnce({ data, measure }: Drawn, one: Series): boolean {
+  const rankings = rowsOf(data)
+    .filter(
+      ({ metric, currency }) => metric === one.metric && (measure !== 'amount' || currency === one.unit),
+    )
+    .map(({ unit, currency }) => `${unit}\n${currency}`);
+  return new Set(rankings).size <= 1;
+}

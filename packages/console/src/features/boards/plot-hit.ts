@@ -1,0 +1,34 @@
+import type { PlotType } from './plot-paths.js';
+
+/** How far from what is drawn a pointer may be, in pixels. */
+const REACH_PX = 14;
+
+/**
+ * The index of the series that a pointer is at: the band of a stack that it lies in or, within reach, the nearest line or band.
+ *
+ * @param tops by series, in pixels from the top: where it ends at the bucket that is pointed at; of stacks, that of the series below it
+ *   is where it begins
+ * @param bottom where zero is
+ */
+export function seriesAt(
+  type: PlotType,
+  tops: readonly number[],
+  bottom: number,
+  pointerY: number,
+): number | undefined {
+  let nearest: number | undefined;
+  let least = REACH_PX;
+  for (const [index, top] of tops.entries()) {
+    const ground = type === 'line' ? top : index === 0 ? bottom : (tops[index - 1] ?? bottom);
+    // What nothing happened to has no band.
+    if (type !== 'line' && top === ground) continue;
+    const [upper, lower] = top < ground ? [top, ground] : [ground, top];
+    const away = Math.max(upper - pointerY, pointerY - lower, 0);
+    if (away < least) {
+      least = away;
+      nearest = index;
+    }
+    if (away === 0) break;
+  }
+  return nearest;
+}
