@@ -30,7 +30,7 @@ import {
   type RuleSets,
   registerRuleSetRoutes,
 } from '../modules/rules/index.js';
-import { createUsageHistory, provisionStorage } from '../modules/storage/index.js';
+import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import {
   Backtests,
@@ -78,7 +78,13 @@ export interface Api {
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;
-  const entitlements = createEntitlements({ postgres, clock: systemClock, baseline: baselineOf(config) });
+  const history = createUsageHistory({ postgres });
+  const entitlements = createEntitlements({
+    postgres,
+    history,
+    clock: systemClock,
+    baseline: baselineOf(config),
+  });
   const admission = new TenantAdmission(entitlements);
   const tenancy = createTenancy({
     postgres,
@@ -112,7 +118,12 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     log,
     onAppended: () => parts.pipeline.notify(),
   });
-  const close = registerModules(app, parts, queue, { tenancy: tenancy.service, entitlements, admission });
+  const close = registerModules(app, parts, queue, {
+    tenancy: tenancy.service,
+    entitlements,
+    admission,
+    history,
+  });
   return { app, close: () => close().finally(closeQueue) };
 }
 
@@ -127,6 +138,7 @@ interface Tenants {
   readonly tenancy: TenancyService;
   readonly entitlements: Entitlements;
   readonly admission: TenantAdmission;
+  readonly history: UsageHistory;
 }
 
 /** Every module's routes. Answers what must be called after the app has closed. */
@@ -136,11 +148,10 @@ function registerModules(
   queue: PostgresSegmentQueue,
   tenants: Tenants,
 ): () => Promise<void> {
-  const { tenancy, entitlements, admission } = tenants;
+  const { tenancy, entitlements, admission, history } = tenants;
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
-  const history = createUsageHistory({ postgres });
   const ruleSets = createRuleSets({ postgres, clock });
   const ingest = new IngestService({
     queue,
@@ -202,10 +213,7 @@ function explainedBy(ruleSets: RuleSets) {
   };
 }
 
-function knownNames(
-  clickhouse: Stores['clickhouse'],
-  history: ReturnType<typeof createUsageHistory>,
-): KnownNames {
+function knownNames(clickhouse: Stores['clickhouse'], history: UsageHistory): KnownNames {
   return new KnownNames({ read: async (project) => usedNames(clickhouse, await history.scopeOf(project)) });
 }
 

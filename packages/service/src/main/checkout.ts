@@ -40,7 +40,7 @@ export function startCheckout(
     refundEndsPlan: config.refundEndsPlan,
     selfUrl: () => ownUrl(app, 'itself'),
     publicUrl: () => config.publicUrl ?? ownUrl(app, 'people'),
-    initializeQuota: (tenantId) => entitlements.initializeQuota(tenantId),
+    applyGrants: (tenantId) => entitlements.applyGrants(tenantId),
   });
   checkout.registerRoutes(app);
   const problem = problemOf(config);

@@ -3,6 +3,7 @@ import type { HistoryScope, UsageHistory } from '../modules/storage/index.js';
 /** Everything is kept. */
 export const everythingKept: UsageHistory = {
   scopeOf: (project) => ({ ...project, retainedFrom: 0, rawOnly: [] }),
+  forget: () => {},
 };
 
 /** The project of test rows, of which everything is kept. */

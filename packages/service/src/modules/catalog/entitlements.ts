@@ -2,6 +2,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
+import { recordRetention, type UsageHistory } from '../storage/index.js';
 import type { Baseline, Entitlement } from './entitlement.js';
 import {
   entitlementAt,
@@ -21,6 +22,8 @@ export interface EntitlementsOptions {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
   readonly baseline: Baseline;
+  /** What this process remembers of how much history is shown. */
+  readonly history?: Pick<UsageHistory, 'forget'>;
   /** A clock that never goes back; for the age of what is remembered. */
   readonly monotonicMs?: () => number;
 }
@@ -61,13 +64,15 @@ export class Entitlements {
   }
 
   /**
-   * What is to be done once a grant has been committed: its events are counted from now on, and this node knows of it at once.
-   * Repeating it changes nothing.
+   * What is to be done once a grant has been committed: its events are counted from now on, as much history is shown as its plan
+   * shows, and this node knows of both at once. Repeating it changes nothing.
    */
-  async initializeQuota(tenantId: string): Promise<void> {
-    const { postgres, clock } = this.options;
+  async applyGrants(tenantId: string): Promise<void> {
+    const { postgres, clock, history } = this.options;
     await openQuota(postgres, tenantId, utcMonthAt(unixSeconds(clock)).startS);
+    await recordRetention(postgres.db, tenantId, await this.historyRetention(tenantId), clock.nowMs());
     this.#grants.clear();
+    history?.forget();
   }
 
   #at(tenantId: string, grants: readonly Grant[]): Entitlement {

@@ -111,7 +111,7 @@ describe('what is known of grants', () => {
     monotonicMs = 1_000;
     expect(await planId()).toBe('launch');
     await grantNewest(api.postgres, { tenantId, planId: 'growth', atS: AT_S });
-    await entitlements.initializeQuota(tenantId);
+    await entitlements.applyGrants(tenantId);
     expect(await planId()).toBe('growth');
     // However old the knowledge is, a grant ends at its second.
     clock.advanceMs(Date.parse('2026-02-28T11:59:59Z') - clock.nowMs());
@@ -124,10 +124,10 @@ describe('what is known of grants', () => {
     const tenantId = await api.makeTenant();
     const used = async () =>
       (await api.postgres.pool.query('select used from event_quotas where tenant_id = $1', [tenantId])).rows;
-    await api.entitlements.initializeQuota(tenantId);
+    await api.entitlements.applyGrants(tenantId);
     expect(await used()).toEqual([{ used: 0 }]);
     await api.postgres.pool.query('update event_quotas set used = 7 where tenant_id = $1', [tenantId]);
-    await api.entitlements.initializeQuota(tenantId);
+    await api.entitlements.applyGrants(tenantId);
     expect(await used()).toEqual([{ used: 7 }]);
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUsageHistory } from '../storage/index.js';
 import { type CatalogApi, createCatalogApi } from './catalog.testing.js';
+import { Entitlements } from './entitlements.js';
 
 let api: CatalogApi;
 beforeAll(async () => {
@@ -44,4 +46,36 @@ it('shows what the plan shows, keeps what the last 30 days showed, and says unti
   expect(await retention()).toEqual({ shownDays: 90, keptDays: 90, graceEndsAt: null });
   api.goTo('2030-06-01T00:00:00Z');
   expect(await retention()).toMatchObject({ shownDays: -1, keptDays: -1, graceEndsAt: null });
+});
+
+it('shows as much history as a plan shows once its grant is applied, without waiting for a sweep', async () => {
+  api.goTo('2031-01-01T00:00:00Z');
+  const tenantId = await api.makeTenant();
+  const projectId = await api.makeProject(tenantId);
+  const { postgres, clock } = api;
+  // Its clock stands still: what it once knew, it would know for good.
+  const history = createUsageHistory({ postgres, monotonicMs: () => 0 });
+  const baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 } as const;
+  const entitlements = new Entitlements({ postgres, clock, baseline, history });
+  const shownFrom = async () => {
+    const scope = await history.scopeOf({ tenantId, projectId, projectNo: 1, storage: 'shared' });
+    return new Date(scope.retainedFrom * 1_000).toISOString().slice(0, 10);
+  };
+  const buy = async (planId: string) => {
+    await api.grant(tenantId, planId);
+    await entitlements.applyGrants(tenantId);
+  };
+  expect(await shownFrom()).toBe('1970-01-01');
+  await buy('launch');
+  expect(await shownFrom()).toBe('2030-10-03');
+  await buy('growth');
+  expect(await shownFrom()).toBe('2030-01-01');
+  // What was given up for deletion does not come back with a longer plan.
+  await postgres.pool.query('update usage_retention set retained_from_day = shown_from_day');
+  api.goTo('2031-01-02T00:00:00Z');
+  await buy('launch');
+  await buy('growth');
+  expect(await shownFrom()).toBe('2030-01-02');
+  await buy('enterprise');
+  expect(await shownFrom()).toBe('2030-01-01');
 });

@@ -12,7 +12,7 @@ import { newestPlan } from './plan-store.js';
 export interface OperatorGrantDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
-  readonly entitlements: Pick<Entitlements, 'initializeQuota'>;
+  readonly entitlements: Pick<Entitlements, 'applyGrants'>;
   readonly tenants: Pick<TenancyService, 'getTenant'>;
 }
 
@@ -55,6 +55,6 @@ export async function grantByOperator(deps: OperatorGrantDeps, request: GrantReq
     });
     return made;
   });
-  await deps.entitlements.initializeQuota(tenantId);
+  await deps.entitlements.applyGrants(tenantId);
   return grant;
 }

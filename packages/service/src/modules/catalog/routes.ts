@@ -20,7 +20,7 @@ import { rebuildQuotas } from './quota-recount-store.js';
 
 export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
   readonly postgres: Postgres;
-  readonly entitlements: Pick<Entitlements, 'current' | 'historyRetention' | 'initializeQuota'>;
+  readonly entitlements: Pick<Entitlements, 'current' | 'historyRetention' | 'applyGrants'>;
   /** Where plans are paid; undefined where none can be bought. */
   readonly paymentProvider: PaymentProviderName | undefined;
 }

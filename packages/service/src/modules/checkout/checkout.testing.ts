@@ -99,7 +99,7 @@ export async function createTestCheckout({ refundEndsPlan = false } = {}): Promi
     cancel: 'https://shop.example/no',
   };
   const quota = { failures: 0, tried: [] as string[] };
-  const initializeQuota = async (tenantId: string) => {
+  const applyGrants = async (tenantId: string) => {
     quota.tried.push(tenantId);
     if (quota.failures-- > 0) throw new Error('the counter store is away');
   };
@@ -118,7 +118,7 @@ export async function createTestCheckout({ refundEndsPlan = false } = {}): Promi
     registerWebhookRoutes(app, createWebhooks({ ...stores, allowPrivate: true, eventsOfRules }));
     registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];
-    const reports = { provider: 'sandbox', secrets, initializeQuota, refundEndsPlan } as const;
+    const reports = { provider: 'sandbox', secrets, applyGrants, refundEndsPlan } as const;
     const settlement = new Settlement({ ...stores, ...parts, ...reports });
     registerPaymentWebhookRoutes(app, settlement);
   });

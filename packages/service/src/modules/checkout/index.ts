@@ -44,7 +44,7 @@ export interface CheckoutOptions {
   /** Where browsers reach the service. */
   readonly publicUrl: () => string;
   /** Done after a grant is committed. */
-  readonly initializeQuota: (tenantId: string) => Promise<void>;
+  readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
 export interface Checkout {

@@ -24,7 +24,7 @@ export interface SettlementDeps extends ReversalDeps {
   /** Any of them may have signed. */
   readonly secrets: readonly string[];
   /** Done after the grant is committed, and again with every further delivery of its payment. */
-  readonly initializeQuota: (tenantId: string) => Promise<void>;
+  readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
 /** Turns payments into grants, each once, and records what became of them: however often, late and in whatever order. */
@@ -62,7 +62,7 @@ export class Settlement {
     if (payment.kind !== 'payment') return this.#reverse(payment, requestId);
     if (await this.#settle(payment, requestId)) this.deps.metrics.settled.inc();
     try {
-      await this.deps.initializeQuota(payment.tenantId);
+      await this.deps.applyGrants(payment.tenantId);
     } catch (cause) {
       throw new ApiError('quota_initialization_failed', { cause });
     }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readMigrations } from '../../platform/migration-files.js';
 import type { TestProject } from '../../testing/index.js';
 import { createUsageHistory } from './history.js';
 import { createRetentionFixture, type RetentionFixture } from './retention.testing.js';
@@ -43,5 +44,31 @@ describe('history that a shorter plan hides', () => {
     fixture.retentionDays = {};
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('2028-03-22');
+  });
+
+  it('goes on after the upgrade where an earlier release had recorded what it keeps', async () => {
+    const project = await fixture.newProject('ten_a');
+    const untouched = await fixture.newProject('ten_b');
+    await fixture.insert(project, '2028-02-15T00:00:00Z', '2028-03-31T00:00:00Z');
+    const step = readMigrations('postgres').find(({ name }) => name === 'hidden_history');
+    if (step === undefined) throw new Error('the migration that hides history has another name');
+    const boundaryDay = Date.parse('2028-03-22T00:00:00Z') / 86_400_000;
+    await fixture.store.postgres.pool.query(`alter table usage_retention drop column shown_from_day;
+      insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
+        values ('ten_a', '${project.projectId}', ${boundaryDay}, 0);
+      ${step.sql}`);
+    // What was not shown before stays so, and nothing else is hidden.
+    expect(await shownFrom(project)).toBe('2028-03-22');
+    expect(await shownFrom(untouched)).toBe('1970-01-01');
+    // The earlier release had given it up for deletion: a longer plan does not bring it back.
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('2028-03-22');
+    expect(await fixture.boundary(project)).toBe('2028-03-22');
+    expect(await fixture.daysLeft(project)).toEqual(['2028-03-31']);
+    // From now on a shorter plan hides before it deletes.
+    [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 2 }, { ten_a: 10 }];
+    await fixture.sweepTwice();
+    expect(await shownFrom(project)).toBe('2028-03-30');
+    expect(await fixture.boundary(project)).toBe('2028-03-22');
   });
 });

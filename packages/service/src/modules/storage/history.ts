@@ -17,6 +17,8 @@ export interface HistoryScope extends StorageScope {
 export interface UsageHistory {
   /** At once when it was asked lately. */
   scopeOf(project: StorageScope): HistoryScope | Promise<HistoryScope>;
+  /** Reads everything anew from now on. */
+  forget(): void;
 }
 
 /** How old the answer may be: deletion waits for much longer. */
@@ -43,6 +45,7 @@ export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOption
         ? found.then((known) => scopeWith(project, known))
         : scopeWith(project, found);
     },
+    forget: () => kept.clear(),
   };
 }
 

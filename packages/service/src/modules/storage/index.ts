@@ -7,6 +7,7 @@ export {
   type RawOnlyDimension,
   rawOnlyDimensions,
 } from './raw-only-store.js';
+export { recordRetention } from './record-retention.js';
 export { createRetentionJob, type RetentionPolicy } from './retention-job.js';
 export { projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

@@ -3,16 +3,16 @@ import type { Logger } from '../../platform/log/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
-import { retainedFromDay } from './days.js';
 import { expire } from './expiry.js';
 import type { HistoryStore } from './expiry-store.js';
+import { boundaryOf, type TenantRetention } from './record-retention.js';
 import { RetentionObserver } from './retention-observer.js';
 import * as store from './retention-store.js';
 
 /** For how long tenants' history is to be kept. */
 export interface RetentionPolicy {
   /** Whole days before today; -1: for good. What is kept and not shown is hidden until it is shown again or deleted. */
-  retentionOf(tenantId: string): Promise<{ readonly shownDays: number; readonly keptDays: number }>;
+  retentionOf(tenantId: string): Promise<TenantRetention>;
 }
 
 export interface RetentionJobDeps {
@@ -111,9 +111,7 @@ class Job implements RetentionJob {
       const tenantIds = await store.tenantsAfter(postgres.db, after, TENANTS_PER_STEP);
       const boundaries: store.TenantBoundary[] = [];
       for (const tenantId of tenantIds) {
-        const { shownDays, keptDays } = await policy.retentionOf(tenantId);
-        const shownFromDay = retainedFromDay(nowMs, shownDays);
-        boundaries.push({ tenantId, shownFromDay, keptFromDay: retainedFromDay(nowMs, keptDays) });
+        boundaries.push(boundaryOf(tenantId, await policy.retentionOf(tenantId), nowMs));
       }
       await store.recordBoundaries(postgres.db, boundaries, nowMs);
       after = tenantIds.at(-1) ?? '';

@@ -40,7 +40,7 @@ export async function createTestShop(payments: Partial<PaymentSettings> = {}): P
       refundEndsPlan: false,
       selfUrl: () => url,
       publicUrl: () => url,
-      initializeQuota: async (tenantId) => {
+      applyGrants: async (tenantId) => {
         quota.tried.push(tenantId);
         if (quota.failures-- > 0) throw new Error('the counter store is away');
       },
