@@ -66,7 +66,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     signal.throwIfAborted();
     onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
     const readiness = new Readiness({
-      onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz failed'),
+      onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz fails'),
+      onRecovery: (check) => log.warn({ check }, 'a check of /readyz fails no more'),
     });
     const key = serviceKey.text;
     const parts = { config, stores, serviceKey: key, log, metrics, readiness, pipeline, connectionsMax };

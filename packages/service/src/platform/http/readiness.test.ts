@@ -2,12 +2,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Readiness } from './readiness.js';
 
 let nowMs: number;
-let failures: string[];
+let changes: string[];
 let readiness: Readiness;
 beforeEach(() => {
   nowMs = 0;
-  failures = [];
-  readiness = new Readiness({ onFailure: (name) => failures.push(name), nowMs: () => nowMs });
+  changes = [];
+  readiness = new Readiness({
+    onFailure: (name, error) => changes.push(`${name} fails: ${error}`),
+    onRecovery: (name) => changes.push(`${name} works`),
+    nowMs: () => nowMs,
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -34,7 +38,18 @@ describe('readiness', () => {
       checks: { queue: 'failed', other: 'ok' },
       problems: { queue: problem },
     });
-    expect(failures).toEqual(['queue']);
+    expect(changes).toEqual([`queue fails: ${error}`]);
+  });
+
+  test('says of a check that it fails, why if that changes, and that it works again', async () => {
+    let error: Error | undefined;
+    readiness.add('queue', () => (error === undefined ? undefined : Promise.reject(error)));
+    const found = [undefined, withCode('ENOSPC'), withCode('53100'), withCode('EROFS'), undefined, undefined];
+    for (error of found) {
+      await readiness.report();
+      nowMs += 1_000;
+    }
+    expect(changes).toEqual(['queue fails: Error: ENOSPC', 'queue fails: Error: EROFS', 'queue works']);
   });
 
   test('is checked at most once a second, however many ask', async () => {

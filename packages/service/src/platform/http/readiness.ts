@@ -9,8 +9,10 @@ export interface ReadinessCheckOptions {
 }
 
 export interface ReadinessOptions {
-  /** A check failed. Called at most once a second for each. */
+  /** A check began to fail, or fails for another reason than before. */
   readonly onFailure?: (name: string, error: unknown) => void;
+  /** A check that failed does so no more. */
+  readonly onRecovery?: (name: string) => void;
   /** A clock that never goes back. */
   readonly nowMs?: () => number;
 }
@@ -43,10 +45,12 @@ export class Readiness {
   readonly #parts: Part[] = [];
   readonly #reports: FlightCache<ReadinessReport>;
   readonly #onFailure: (name: string, error: unknown) => void;
+  readonly #onRecovery: (name: string) => void;
   #shuttingDown = false;
 
-  constructor({ onFailure = () => {}, nowMs = () => performance.now() }: ReadinessOptions = {}) {
-    this.#onFailure = onFailure;
+  constructor({ onFailure, onRecovery, nowMs = () => performance.now() }: ReadinessOptions = {}) {
+    this.#onFailure = onFailure ?? (() => {});
+    this.#onRecovery = onRecovery ?? (() => {});
     this.#reports = new FlightCache({
       lookUp: () => this.#runChecks(),
       ageMsMax: REPORT_AGE_MS_MAX,
@@ -57,14 +61,18 @@ export class Readiness {
 
   add(name: string, check: ReadinessCheck, { isNeeded = true }: ReadinessCheckOptions = {}): void {
     const run = oneAtOnce(check);
+    let known: ReadinessProblem | undefined;
     const findProblem = async () => {
+      const before = known;
       try {
         await withinTime(run);
-        return undefined;
+        known = undefined;
+        if (before !== undefined) this.#onRecovery(name);
       } catch (error) {
-        this.#onFailure(name, error);
-        return problemOf(error);
+        known = problemOf(error);
+        if (before !== known) this.#onFailure(name, error);
       }
+      return known;
     };
     this.#parts.push({ name, isNeeded, findProblem });
   }
