@@ -20,60 +20,15 @@ export interface LegendProps {
 /** What each colour is, and what it comes to: over the range or in the bucket that is pointed at. */
 export function Legend({ series, hidden, total, hover, links, onToggle, onIsolate }: LegendProps) {
   const [first] = series;
-  const isAlone = (key: string) => !hidden.has(key) && hidden.size === series.length - 1;
   return (
     <div className="tabular @container px-4 pb-3 text-xs">
       <ul
         aria-label="Legend"
         className="-mx-1.5 grid max-h-32 gap-x-8 overflow-y-auto @2xl:grid-cols-2 @5xl:grid-cols-3"
       >
-        {series.map((one) => {
-          const { key, label, unit, color, total: sum, exact } = one;
-          return (
-            <HoverItem
-              key={key}
-              hover={hover}
-              series={key}
-              className="group flex min-w-0 items-center gap-2 rounded-sm px-1.5 hover:bg-sunken data-pointed:bg-sunken"
-            >
-              <button
-                type="button"
-                aria-pressed={!hidden.has(key)}
-                onClick={() => onToggle(key)}
-                title={hidden.has(key) ? `Show ${label}` : `Hide ${label}`}
-                className="flex min-w-0 items-center gap-2 py-0.5"
-              >
-                <span
-                  className="size-2.5 shrink-0 rounded-xs border"
-                  style={{ borderColor: color, background: hidden.has(key) ? 'transparent' : color }}
-                />
-                <span
-                  className={classes(
-                    'truncate normal-nums',
-                    hidden.has(key) ? 'text-ink-faint line-through' : 'text-ink-soft',
-                  )}
-                >
-                  {label}
-                </span>
-              </button>
-              {series.length > 1 && (
-                <button
-                  type="button"
-                  onClick={() => onIsolate(key)}
-                  aria-label={isAlone(key) ? 'Show all' : `Show only ${label}`}
-                  className="shrink-0 text-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
-                >
-                  {isAlone(key) ? 'All' : 'Only'}
-                </button>
-              )}
-              <Value
-                {...{ hover, sum, unit }}
-                href={links?.ofRange(one)}
-                at={(index) => exact[index] ?? '0'}
-              />
-            </HoverItem>
-          );
-        })}
+        {series.map((one) => (
+          <Row key={one.key} {...{ one, hidden, hover, links, onToggle, onIsolate }} count={series.length} />
+        ))}
       </ul>
       {total !== undefined && (
         <p className="mt-1 flex items-center border-t border-line pt-1 font-medium">
@@ -88,6 +43,57 @@ export function Legend({ series, hidden, total, hover, links, onToggle, onIsolat
         </p>
       )}
     </div>
+  );
+}
+
+interface RowProps extends Omit<LegendProps, 'series' | 'total'> {
+  readonly one: ColoredSeries;
+  /** How many series there are. */
+  readonly count: number;
+}
+
+function Row({ one, count, hidden, hover, links, onToggle, onIsolate }: RowProps) {
+  const { key, label, unit, color, total: sum, exact } = one;
+  const isHidden = hidden.has(key);
+  const isAlone = !isHidden && hidden.size === count - 1;
+  return (
+    <HoverItem
+      hover={hover}
+      series={key}
+      className="group flex min-w-0 items-center gap-2 rounded-sm px-1.5 hover:bg-sunken data-pointed:bg-sunken"
+    >
+      <button
+        type="button"
+        aria-pressed={!isHidden}
+        onClick={() => onToggle(key)}
+        title={isHidden ? `Show ${label}` : `Hide ${label}`}
+        className="flex min-w-0 items-center gap-2 py-0.5"
+      >
+        <span
+          className="size-2.5 shrink-0 rounded-xs border"
+          style={{ borderColor: color, background: isHidden ? 'transparent' : color }}
+        />
+        <span
+          className={classes(
+            'truncate normal-nums',
+            isHidden ? 'text-ink-faint line-through' : 'text-ink-soft',
+          )}
+        >
+          {label}
+        </span>
+      </button>
+      {count > 1 && (
+        <button
+          type="button"
+          onClick={() => onIsolate(key)}
+          aria-label={isAlone ? 'Show all' : `Show only ${label}`}
+          className="shrink-0 text-accent opacity-0 group-hover:opacity-100 focus-visible:opacity-100"
+        >
+          {isAlone ? 'All' : 'Only'}
+        </button>
+      )}
+      <Value {...{ hover, sum, unit }} href={links?.ofRange(one)} at={(index) => exact[index] ?? '0'} />
+    </HoverItem>
   );
 }
 
