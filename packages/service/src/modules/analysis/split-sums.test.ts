@@ -90,12 +90,12 @@ type Sums = Record<string, { count: number; amount: string }>;
 function sumsOf<Each>(
   each: readonly Each[],
   keyOf: (one: Each) => readonly unknown[],
-  valueOf: (one: Each) => { readonly count: number; readonly amount: bigint },
+  numbersOf: (one: Each) => { readonly count: number; readonly amount: bigint },
 ): Sums {
   const sums = new Map<string, { count: number; amount: bigint }>();
   for (const one of each) {
     const key = JSON.stringify(keyOf(one));
-    const { count, amount } = valueOf(one);
+    const { count, amount } = numbersOf(one);
     const sum = sums.get(key) ?? { count: 0, amount: 0n };
     sums.set(key, { count: sum.count + count, amount: sum.amount + amount });
   }
