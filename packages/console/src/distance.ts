@@ -13,8 +13,21 @@ const format = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
 /** How far away a moment is, as people say it: `in 3 days`, `2 hours ago`, `now`. From two of a unit on, it is told in that unit. */
 export function distance(unixS: number, nowS: number): string {
   const apartS = unixS - nowS;
-  const [unit, lengthS] = UNITS.find(([, length]) => Math.abs(apartS) >= 2 * length) ?? ['minute', MINUTE_S];
+  const [unit, lengthS] = unitOf(Math.abs(apartS)) ?? ['minute', MINUTE_S];
   const rounded = Math.trunc(apartS / lengthS);
   if (rounded !== 0) return format.format(rounded, unit);
   return apartS > 0 ? 'within a minute' : 'just now';
+}
+
+/** How long something lasts, in the same units: `12 seconds`, `90 minutes`, `2 hours`. */
+export function duration(seconds: number): string {
+  const [unit, lengthS] = unitOf(seconds) ?? ['second', 1];
+  return new Intl.NumberFormat('en-GB', { style: 'unit', unit, unitDisplay: 'long' }).format(
+    Math.trunc(seconds / lengthS),
+  );
+}
+
+/** The largest that there are two of. */
+function unitOf(seconds: number) {
+  return UNITS.find(([, length]) => seconds >= 2 * length);
 }

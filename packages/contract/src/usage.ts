@@ -244,6 +244,10 @@ export const IngestStatus = Type.Object(
         'Pending events that wait for a turn of their tenant, because its events take long to rate. ' +
         'Each is rated, or fails with a reason.',
     },
+    deferred_lag_seconds: Type.Integer({
+      minimum: 0,
+      description: 'Age of the oldest of them; 0 when there is none.',
+    }),
     unpriced_count: {
       ...Count,
       description: 'Processed events with a charge item that has no price (`pricing_source` `unpriced`).',

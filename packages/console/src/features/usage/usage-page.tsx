@@ -8,6 +8,7 @@ import { PageHeader } from '../../shell/page-header.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/menu.js';
 import { exportUrl, useIngestStatus } from './api.js';
+import { DeferredNote } from './deferred-note.js';
 import { EventFilterBar } from './event-filter-bar.js';
 import { EventList } from './event-list.js';
 import { Failures } from './failures.js';
@@ -56,6 +57,7 @@ export function UsagePage() {
         ) : (
           <FailedNote onShow={() => change({ status: 'failed' })} />
         )}
+        <DeferredNote />
         {filters.status !== 'failed' && <UnpricedBanner question={question} />}
         <UsageSum question={question} isLive={isLive} />
         <EventList

@@ -41,22 +41,28 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
       response: { 200: IngestStatus },
     },
     handler: async (request) => {
-      const { oldestReceivedAtMs, unpriced, deferred, ...counts } = await ingestCounts(
+      const { oldestReceivedAtMs, oldestDeferredAtMs, unpriced, deferred, ...counts } = await ingestCounts(
         deps.postgres.db,
         request.project,
       );
       const { processed, failed, duplicates, pending } = counts;
-      const lagMs = oldestReceivedAtMs === null ? 0 : deps.clock.nowMs() - oldestReceivedAtMs;
+      const nowMs = deps.clock.nowMs();
       return {
         accepted: processed + failed + duplicates + pending,
         ...counts,
         deferred_count: deferred,
+        deferred_lag_seconds: ageSeconds(oldestDeferredAtMs, nowMs),
         unpriced_count: unpriced,
-        lag_seconds: Math.max(0, Math.ceil(lagMs / 1000)),
+        lag_seconds: ageSeconds(oldestReceivedAtMs, nowMs),
         oldest_received_at: oldestReceivedAtMs === null ? null : Math.floor(oldestReceivedAtMs / 1000),
       };
     },
   });
+}
+
+/** 0 where there is nothing. */
+function ageSeconds(atMs: number | null, nowMs: number): number {
+  return atMs === null ? 0 : Math.max(0, Math.ceil((nowMs - atMs) / 1000));
 }
 
 function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {

@@ -202,6 +202,7 @@ describe('GET …/usage/ingest-status', () => {
       duplicates: 0,
       pending: 0,
       deferred_count: 0,
+      deferred_lag_seconds: 0,
       unpriced_count: 0,
       lag_seconds: 0,
       oldest_received_at: null,
@@ -237,14 +238,17 @@ describe('GET …/usage/ingest-status', () => {
   it('counts pending events that are deferred, of this project only, and those rated anew not at all', async () => {
     const other = await api.makeProject(api.tenantId);
     const nowMs = TEST_NOW_S * 1000;
-    await queue.append([record('batch', 4, nowMs)]);
+    await queue.append([record('batch', 4, nowMs - 20_000)]);
     const deferred = [
       record('batch', 3, nowMs - 9_000),
-      record('reprocess', 5, nowMs - 9_000),
-      record('batch', 2, nowMs - 9_000, other),
+      record('reprocess', 5, nowMs - 5_000),
+      record('batch', 2, nowMs - 40_000, other),
     ];
     await transaction(api.postgres, (tx) => queue.defer(tx, deferred));
-    expect(await status()).toMatchObject({ accepted: 7, pending: 7, deferred_count: 3, lag_seconds: 9 });
+    expect(await status()).toMatchObject({
+      ...{ accepted: 7, pending: 7, lag_seconds: 20 },
+      ...{ deferred_count: 3, deferred_lag_seconds: 9 },
+    });
   });
 
   it('tells the age of the oldest event that is not queryable, wherever it waits', async () => {

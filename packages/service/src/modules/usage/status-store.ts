@@ -10,6 +10,8 @@ export interface IngestCounts {
   readonly pending: number;
   /** Pending events that wait behind slow events of their own tenant. */
   readonly deferred: number;
+  /** When the oldest of them was received; null when there is none. */
+  readonly oldestDeferredAtMs: number | null;
   /** Processed events with a charge item that has no price. */
   readonly unpriced: number;
   /** When the oldest event was received that is accepted but not in ClickHouse yet; null when there is none. */
@@ -27,11 +29,14 @@ export async function ingestCounts(
   const { rows } = await sql<IngestCounts>`
     select coalesce(total.processed_count, 0) as processed, coalesce(total.failed_count, 0) as failed,
       coalesce(total.duplicate_count, 0) as duplicates, coalesce(queued.pending, 0)::bigint as pending,
-      coalesce(queued.deferred, 0)::bigint as deferred, counted.unpriced, least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"
+      coalesce(queued.deferred, 0)::bigint as deferred, queued.oldest_deferred_ms as "oldestDeferredAtMs",
+      counted.unpriced, least(queued.oldest_ms, batched.oldest_ms) as "oldestReceivedAtMs"
     from (
       select sum(part.event_count) as pending,
         sum(part.event_count) filter (where segment.deferred_tenant_id is not null) as deferred,
-        min(segment.received_at_ms) filter (where part.event_count > 0) as oldest_ms
+        min(segment.received_at_ms) filter (where part.event_count > 0) as oldest_ms,
+        min(segment.received_at_ms) filter (where part.event_count > 0 and segment.deferred_tenant_id is not null)
+          as oldest_deferred_ms
       from segments segment
         cross join lateral unnest(segment.project_ids, segment.project_event_counts) as part (project_id, event_count)
       where segment.project_ids @> array[${projectId}] and part.project_id = ${projectId}
