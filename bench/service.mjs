@@ -25,16 +25,29 @@ export class BenchService {
     // PostgreSQL's account must be able to pass through when this runs as root.
     chmodSync(service.dataDir, 0o711);
     service.port = await freePort();
-    service.child = service.spawn(['serve']);
     // However this process ends, the service ends too.
     process.once('exit', () => service.child.kill('SIGTERM'));
+    await service.launch();
+    return service;
+  }
+
+  /** Starts the program on the data that is there, and waits until it is ready. */
+  async launch() {
+    this.child = this.spawn(['serve']);
     const startMs = performance.now();
-    while (!(await service.isReady())) {
-      if (service.child.exitCode !== null) throw new Error('the service ended before it was ready');
+    while (!(await this.isReady())) {
+      if (this.child.exitCode !== null) throw new Error('the service ended before it was ready');
       if (performance.now() - startMs > READY_TIMEOUT_MS) throw new Error('the service did not get ready');
       await delay(50);
     }
-    return service;
+  }
+
+  /** Ends the program by SIGKILL, and starts it again. */
+  async crash() {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await ended;
+    await this.launch();
   }
 
   /** Runs a command of `tollgate` with the settings of this service. */
@@ -75,12 +88,12 @@ export class BenchService {
     return this.child.pid;
   }
 
-  /** Asks with the service key; throws for every answer that is not a success. */
+  /** Asks with the service key; a body is an object, or JSON. Throws for every answer that is not a success. */
   async ask(method, path, body, key = SERVICE_KEY) {
     const response = await fetch(`http://${HOST}:${this.port}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
