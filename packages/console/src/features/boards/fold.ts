@@ -29,7 +29,9 @@ export function foldsOf(lines: readonly Line[], before: readonly Fold[], step: S
     const hasGroup = line.row.other === true || Object.keys(line.row.group).length > 0;
     const metric = hasGroup ? line.row.metric : null;
     const key = `${metric}\n${unit}\nother`;
-    candidates.set(key, [...(candidates.get(key) ?? []), line]);
+    const known = candidates.get(key);
+    if (known === undefined) candidates.set(key, [line]);
+    else known.push(line);
   }
   return [...candidates]
     .filter(([, members]) => members.length > 1)
