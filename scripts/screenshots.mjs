@@ -126,6 +126,22 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
     { name: 'boards', path: 'boards' },
     { name: 'board', path: `boards/${board.report_id}?last=604800` },
     {
+      name: 'board-hover',
+      path: `boards/${board.report_id}?last=604800`,
+      act: async (page) => {
+        const { x, y, width, height } = await page.locator('.u-over').first().boundingBox();
+        await page.mouse.move(x + width * 0.7, y + height * 0.9);
+      },
+    },
+    {
+      name: 'board-table',
+      path: `boards/${board.report_id}?last=604800`,
+      act: async (page) => {
+        await page.getByRole('button', { name: 'More about Cost by model' }).click();
+        await page.getByRole('menuitem', { name: 'View as table' }).click();
+      },
+    },
+    {
       name: 'chart-editor',
       path: `boards/${board.report_id}`,
       act: async (page) => {
@@ -134,6 +150,10 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
       },
     },
     { name: 'usage', path: 'usage' },
+    {
+      name: 'usage-amount',
+      path: 'usage?last=604800&status=processed&metric=llm.output_tokens&currency=USD',
+    },
     { name: 'usage-event', path: `usage?subject_id=${CUSTOMER}`, act: (page) => firstRow(page) },
     { name: 'rules', path: 'rules' },
     { name: 'rules-new', path: 'rules/new' },
