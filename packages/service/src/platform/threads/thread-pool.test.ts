@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { waitFor } from '../../testing/index.js';
+import { ApiError } from '../http/errors.js';
+import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
+
+/** What the threads of these tests do; `wait` lasts until the test lets it go on. */
+interface Jobs {
+  readonly echo: { readonly input: unknown; readonly result: unknown };
+  readonly wait: { readonly input: string; readonly result: string };
+  readonly refuse: { readonly input: null; readonly result: null };
+  readonly loseStore: { readonly input: null; readonly result: null };
+  readonly throwNothing: { readonly input: null; readonly result: null };
+  readonly spin: { readonly input: null; readonly result: null };
+  readonly exit: { readonly input: null; readonly result: null };
+  readonly fillMemory: { readonly input: null; readonly result: null };
+}
+
+interface Calls {
+  readonly passed: { readonly input: string; readonly result: string };
+}
+
+const THREADS = new URL('../../../dist/platform/threads/index.js', import.meta.url).href;
+const HTTP = new URL('../../../dist/platform/http/index.js', import.meta.url).href;
+const SCRIPT = `
+  import { serveJobs } from '${THREADS}';
+  import { ApiError } from '${HTTP}';
+  serveJobs({
+    echo: async (input) => input,
+    wait: (name, call) => call('passed', name),
+    refuse: async () => {
+      const details = [{ path: 'rules[0]', message: 'is wrong' }];
+      throw new ApiError('rule_set_not_found', { message: 'No such.', details, inBody: true, retryAfterS: 7 });
+    },
+    loseStore: async () => { throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }); },
+    throwNothing: async () => { throw undefined; },
+    spin: async () => { for (;;); },
+    exit: async () => process.exit(3),
+    fillMemory: async () => { const kept = []; for (;;) kept.push(Array.from({ length: 10_000 }, () => ({}))); },
+  });`;
+
+let pool: ThreadPool<Jobs, Calls>;
+afterEach(() => pool.close());
+
+function openPool(options: Partial<ThreadPoolOptions> = {}): void {
+  pool = new ThreadPool<Jobs, Calls>({
+    thread: {
+      program: new URL(`data:text/javascript,${encodeURIComponent(SCRIPT)}`),
+      workerData: null,
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
+    },
+    threadsMax: 2,
+    idleMsMax: 60_000,
+    jobMsMax: 60_000,
+    waitingPerOwnerMax: 8,
+    waitingMax: 100,
+    errors: {
+      busy: () => new ApiError('server_busy'),
+      tooLong: () => new ApiError('request_timeout'),
+      ended: (cause) => new ApiError('internal_error', { cause }),
+    },
+    ...options,
+  });
+}
+
+/** Jobs that are held at a gate, in the order in which they came to it. */
+class Gate {
+  readonly arrived: string[] = [];
+  #open: (() => void) | undefined;
+  readonly #opened = new Promise<void>((resolve) => {
+    this.#open = resolve;
+  });
+
+  readonly passed = async (name: string): Promise<string> => {
+    this.arrived.push(name);
+    await this.#opened;
+    return `${name} passed`;
+  };
+
+  open(): void {
+    this.#open?.();
+  }
+}
+
+const wait = (gate: Gate, owner: string, name: string, signal?: AbortSignal) =>
+  pool.run(owner, 'wait', name, { calls: gate, signal });
+
+function run<Name extends keyof Jobs>(name: Name, input: Jobs[Name]['input'], owner = 'a') {
+  return pool.run(owner, name, input, { calls: new Gate() });
+}
+
+describe('jobs of several owners', () => {
+  it('take turns: eight of one do not come before one of another', async () => {
+    openPool({ threadsMax: 1 });
+    const gate = new Gate();
+    const loud = Array.from({ length: 8 }, (_, at) => wait(gate, 'loud', `loud ${at}`));
+    await waitFor(() => gate.arrived.length === 1);
+    // The owner who was just served stands behind all others.
+    const quiet = wait(gate, 'quiet', 'quiet');
+    gate.open();
+    expect(await quiet).toBe('quiet passed');
+    expect(await Promise.all(loud)).toHaveLength(8);
+    expect(gate.arrived.slice(0, 3)).toEqual(['loud 0', 'quiet', 'loud 1']);
+  });
+
+  it('of one owner run one after the other, beside one of another', async () => {
+    openPool();
+    const gate = new Gate();
+    const loud = [wait(gate, 'loud', 'loud 0'), wait(gate, 'loud', 'loud 1')];
+    await waitFor(() => gate.arrived.length === 1);
+    // The other thread is free, and stays so for another owner.
+    expect(pool.counts).toEqual({ running: 1, waiting: 1, threads: 1 });
+    expect(await run('echo', { n: 1 }, 'quiet')).toEqual({ n: 1 });
+    gate.open();
+    expect(await Promise.all(loud)).toEqual(['loud 0 passed', 'loud 1 passed']);
+  });
+
+  it('are refused when one owner has as many as may wait, and taken of others', async () => {
+    openPool({ waitingPerOwnerMax: 2 });
+    const gate = new Gate();
+    const loud = [wait(gate, 'loud', '0'), wait(gate, 'loud', '1'), wait(gate, 'loud', '2')];
+    await expect(wait(gate, 'loud', '3')).rejects.toMatchObject({ code: 'server_busy' });
+    expect(await run('echo', 'x', 'quiet')).toBe('x');
+    gate.open();
+    await Promise.all(loud);
+  });
+});
+
+describe('a job that fails', () => {
+  it('fails as it did on its thread', async () => {
+    openPool();
+    const refused = run('refuse', null);
+    await expect(refused).rejects.toBeInstanceOf(ApiError);
+    await expect(refused).rejects.toMatchObject({
+      code: 'rule_set_not_found',
+      statusCode: 400,
+      message: 'No such.',
+      details: [{ path: 'rules[0]', message: 'is wrong' }],
+      retryAfterS: 7,
+    });
+    await expect(run('loseStore', null)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      cause: { message: 'connect' },
+    });
+    await expect(run('throwNothing', null)).rejects.toThrow('undefined');
+    expect(pool.counts.threads).toBe(1);
+  });
+
+  it.each<[string, 'spin' | 'exit' | 'fillMemory', string]>([
+    ['takes too long', 'spin', 'request_timeout'],
+    ['ends its thread', 'exit', 'internal_error'],
+    ['takes too much memory', 'fillMemory', 'internal_error'],
+  ])('because it %s ends alone: others go on, and the next gets a new thread', async (_, name, code) => {
+    openPool(name === 'spin' ? { jobMsMax: 8_000 } : {});
+    const failing = expect(run(name, null)).rejects.toMatchObject({ code });
+    const next = run('echo', 'next');
+    expect(await run('echo', 'beside', 'b')).toBe('beside');
+    await failing;
+    expect(await next).toBe('next');
+  });
+});
+
+describe('a job that is no longer wanted', () => {
+  it('ends where it is, with the reason', async () => {
+    openPool();
+    const gate = new Gate();
+    const running = new AbortController();
+    const waiting = new AbortController();
+    const first = wait(gate, 'a', 'first', running.signal);
+    const second = wait(gate, 'a', 'second', waiting.signal);
+    const third = wait(gate, 'a', 'third');
+    await waitFor(() => gate.arrived.length === 1);
+    waiting.abort(new Error('enough of the second'));
+    await expect(second).rejects.toThrow('enough of the second');
+    running.abort(new Error('enough of the first'));
+    await expect(first).rejects.toThrow('enough of the first');
+    gate.open();
+    expect(await third).toBe('third passed');
+    expect(gate.arrived).toEqual(['first', 'third']);
+  });
+});
+
+describe('threads', () => {
+  it('are started when they are needed, and end after a while without a job', async () => {
+    openPool({ idleMsMax: 1 });
+    expect(pool.counts.threads).toBe(0);
+    await run('echo', 1);
+    await waitFor(() => pool.counts.threads === 0);
+    expect(await run('echo', 2)).toBe(2);
+  });
+
+  it('end when the pool closes, with what they do and what waits', async () => {
+    openPool();
+    const gate = new Gate();
+    const jobs = [wait(gate, 'a', 'running'), wait(gate, 'a', 'waiting')];
+    const ended = Promise.allSettled(jobs);
+    await waitFor(() => gate.arrived.length === 1);
+    await pool.close();
+    const shuttingDown = { status: 'rejected', reason: { code: 'shutting_down' } };
+    expect(await ended).toMatchObject([shuttingDown, shuttingDown]);
+    await expect(run('echo', 1)).rejects.toMatchObject({ code: 'shutting_down' });
+  });
+});
