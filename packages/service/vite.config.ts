@@ -7,7 +7,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const UNBUNDLED = ['chdb', 'pino', 'stripe'];
 
 /**
- * The compiled program in three files instead of more than a thousand, most of them of libraries: reading so many took half of a start, and
+ * The compiled program in a few files instead of more than a thousand, most of them of libraries: reading so many took half of a start, and
  * each thread reads them anew.
  */
 export default defineConfig({
@@ -20,7 +20,11 @@ export default defineConfig({
     minify: false,
     copyPublicDir: false,
     rolldownOptions: {
-      input: { cli: here('dist/main/cli.js'), 'worker-thread': here('dist/main/worker-thread.js') },
+      input: {
+        cli: here('dist/main/cli.js'),
+        'worker-thread': here('dist/main/worker-thread.js'),
+        'rules-thread': here('dist/main/rules-thread.js'),
+      },
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name].js',

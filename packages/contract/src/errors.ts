@@ -109,6 +109,10 @@ export const ERRORS = {
     message: 'The usage queue is full; nothing was accepted. Try again later.',
   },
   server_busy: { status: 503, message: 'Too much is being received at once. Try again later.' },
+  rules_time_limit_exceeded: {
+    status: 503,
+    message: 'The rules were not checked in time. Try again later, or with fewer or simpler rules.',
+  },
   analysis_busy: { status: 503, message: 'Too many analysis queries are waiting. Try again later.' },
   store_unavailable: { status: 503, message: 'A store is away; nothing was accepted. Try again later.' },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },

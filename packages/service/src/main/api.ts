@@ -24,20 +24,12 @@ import {
 } from '../modules/limits/index.js';
 import {
   appliedAliases,
-  createRuleSets,
   isDefaultSubjectType,
   quantityNotes,
   type RuleSets,
-  registerRuleSetRoutes,
 } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
-import {
-  Backtests,
-  registerBacktestRoutes,
-  registerTestRoutes,
-  unpricedFinder,
-} from '../modules/trial/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
@@ -47,6 +39,8 @@ import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import { type PostgresSegmentQueue, probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
 import { startCheckout, usableProvider } from './checkout.js';
+import { registerRules } from './rules.js';
+import type { RulesThreads } from './rules-threads.js';
 import { openQueue } from './segment-queue.js';
 import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
@@ -152,7 +146,7 @@ function registerModules(
   const { config, stores, log, metrics } = parts;
   const { postgres, clickhouse } = stores;
   const clock = systemClock;
-  const ruleSets = createRuleSets({ postgres, clock });
+  const { ruleSets, threads, stop: stopRules } = registerRules(app, parts, history);
   const ingest = new IngestService({
     queue,
     publications: ruleSets.publications,
@@ -160,11 +154,8 @@ function registerModules(
     admission,
     backlogEventsMax: config.ingestBacklogEventsMax,
   });
-  const backtests = new Backtests({ postgres, clickhouse, ruleSets, history, clock, log });
   measureBacklog(metrics, ingest);
-  measureBacktests(metrics, backtests);
   registerTenancyRoutes(app, { service: tenancy });
-  registerRuleSetRoutes(app, ruleSets);
   registerLedgerRoutes(app, createLedger({ postgres, clock }));
   const names = knownNames(clickhouse, history);
   registerLimitRoutes(app, { postgres, metrics, admission, names });
@@ -178,14 +169,19 @@ function registerModules(
     paymentProvider: usableProvider(config),
   });
   registerIngestRoutes(app, { service: ingest });
-  registerUsageRoutes(app, { ...explainedBy(ruleSets), clickhouse, history, postgres, queue, clock });
+  registerUsageRoutes(app, {
+    ...explainedBy(ruleSets, threads),
+    clickhouse,
+    history,
+    postgres,
+    queue,
+    clock,
+  });
   registerExportRoutes(app, { clickhouse, history, metrics });
   registerAnalysisRoutes(app, { clickhouse, history, clock, names });
   const boards = createBoards({ postgres, clock, names });
   registerBoardRoutes(app, boards);
   const stopStreams = startStreams(app, stores, { ...parts, history, charts: boards.charts });
-  registerTestRoutes(app, { ruleSets, clock });
-  registerBacktestRoutes(app, { backtests });
   registerWebhookRoutes(
     app,
     createWebhooks({
@@ -198,16 +194,16 @@ function registerModules(
   registerVerifyRoutes(app, { postgres, clickhouse, log });
   const stopCheckout = startCheckout(app, { config, postgres, log, metrics, entitlements, tenancy });
   return async () => {
-    await Promise.all([ingest.close(), backtests.close(), stopCheckout(), stopStreams()]);
+    await Promise.all([ingest.close(), stopRules(), stopCheckout(), stopStreams()]);
   };
 }
 
 /** What the usage module asks about the rules of an event. */
-function explainedBy(ruleSets: RuleSets) {
+function explainedBy(ruleSets: RuleSets, { findUnpriced }: RulesThreads) {
   return {
     findAliases: appliedAliases,
     findNotes: quantityNotes,
-    findUnpriced: unpricedFinder(ruleSets),
+    findUnpriced,
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,
   };
@@ -266,14 +262,5 @@ function measureBacklog(metrics: Metrics, ingest: IngestService): void {
       if (oldestReceivedAtMs === undefined) return 0;
       return Math.max(0, systemClock.nowMs() - oldestReceivedAtMs) / MS_PER_SECOND;
     },
-  );
-}
-
-function measureBacktests(metrics: Metrics, backtests: Backtests): void {
-  addReadGauge(
-    metrics,
-    'tollgate_backtests_running',
-    'Backtests that this process runs.',
-    () => backtests.runningCount,
   );
 }

@@ -8,7 +8,9 @@ import type { Logger } from '../platform/log/index.js';
  * Nice value of everything that rates: when the processors are busy, accepting goes first. What is accepted is safe and can
  * wait; a client that is not answered cannot.
  */
-const RATING_NICENESS = 10;
+export const RATING_NICENESS = 10;
+/** Backtests are in no hurry: rating goes first. */
+export const BACKTEST_NICENESS = 15;
 const GROUP_ATTEMPTS = 10;
 const GROUP_RETRY_MS = 110;
 /** To the kernel, 0 names the calling thread. */
@@ -18,8 +20,8 @@ const THIS_THREAD = 0;
  * Lets other threads go before the calling one. Only Linux gives each thread a priority of its own; elsewhere this would slow
  * the whole process and so does nothing.
  */
-export function yieldThisThread(log: Logger): void {
-  if (process.platform === 'linux') lower(THIS_THREAD, log);
+export function yieldThisThread(log: Logger, niceness = RATING_NICENESS): void {
+  if (process.platform === 'linux') lower(THIS_THREAD, niceness, log);
 }
 
 /** The same for the server processes behind a pool: possible where they run on this machine, under an account we may govern. */
@@ -27,7 +29,7 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
     if (processID === undefined) return;
-    lower(processID, log);
+    lower(processID, RATING_NICENESS, log);
     if (process.platform === 'linux') lowerSession(processID).catch((error) => tellNotLowered(error, log));
   });
 }
@@ -48,14 +50,14 @@ async function lowerSession(id: number): Promise<void> {
   }
 }
 
-function lower(id: number, log: Logger): void {
+function lower(id: number, niceness: number, log: Logger): void {
   try {
-    setPriority(id, RATING_NICENESS);
+    setPriority(id, niceness);
   } catch (error) {
     tellNotLowered(error, log);
   }
 }
 
 function tellNotLowered(err: unknown, log: Logger): void {
-  log.debug({ err }, 'the priority of rating could not be lowered');
+  log.debug({ err }, 'the priority of background work could not be lowered');
 }

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pieces } from '../kernel/pieces.js';
 
 /** A thread that serves many works on one of them no longer than this, and a piece, without letting the others pass. */
 const TURN_MS_MAX = 4;
@@ -30,15 +29,5 @@ export class Turns {
   async pause(): Promise<void> {
     await this.rest(this.nowMs() - this.#startedMs);
     this.#startedMs = this.nowMs();
-  }
-}
-
-/** Does all pieces, and gives the thread back after each turn. */
-export async function inTurns<Result>(pieces: Pieces<Result>, nowMs?: () => number): Promise<Result> {
-  const turns = new Turns(nowMs);
-  for (;;) {
-    const { done, value } = pieces.next();
-    if (done) return value;
-    if (turns.isOver) await turns.pause();
   }
 }

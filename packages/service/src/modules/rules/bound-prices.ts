@@ -1,15 +1,14 @@
 import type { PricingConfig } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import type { Postgres } from '../../platform/postgres/index.js';
-import { inTurns } from '../../platform/turns.js';
 import { type CatalogBounds, type LoadedRules, RuleCatalog, type RuleSetRef } from './catalog.js';
 import { readPricingConfigs, readPublishedRules, readRevisions } from './catalog-store.js';
 import {
   type CompiledPricing,
+  compilePricing,
   EMPTY_PRICE_BOOK,
   type PriceBook,
   priceBookOf,
-  pricingPieces,
 } from './pricing/index.js';
 import { refuseToCompile, type VersionConfig } from './rule-version.js';
 
@@ -74,11 +73,11 @@ export class BoundPrices {
     return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_PRICES_IN_FORCE };
   }
 
-  async #compiled(versions: readonly VersionConfig<PricingConfig>[]): Promise<LoadedRules<PricesInForce>> {
+  #compiled(versions: readonly VersionConfig<PricingConfig>[]): LoadedRules<PricesInForce> {
     const pricings: CompiledPricing[] = [];
     let bytes = INTERVAL_BYTES;
     for (const version of versions) {
-      const result = await inTurns(pricingPieces(version.config, version, this.#codeMemory));
+      const result = compilePricing(version.config, version, this.#codeMemory);
       if (!result.ok) refuseToCompile(version, result.issues);
       pricings.push(result.pricing);
       bytes += version.bytes;

@@ -4,7 +4,7 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { BoundPrices } from './bound-prices.js';
 import { RuleCatalog } from './catalog.js';
 import { readConfigs, readPublications, readPublishedRules, readRevisions } from './catalog-store.js';
-import { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
+import { type CheckConfig, checkConfigHere, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 import { RuleSetPublications } from './publications.js';
 import { type RuleVersion, ruleVersionOf } from './rule-version.js';
 import { type ExtractorRuleSetService, type PricingRuleSetService, RuleSetService } from './service.js';
@@ -17,14 +17,13 @@ export { EventSteps } from './expression/index.js';
 export {
   type CompiledExtractor,
   compileExtractor,
-  extractorPieces,
   type Issue,
   quantityNotes,
   RatingFailure,
   type RuleOrigin,
   UNSAVED,
 } from './extract/index.js';
-export { EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
+export { type CheckConfig, EXTRACTOR_KIND, PRICING_KIND } from './kinds.js';
 export { isDefaultSubjectType } from './known-names-store.js';
 export {
   type ConvertedModel,
@@ -39,7 +38,6 @@ export {
   compilePricing,
   nearestRules,
   priceBookOf,
-  pricingPieces,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';
@@ -62,18 +60,19 @@ export interface RuleSets {
   readonly boundPrices: BoundPrices;
 }
 
-export function createRuleSets({
-  postgres,
-  clock,
-}: {
+export interface RuleSetsDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
-}): RuleSets {
+  /** Default: on the calling thread. */
+  readonly checkConfig?: CheckConfig;
+}
+
+export function createRuleSets({ postgres, clock, checkConfig = checkConfigHere }: RuleSetsDeps): RuleSets {
   const publications = new RuleSetPublications(
     (owner, ids) => readPublications(postgres.db, owner, ids),
     clock,
   );
-  const deps = { postgres, clock, publications };
+  const deps = { postgres, clock, publications, checkConfig };
   return {
     publications,
     extractors: new RuleSetService(EXTRACTOR_KIND, deps),

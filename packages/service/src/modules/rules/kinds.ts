@@ -10,11 +10,10 @@ import {
 import { parseDecimal, toText } from '../../kernel/decimal.js';
 import { ApiError } from '../../platform/http/index.js';
 import type { Db } from '../../platform/postgres/index.js';
-import { inTurns } from '../../platform/turns.js';
-import { extractorPieces, type Issue } from './extract/index.js';
-import { pricingPieces } from './pricing/index.js';
+import { compileExtractor, type Issue } from './extract/index.js';
+import { compilePricing } from './pricing/index.js';
 import { pricingWarnings } from './pricing-warnings.js';
-import type { StoredVersion } from './store.js';
+import type { RuleSetOwner, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
 /** What a version of either kind may be sent with, besides its config. */
@@ -36,20 +35,34 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
    *
    * @throws ApiError `invalid_request` with every place that does not compile.
    */
-  checkedConfig(input: Input): Promise<Config>;
+  checkedConfig(input: Input): Config;
   /** What is doubtful about a version that was saved or published; only where its answers carry warnings. */
   warningsAbout?(db: Db, version: StoredVersion<Config>): Promise<Warning[]>;
   /** The config as it is shown and compared: what was not configured is empty. */
   shownConfig(config: Config): Required<Config>;
 }
 
+/**
+ * Calls `checkedConfig` of the kind for a project, on whichever thread: five hundred long expressions take a second to compile.
+ *
+ * @throws ApiError as `checkedConfig` does
+ */
+export type CheckConfig = <Input extends VersionInput, Config extends object>(
+  project: RuleSetOwner,
+  kind: RuleSetKind<Input, Config>,
+  input: Input,
+) => Promise<Config>;
+
+/** On the calling thread. */
+export const checkConfigHere: CheckConfig = async (_project, kind, input) => kind.checkedConfig(input);
+
 export const EXTRACTOR_KIND: RuleSetKind<ExtractorRuleSetInput, ExtractorConfig> = {
   name: 'extractor',
   idPrefix: 'ers',
   resourceType: 'extractor_rule_set',
-  checkedConfig: async (input) => {
+  checkedConfig: (input) => {
     const config = expandTemplate(input);
-    const compiled = await inTurns(extractorPieces(config));
+    const compiled = compileExtractor(config);
     if (!compiled.ok) refuse(compiled.issues);
     const { charge_item_extractors: extractors } = config;
     return extractors === undefined
@@ -69,8 +82,8 @@ export const PRICING_KIND: RuleSetKind<PricingRuleSetInput, PricingConfig> = {
   name: 'pricing',
   idPrefix: 'prs',
   resourceType: 'pricing_rule_set',
-  checkedConfig: async ({ currency = PRICING_CURRENCY_DEFAULT, rules = [], aliases = [] }) => {
-    const compiled = await inTurns(pricingPieces({ currency, rules, aliases }));
+  checkedConfig: ({ currency = PRICING_CURRENCY_DEFAULT, rules = [], aliases = [] }) => {
+    const compiled = compilePricing({ currency, rules, aliases });
     if (!compiled.ok) refuse(compiled.issues);
     // Sorted after the check: its findings name the places that were sent. The sort is stable.
     const sorted = rules.map(withPlainUnit).toSorted((a, b) => priorityOf(a) - priorityOf(b));

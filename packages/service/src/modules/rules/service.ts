@@ -11,7 +11,7 @@ import { newId } from '../../kernel/id.js';
 import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
-import type { RuleSetKind, VersionInput } from './kinds.js';
+import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
 import type { RuleSetPublications } from './publications.js';
 import * as store from './store.js';
 import { type VersionChanges, versionChanges } from './version-changes.js';
@@ -20,6 +20,7 @@ export interface RuleSetServiceDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly publications: Pick<RuleSetPublications, 'forget'>;
+  readonly checkConfig: CheckConfig;
 }
 
 /** A version, and what differs from the one before it. */
@@ -42,7 +43,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    *   `rule_set_archived` about the extractor rule set that it is to be bound to.
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
-    const config = await this.kind.checkedConfig(input);
+    const config = await this.deps.checkConfig(context.project, this.kind, input);
     const ruleSetId = newId(this.kind.idPrefix, this.deps.clock);
     const extractorRuleSetId = input.extractor_rule_set_id ?? null;
     return this.change(context, ruleSetId, 'create', async (tx, scope, now) => {
@@ -63,7 +64,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     ruleSetId: string,
     input: Input,
   ): Promise<store.StoredVersion<Config>> {
-    const config = await this.kind.checkedConfig(input);
+    const config = await this.deps.checkConfig(context.project, this.kind, input);
     return this.change(context, ruleSetId, 'update', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
       if ((input.extractor_rule_set_id ?? null) !== newest.extractor_rule_set_id) {

@@ -1,7 +1,7 @@
 import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
-import type { Page, ProjectRef } from '../../platform/http/index.js';
+import { ApiError, type Page, type ProjectRef } from '../../platform/http/index.js';
 import { type Db, isUnavailable } from '../../platform/postgres/index.js';
 
 /** Whose backtests: no query goes without it. */
@@ -34,9 +34,10 @@ const LISTED = sql`id, status, failure_code, failure_message, events_done, event
 const ownedBy = ({ tenantId, projectId }: BacktestOwner) =>
   sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
 
-/** Whether one of the two stores is away: the same work may succeed later. */
+/** Whether one of the two stores is away, as this thread or another has found: the same work may succeed later. */
 export function isStoreAway(error: unknown): boolean {
-  return isUnavailable(error) || isClickHouseUnavailable(error);
+  const isFoundElsewhere = error instanceof ApiError && error.code === 'store_unavailable';
+  return isFoundElsewhere || isUnavailable(error) || isClickHouseUnavailable(error);
 }
 
 /** @throws a unique violation while another backtest of the project is running */

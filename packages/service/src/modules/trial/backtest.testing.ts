@@ -75,7 +75,7 @@ class Gate {
 export async function openBacktestFixture(): Promise<BacktestFixture> {
   const gate = new Gate();
   const store = await createTestClickHouse();
-  const bounds = { atOnceEventsMax: AT_ONCE_EVENTS_MAX, runningMax: 1, pageEventsMax: 5 };
+  const bounds = { atOnceEventsMax: AT_ONCE_EVENTS_MAX, perTenantMax: 1, pageEventsMax: 5 };
   const trial = await createTestTrial(gate.before(store.clickhouse), bounds);
   const extractorId = await trial.makeRuleSet('extractor', EXTRACTOR);
   const jobExtractorId = await trial.makeRuleSet('extractor', EXTRACTOR);

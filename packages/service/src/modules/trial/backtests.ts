@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   BACKTEST_AT_ONCE_BYTES_MAX,
   BACKTEST_AT_ONCE_EVENTS_MAX,
@@ -15,14 +16,15 @@ import type { Logger } from '../../platform/log/index.js';
 import { isUniqueViolation, type Postgres } from '../../platform/postgres/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
+import { type PlaceBounds, Places } from './backtest-places.js';
+import type { BacktestRating, BacktestWork } from './backtest-rating.js';
 import * as store from './backtest-store.js';
-import { type Replay, type ReplayBounds, replay } from './replay.js';
-import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
+import type { OnProgress } from './replay.js';
 
 export interface BacktestDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
-  readonly ruleSets: RuleSetsForTrial;
+  readonly rating: BacktestRating;
   readonly history: UsageHistory;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'error' | 'warn'>;
@@ -30,20 +32,25 @@ export interface BacktestDeps {
   readonly bounds?: Partial<BacktestBounds>;
 }
 
-export interface BacktestBounds extends ReplayBounds {
-  /** At once in this process: each takes a share of the thread that answers requests. */
-  readonly runningMax: number;
+export interface BacktestBounds extends PlaceBounds {
+  readonly eventsMax: number;
   readonly atOnceEventsMax: number;
+  /** An answer waits for the end of a small one for at most so long. */
+  readonly atOnceMsMax: number;
 }
 
-const RUNNING_MAX = 2;
+const DEFAULT_BOUNDS: BacktestBounds = {
+  perTenantMax: 4,
+  totalMax: 100,
+  eventsMax: BACKTEST_EVENTS_MAX,
+  atOnceEventsMax: BACKTEST_AT_ONCE_EVENTS_MAX,
+  atOnceMsMax: 10_000,
+};
 /** How often a run says that it is alive, and looks whether it was cancelled. */
 const ALIVE_INTERVAL_MS = 1_000;
 /** Several times what the longest query takes: a node that says nothing for so long runs nothing. */
 const SILENT_MS_MAX = 60_000;
 const SECONDS_PER_DAY = 86_400;
-const BUSY_RETRY_S = 5;
-
 const INTERRUPTED = {
   code: 'interrupted',
   message: 'The node that ran the backtest has ended. Ask again.',
@@ -65,11 +72,14 @@ interface Run {
 /** Backtests of one process: each is run by the node that was asked, and shown by all. */
 export class Backtests {
   readonly #runs = new Map<string, Run>();
-  /** Runs, and those that are about to begin. */
-  #taken = 0;
+  readonly #places: Places;
+  readonly #bounds: BacktestBounds;
   #isClosing = false;
 
-  constructor(private readonly deps: BacktestDeps) {}
+  constructor(private readonly deps: BacktestDeps) {
+    this.#bounds = { ...DEFAULT_BOUNDS, ...deps.bounds };
+    this.#places = new Places(this.#bounds);
+  }
 
   /** For metrics. */
   get runningCount(): number {
@@ -77,13 +87,12 @@ export class Backtests {
   }
 
   /**
-   * Begins a backtest, and waits for its end if it is small.
+   * Begins a backtest, and waits a while for its end if it is small.
    *
-   * @throws ApiError as `trialRules` does; `backtest_running` while the project has one; `server_busy`
+   * @throws ApiError as `BacktestRating.check` does; `backtest_running` while the project has one; `server_busy`
    */
   async start(project: ProjectRef, request: BacktestRequest): Promise<Backtest> {
-    const rules = await trialRules(this.deps.ruleSets, project, request);
-    if (request.extractor !== undefined) await this.#checkWhose(project, request);
+    await this.deps.rating.check(project, request);
     const { from, to } = resolveTimeRange(request.time_range, unixSeconds(this.deps.clock));
     const selection: ReplaySelection = {
       extractorRuleSetId: request.extractor_rule_set_id,
@@ -92,8 +101,10 @@ export class Backtests {
       share: request.sample ?? 1,
     };
     const scope = await this.deps.history.scopeOf(project);
-    const run = await this.#begin(project, request, { scope, selection, rules: rules.rating });
-    if (run.isSmall) await run.ended;
+    const run = await this.#begin({ project, request, scope, selection });
+    if (run.isSmall) {
+      await Promise.race([run.ended, delay(this.#bounds.atOnceMsMax, undefined, { ref: false })]);
+    }
     return this.read(project, run.id);
   }
 
@@ -133,23 +144,10 @@ export class Backtests {
     await Promise.all(runs.map(({ ended }) => ended));
   }
 
-  /** The events are those of a rule set of this project, also when other rules are tried on them. */
-  #checkWhose(project: ProjectRef, { extractor_rule_set_id: id }: BacktestRequest): Promise<unknown> {
-    const field = 'extractor_rule_set_id';
-    return saved(this.deps.ruleSets.extractors, project, id, undefined, field, field);
-  }
-
-  async #begin(
-    owner: ProjectRef,
-    request: BacktestRequest,
-    work: Replay,
-  ): Promise<Run & { readonly isSmall: boolean }> {
+  async #begin(work: BacktestWork): Promise<Run & { readonly isSmall: boolean }> {
     if (this.#isClosing) throw new ApiError('shutting_down');
-    if (this.#taken >= (this.deps.bounds?.runningMax ?? RUNNING_MAX)) {
-      const message = 'Too many backtests run on this node. Try again later.';
-      throw new ApiError('server_busy', { message, retryAfterS: BUSY_RETRY_S });
-    }
-    this.#taken += 1;
+    const { project: owner, request } = work;
+    const release = this.#places.take(owner.tenantId);
     try {
       const { eventsTotal, isSmall } = await this.#measure(work);
       const id = newId('bt', this.deps.clock);
@@ -157,23 +155,23 @@ export class Backtests {
       const abort = new AbortController();
       const ended = this.#run({ owner, id, abort }, work, eventsTotal).finally(() => {
         this.#runs.delete(id);
-        this.#taken -= 1;
+        release();
       });
       const run = { owner, id, abort, ended };
       this.#runs.set(id, run);
       if (this.#isClosing) abort.abort(CLOSING);
       return { ...run, isSmall };
     } catch (error) {
-      this.#taken -= 1;
+      release();
       throw error;
     }
   }
 
-  async #measure({ scope, selection }: Replay): Promise<{ eventsTotal: number; isSmall: boolean }> {
-    const { clickhouse, bounds } = this.deps;
-    const eventsMax = bounds?.eventsMax ?? BACKTEST_EVENTS_MAX;
+  async #measure({ scope, selection }: BacktestWork): Promise<{ eventsTotal: number; isSmall: boolean }> {
+    const { clickhouse } = this.deps;
+    const { eventsMax, atOnceEventsMax } = this.#bounds;
     const eventsTotal = await countInputs(clickhouse, scope, selection, eventsMax);
-    const isFew = eventsTotal <= (bounds?.atOnceEventsMax ?? BACKTEST_AT_ONCE_EVENTS_MAX);
+    const isFew = eventsTotal <= atOnceEventsMax;
     const isSmall = isFew && (await inputBytes(clickhouse, scope, selection)) <= BACKTEST_AT_ONCE_BYTES_MAX;
     return { eventsTotal, isSmall };
   }
@@ -196,11 +194,15 @@ export class Backtests {
   }
 
   /** Runs to the end, whatever that is, and writes it down. */
-  async #run({ owner, id, abort }: Omit<Run, 'ended'>, work: Replay, eventsTotal: number): Promise<void> {
+  async #run(
+    { owner, id, abort }: Omit<Run, 'ended'>,
+    work: BacktestWork,
+    eventsTotal: number,
+  ): Promise<void> {
     let end: store.BacktestEnd;
     try {
-      const onTurn = this.#aliveTeller(owner, id, abort);
-      const result = await replay(this.deps, work, abort.signal, onTurn);
+      const onProgress = this.#aliveTeller(owner, id, abort);
+      const result = await this.deps.rating.rate(work, abort.signal, onProgress);
       const isCut = result.cut_by.some((bound) => bound !== 'totals');
       end = {
         status: 'succeeded',
@@ -220,11 +222,7 @@ export class Backtests {
   }
 
   /** Tells of life and progress once in a while; breaks the run off when it is no longer meant to run. */
-  #aliveTeller(
-    owner: store.BacktestOwner,
-    id: string,
-    abort: AbortController,
-  ): (eventsDone: number) => Promise<void> {
+  #aliveTeller(owner: store.BacktestOwner, id: string, abort: AbortController): OnProgress {
     const { postgres, clock } = this.deps;
     let toldMs = clock.nowMs();
     return async (eventsDone) => {

@@ -1,4 +1,10 @@
+export {
+  type BacktestRating,
+  type BacktestWork,
+  createBacktestRating,
+} from './backtest-rating.js';
 export { registerBacktestRoutes } from './backtest-routes.js';
 export { type BacktestDeps, Backtests } from './backtests.js';
 export { unpricedFinder } from './stored-unpriced.js';
 export { registerTestRoutes } from './test-routes.js';
+export { testRules } from './test-rules.js';

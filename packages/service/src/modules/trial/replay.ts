@@ -2,7 +2,6 @@ import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '
 import type { Clock } from '../../kernel/clock.js';
 import { parseJson } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { Turns } from '../../platform/turns.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
 import { Comparison } from './comparison.js';
@@ -23,11 +22,16 @@ export interface ReplayBounds {
   readonly pageBytesMax: number;
 }
 
+export type OnProgress = (eventsDone: number) => Promise<void>;
+
 export interface ReplayDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly clock: Clock;
   readonly bounds?: Partial<ReplayBounds>;
 }
+
+/** How often progress is told in the middle of a page. */
+const PROGRESS_INTERVAL_MS = 250;
 
 const DEFAULT_BOUNDS: ReplayBounds = {
   eventsMax: BACKTEST_EVENTS_MAX,
@@ -46,24 +50,24 @@ const DEFECT: Outcome = {
 /**
  * Rates stored events anew and compares with what they came to when they were processed. Reads, and writes nothing.
  *
- * @param onTurn told the events done so far whenever other work may pass; waited for
+ * @param onProgress called with the number of events done, several times a second and after each page; waited for
  * @throws the signal's reason once that is aborted
  */
 export async function replay(
   { clickhouse, clock, bounds }: ReplayDeps,
   { scope, selection, rules }: Replay,
   signal: AbortSignal,
-  onTurn: (eventsDone: number) => Promise<void>,
+  onProgress: OnProgress,
 ): Promise<BacktestResult> {
   const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
   const endMs = clock.nowMs() + secondsMax * 1_000;
   const comparison = new Comparison();
-  const turns = new Turns();
-  const pause = async () => {
+  let toldMs = performance.now();
+  const tellProgress = async () => {
     signal.throwIfAborted();
-    await onTurn(comparison.eventCount);
+    await onProgress(comparison.eventCount);
     signal.throwIfAborted();
-    await turns.pause();
+    toldMs = performance.now();
   };
   let cutBy: 'events' | 'time' | undefined;
   let after: string | undefined;
@@ -83,9 +87,9 @@ export async function replay(
       const { book } = prices instanceof Promise ? await prices : prices;
       const after = rateStored(event, { extractor: rules.extractor, prices: book });
       comparison.add({ id, occurredAt, before: storedOutcome(event), after });
-      if (turns.isOver) await pause();
+      if (performance.now() - toldMs >= PROGRESS_INTERVAL_MS) await tellProgress();
     }
-    await pause();
+    await tellProgress();
   }
   const { cut_by: cutInside, ...found } = comparison.result();
   const { from, to } = selection;

@@ -24,17 +24,16 @@ export function unpricedFinder({ boundPrices }: Pick<RuleSetsForTrial, 'boundPri
     const prices = await boundPrices
       .of(project.projectId, event.extractor_rule_set_id)
       .then((ofRuleSet) => ofRuleSet.at(event.occurred_at));
-    const items =
-      event.failure === null ? event.charge_items : await ratedAgain(stored, extractor, prices.book);
+    const items = event.failure === null ? event.charge_items : ratedAgain(stored, extractor, prices.book);
     const dimensionTypes = extractor.dimensions ?? [];
     return unpricedItems(items, { event, dimensionTypes, configs: prices.configs });
   };
 }
 
-async function ratedAgain(stored: StoredInput, config: ExtractorConfig, prices: RatingRules['prices']) {
+function ratedAgain(stored: StoredInput, config: ExtractorConfig, prices: RatingRules['prices']) {
   const { extractor_rule_set_id: ruleSetId, extractor_version: version } = stored;
   const origin = { ruleSetId, version };
-  const extractor = await compiledExtractor({ origin, config }, new BoundedMemory(CODE_BYTES_MAX));
+  const extractor = compiledExtractor({ origin, config }, new BoundedMemory(CODE_BYTES_MAX));
   const rules = { extractor, prices };
   const input = ratingInputOf(fieldsOf(stored));
   return itemsWithoutPrices(rules, input, rateEvent(rules, input));

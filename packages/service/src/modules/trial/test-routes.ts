@@ -1,10 +1,14 @@
 import { closed, RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import { Type } from 'typebox';
-import type { App } from '../../platform/http/index.js';
-import { type TestRulesDeps, testRules } from './test-rules.js';
+import type { App, ProjectRef } from '../../platform/http/index.js';
+
+export interface TestRouteDeps {
+  /** `testRules`, on whichever thread. */
+  readonly testRules: (project: ProjectRef, rawBody: Buffer) => Promise<RulesTestResult>;
+}
 
 /** Rules on one event. */
-export function registerTestRoutes(app: App, deps: TestRulesDeps): void {
+export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/rules/test',
@@ -24,7 +28,7 @@ export function registerTestRoutes(app: App, deps: TestRulesDeps): void {
     },
     handler: (request) => {
       if (request.rawBody === undefined) throw new Error('a validated body without its bytes');
-      return testRules(deps, request.project, request.body, request.rawBody);
+      return testRules(request.project, request.rawBody);
     },
   });
 }

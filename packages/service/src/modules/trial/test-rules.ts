@@ -15,17 +15,17 @@ export interface TestRulesDeps {
 }
 
 /**
- * What the named rules make of one event, by the code that production runs. Stores nothing.
+ * Returns what the named rules make of one event, by the code that production runs. Stores nothing.
  *
- * @param body whose shape the schema has established; parsed from `rawBody`
+ * @param rawBody a `RulesTestRequest` as it was sent, whose shape the schema has established
  * @throws ApiError as `trialRules` and `checkTrialEvent` do
  */
 export async function testRules(
   { ruleSets, clock }: TestRulesDeps,
   project: ProjectRef,
-  body: RulesTestRequest,
   rawBody: Buffer,
 ): Promise<RulesTestResult> {
+  const body = JSON.parse(rawBody.toString()) as RulesTestRequest;
   if (body.extractor !== undefined && body.extractor_rule_set_id !== undefined) {
     throw invalidRequest('extractor', 'must not be given together with extractor_rule_set_id');
   }

@@ -9,17 +9,16 @@ import type {
 } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
-import { inTurns } from '../../platform/turns.js';
 import {
   type BoundPrices,
   type CompiledExtractor,
+  compileExtractor,
+  compilePricing,
   EXTRACTOR_KIND,
-  extractorPieces,
   NO_PRICES,
   PRICING_KIND,
   type PricesOverTime,
   priceBookOf,
-  pricingPieces,
   type RuleOrigin,
   refuseToCompile,
   UNSAVED,
@@ -80,15 +79,13 @@ export async function trialRules(
   naming: Naming,
 ): Promise<TrialRules> {
   checkNaming(naming);
-  const sent = await checkSent(naming);
+  const sent = checkSent(naming);
   const extractor = sent.extractor ?? (await savedExtractor(ruleSets, project, naming));
   const pricing = sent.pricing ?? (await savedPricing(ruleSets, project, naming));
   const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
   const prices =
-    pricing === undefined
-      ? await boundPrices(ruleSets, project, naming)
-      : await pricesOf(pricing, codeMemory);
-  return { rating: { extractor: await compiledExtractor(extractor, codeMemory), prices }, extractor };
+    pricing === undefined ? await boundPrices(ruleSets, project, naming) : pricesOf(pricing, codeMemory);
+  return { rating: { extractor: compiledExtractor(extractor, codeMemory), prices }, extractor };
 }
 
 function checkNaming({ extractor, version, ...naming }: Naming): void {
@@ -113,13 +110,13 @@ interface SentRules {
 }
 
 /** The rules of the body itself; what is wrong with either is told at once. */
-async function checkSent(naming: Naming): Promise<SentRules> {
+function checkSent(naming: Naming): SentRules {
   const details: ErrorDetail[] = [];
-  const extractor = await attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
+  const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
     EXTRACTOR_KIND.checkedConfig(input),
   );
   // What a pricing rule set is bound to is no part of its config.
-  const pricing = await attempt(
+  const pricing = attempt(
     'pricing',
     naming.pricing,
     details,
@@ -140,15 +137,15 @@ async function checkSent(naming: Naming): Promise<SentRules> {
 }
 
 /** The checked config of an input, or what is wrong with it, added to `details`. */
-async function attempt<Input, Config>(
+function attempt<Input, Config>(
   field: string,
   input: Input | undefined,
   details: ErrorDetail[],
-  check: (input: Input) => Promise<Config>,
-): Promise<Config | undefined> {
+  check: (input: Input) => Config,
+): Config | undefined {
   if (input === undefined) return undefined;
   try {
-    return await check(input);
+    return check(input);
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error;
     for (const { path, message } of error.details) details.push({ path: `${field}.${path}`, message });
@@ -204,20 +201,17 @@ export async function saved<Config>(
 }
 
 /** It was saved, or has just been checked: it compiles, and each expression when an event first needs it. */
-export async function compiledExtractor(
+export function compiledExtractor(
   { config, origin }: TrialConfig<ExtractorConfig>,
   codeMemory: BoundedMemory,
-): Promise<CompiledExtractor> {
-  const result = await inTurns(extractorPieces(config, origin, codeMemory));
+): CompiledExtractor {
+  const result = compileExtractor(config, origin, codeMemory);
   return result.ok ? result.extractor : refuseToCompile(origin, result.issues);
 }
 
 /** The same prices at any time. */
-async function pricesOf(
-  { config, origin }: TrialConfig<PricingConfig>,
-  codeMemory: BoundedMemory,
-): Promise<PricesOverTime> {
-  const result = await inTurns(pricingPieces(config, origin, codeMemory));
+function pricesOf({ config, origin }: TrialConfig<PricingConfig>, codeMemory: BoundedMemory): PricesOverTime {
+  const result = compilePricing(config, origin, codeMemory);
   if (!result.ok) refuseToCompile(origin, result.issues);
   const prices = { book: priceBookOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
   return { at: () => prices };

@@ -3,8 +3,11 @@ import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type Answer, createTestApi, type TestApi } from '../../testing/api.js';
 import { everythingKept } from '../../testing/history.js';
 import { createRuleSets, registerRuleSetRoutes } from '../rules/index.js';
+import { createBacktestRating } from './backtest-rating.js';
 import { type BacktestBounds, Backtests } from './backtests.js';
 import { registerBacktestRoutes, registerTestRoutes } from './index.js';
+import type { ReplayBounds } from './replay.js';
+import { testRules } from './test-rules.js';
 
 /** Tokens of a model, priced by the extractor at 2 USD. */
 export const EXTRACTOR = {
@@ -50,7 +53,7 @@ export interface TestTrial extends TestApi {
 
 export async function createTestTrial(
   clickhouse: Pick<ClickHouse, 'query'>,
-  bounds: Partial<BacktestBounds> = {},
+  bounds: Partial<BacktestBounds & ReplayBounds> = {},
 ): Promise<TestTrial> {
   let makeNode: (() => Backtests) | undefined;
   let backtests: Backtests | undefined;
@@ -61,14 +64,16 @@ export async function createTestTrial(
         postgres,
         clickhouse,
         history: everythingKept,
-        ruleSets,
+        rating: createBacktestRating({ ruleSets, clickhouse, clock, bounds }),
         clock,
         log: pino({ level: 'silent' }),
         bounds,
       });
     backtests = makeNode();
     registerRuleSetRoutes(app, ruleSets);
-    registerTestRoutes(app, { ruleSets, clock });
+    registerTestRoutes(app, {
+      testRules: (project, rawBody) => testRules({ ruleSets, clock }, project, rawBody),
+    });
     registerBacktestRoutes(app, { backtests });
   });
   if (backtests === undefined || makeNode === undefined) throw new Error('the routes were not registered');

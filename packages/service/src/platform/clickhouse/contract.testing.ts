@@ -6,6 +6,7 @@ import { holdsWithin } from '../wait.js';
 import { textRows } from './blocks.testing.js';
 import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
+import { parseRows } from './rows.js';
 
 /** What every ClickHouse must do, however it is reached. The database must be migrated. */
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
@@ -52,6 +53,16 @@ function describeQueries(open: () => ClickHouse): void {
     const numbers = Array.from({ length: 20 }, (_, n) => n);
     const rows = await Promise.all(numbers.map((n) => open().query('SELECT {n:UInt8} AS n', { n })));
     expect(rows.flat()).toEqual(numbers.map((n) => ({ n })));
+  });
+
+  test('rows can be had as text, and be made of it elsewhere', async () => {
+    const text = await open().queryText('SELECT {name:String} AS name, number FROM numbers(2)', {
+      name: 'Ünï',
+    });
+    expect(parseRows(text)).toEqual([
+      { name: 'Ünï', number: '0' },
+      { name: 'Ünï', number: '1' },
+    ]);
   });
 
   test('no rows are an empty list', async () => {

@@ -20,7 +20,7 @@ import {
   type QueryParams,
 } from './port.js';
 import { forgetLostParts } from './repair.js';
-import { ROWS_FORMAT, rowsOf } from './rows.js';
+import { parseRows, ROWS_FORMAT } from './rows.js';
 import { assignments, insertInto, insertSettings, literal, querySettings } from './sql.js';
 
 export interface EmbeddedClickHouseOptions {
@@ -117,7 +117,11 @@ class EmbeddedClickHouse implements ClickHouse {
     return new EmbeddedClickHouse(engine, folder, keeper, querying, inserting);
   }
 
-  async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
+  async query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]> {
+    return parseRows<Row>(await this.queryText(sql, params, options));
+  }
+
+  async queryText(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<string> {
     const { signal } = options;
     const mark = `query-${++this.queryCount}`;
     const turn = this.inLine('querying', () => {
@@ -140,7 +144,7 @@ class EmbeddedClickHouse implements ClickHouse {
       });
     });
     const result = await unlessAborted(turn, signal);
-    return rowsOf<Row>(await result.json());
+    return result.text();
   }
 
   /**

@@ -3,6 +3,7 @@ export { createTableCopy } from './copy.js';
 export { openEmbeddedClickHouse } from './embedded.js';
 export { isClickHouseUnavailable } from './errors.js';
 export { applyClickHouseMigrations } from './migrate.js';
-export { type BlockData, type ClickHouse, ClickHouseUnavailableError } from './port.js';
+export { type BlockData, type ClickHouse, ClickHouseUnavailableError, type QueryParams } from './port.js';
+export { parseRows } from './rows.js';
 export { connectClickHouse } from './server.js';
 export { identifier, literal } from './sql.js';

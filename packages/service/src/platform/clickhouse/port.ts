@@ -6,6 +6,9 @@ export interface ClickHouse {
    */
   query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]>;
 
+  /** The same as text, from which `parseRows` makes the rows: on another thread, say. */
+  queryText(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string>;
+
   /** Runs one statement that answers no rows. */
   command(sql: string, params?: QueryParams): Promise<void>;
 

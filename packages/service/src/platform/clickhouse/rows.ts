@@ -15,6 +15,11 @@ export type Answer = Pick<ResponseJSON, 'data' | 'rows'> & {
 };
 
 /** @throws Error for an answer that is not whole */
+export function parseRows<Row>(text: string): Row[] {
+  return rowsOf(JSON.parse(text) as Answer);
+}
+
+/** @throws Error for an answer that is not whole */
 export function rowsOf<Row>({ data, rows: count, exception }: Answer): Row[] {
   if (exception !== undefined) throw new Error(`ClickHouse broke an answer off: ${exception}`);
   const columns = Object.entries(data as unknown as Columns);

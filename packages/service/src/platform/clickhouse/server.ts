@@ -10,7 +10,7 @@ import {
   type QueryOptions,
   type QueryParams,
 } from './port.js';
-import { ROWS_FORMAT, rowsOf } from './rows.js';
+import { parseRows, ROWS_FORMAT } from './rows.js';
 import { insertInto, insertSettings, querySettings } from './sql.js';
 
 export interface ClickHouseServerOptions {
@@ -52,7 +52,11 @@ class ServerClickHouse implements ClickHouse {
     private readonly settings: ReturnType<typeof querySettings>,
   ) {}
 
-  async query<Row>(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<Row[]> {
+  async query<Row>(sql: string, params?: QueryParams, options?: QueryOptions): Promise<Row[]> {
+    return parseRows<Row>(await this.queryText(sql, params, options));
+  }
+
+  async queryText(sql: string, params: QueryParams = {}, options: QueryOptions = {}): Promise<string> {
     const result = await this.querying.query({
       query: sql,
       format: ROWS_FORMAT,
@@ -60,7 +64,7 @@ class ServerClickHouse implements ClickHouse {
       clickhouse_settings: this.settings,
       ...(options.signal === undefined ? {} : { abort_signal: options.signal }),
     });
-    return rowsOf<Row>(await result.json());
+    return result.text();
   }
 
   async command(sql: string, params: QueryParams = {}): Promise<void> {

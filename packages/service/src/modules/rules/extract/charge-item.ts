@@ -1,5 +1,4 @@
 import { type ChargeItemExtractor, RULE_SET_SUM_PATHS_MAX } from '@tollgate/contract';
-import type { Pieces } from '../../../kernel/pieces.js';
 import { checkCurrency, checkMetric } from './checks.js';
 import type { Issues } from './issues.js';
 import { compileItemPricing, type ItemPricing } from './item-pricing.js';
@@ -20,15 +19,14 @@ export interface CompiledChargeItem {
   readonly path: string;
 }
 
-export function* compileChargeItems(
+export function compileChargeItems(
   configs: readonly ChargeItemExtractor[],
   issues: Issues,
-): Pieces<CompiledChargeItem[]> {
+): CompiledChargeItem[] {
   const firstByName = new Map<string, string>();
   const chargeItems: CompiledChargeItem[] = [];
   let sumPaths = 0;
   for (const [index, config] of configs.entries()) {
-    yield;
     const path = `charge_item_extractors[${index}]`;
     const name = config.name ?? config.metric;
     const first = firstByName.get(name);

@@ -1,7 +1,6 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import type { JsonSelection } from '../../../kernel/json.js';
-import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';
@@ -45,22 +44,13 @@ export function compileExtractor(
   origin: RuleOrigin = UNSAVED,
   codeMemory?: BoundedMemory,
 ): ExtractorResult {
-  return atOnce(extractorPieces(config, origin, codeMemory));
-}
-
-/** The same, a charge item at a time. */
-export function* extractorPieces(
-  config: ExtractorConfig,
-  origin: RuleOrigin = UNSAVED,
-  codeMemory?: BoundedMemory,
-): Pieces<ExtractorResult> {
   const issues = new Issues(codeMemory);
   const readers = {
     readSubject: compileSubject(config.subject ?? {}, issues),
     dimensions: compileDimensions(config.dimensions ?? [], issues).toSorted((a, b) =>
       a.name < b.name ? -1 : 1,
     ),
-    chargeItems: yield* compileChargeItems(config.charge_item_extractors ?? [], issues),
+    chargeItems: compileChargeItems(config.charge_item_extractors ?? [], issues),
   };
   if (issues.found.length > 0) return { ok: false, issues: issues.found };
   const failsUnpriced = config.on_unpriced === 'fail';

@@ -3,7 +3,6 @@ export { checkCurrency, checkMetric } from './checks.js';
 export {
   type CompiledExtractor,
   compileExtractor,
-  extractorPieces,
   type RuleOrigin,
   UNSAVED,
 } from './compile-extractor.js';

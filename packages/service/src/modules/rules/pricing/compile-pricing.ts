@@ -5,7 +5,6 @@ import {
   type PricingRule,
 } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
-import { atOnce, type Pieces } from '../../../kernel/pieces.js';
 import {
   compileExpression,
   EventStepsError,
@@ -65,15 +64,6 @@ export function compilePricing(
   origin: RuleOrigin = UNSAVED,
   codeMemory?: BoundedMemory,
 ): PricingResult {
-  return atOnce(pricingPieces(config, origin, codeMemory));
-}
-
-/** The same, a rule at a time: five hundred long ones take a second. */
-export function* pricingPieces(
-  config: PricingConfig,
-  origin: RuleOrigin = UNSAVED,
-  codeMemory?: BoundedMemory,
-): Pieces<PricingResult> {
   const issues = new Issues(codeMemory);
   checkCurrency(config.currency, 'currency', issues);
   const { rules: configs = [], aliases = [] } = config;
@@ -82,7 +72,6 @@ export function* pricingPieces(
   const firstByName = new Map<string, string>();
   const rules: CompiledPricingRule[] = [];
   for (const [position, rule] of configs.entries()) {
-    yield;
     const path = `rules[${position}]`;
     checkName(rule, path, firstByName, issues);
     checkMetric(rule.metric, `${path}.metric`, issues);

@@ -3,7 +3,6 @@ export {
   type CompiledPricing,
   type CompiledPricingRule,
   compilePricing,
-  pricingPieces,
 } from './compile-pricing.js';
 export { nearestRules } from './nearest-rules.js';
 export { placedIn } from './placed-in.js';

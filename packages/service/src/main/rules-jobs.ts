@@ -1,0 +1,58 @@
+import type {
+  BacktestRequest,
+  BacktestResult,
+  ExtractorConfig,
+  RulesTestResult,
+  UnpricedItem,
+} from '@tollgate/contract';
+import type { BacktestWork } from '../modules/trial/index.js';
+import type { StoredInput } from '../modules/usage/index.js';
+import type { QueryParams } from '../platform/clickhouse/index.js';
+import type { ProjectRef } from '../platform/http/index.js';
+import type { LogLevel } from '../platform/log/index.js';
+import type { PostgresConfig } from '../platform/postgres/index.js';
+
+/** What a rules thread needs to begin. */
+export interface RulesThreadData {
+  readonly postgresConnection: PostgresConfig['connection'];
+  readonly logLevel: LogLevel;
+  readonly niceness: number;
+}
+
+/** What a rules thread does. */
+export interface RulesJobs {
+  /** The config of a rule set that is to be saved. */
+  readonly checkConfig: {
+    readonly input: { readonly kind: 'extractor' | 'pricing'; readonly input: object };
+    readonly result: object;
+  };
+  readonly testRules: {
+    readonly input: { readonly project: ProjectRef; readonly rawBody: Uint8Array };
+    readonly result: RulesTestResult;
+  };
+  readonly checkBacktest: {
+    readonly input: { readonly project: ProjectRef; readonly request: BacktestRequest };
+    readonly result: undefined;
+  };
+  /** Why charge items of a stored event have no price; of the version that read it. */
+  readonly findUnpriced: {
+    readonly input: {
+      readonly project: Pick<ProjectRef, 'projectId'>;
+      readonly stored: StoredInput;
+      readonly extractor: ExtractorConfig;
+    };
+    readonly result: readonly UnpricedItem[];
+  };
+  readonly rateBacktest: { readonly input: BacktestWork; readonly result: BacktestResult };
+}
+
+/** What a rules thread asks of the main thread, where ClickHouse is. */
+export interface RulesCalls {
+  readonly query: {
+    readonly input: { readonly sql: string; readonly params: QueryParams | undefined };
+    /** As `ClickHouse.queryText` returns it. */
+    readonly result: string;
+  };
+  /** How many events of a backtest are done. */
+  readonly progress: { readonly input: number; readonly result: undefined };
+}

@@ -1,0 +1,58 @@
+import { workerData } from 'node:worker_threads';
+import type { ExtractorRuleSetInput, PricingRuleSetInput } from '@tollgate/contract';
+import { systemClock } from '../kernel/clock.js';
+import { createRuleSets, EXTRACTOR_KIND, PRICING_KIND } from '../modules/rules/index.js';
+import { createBacktestRating, testRules, unpricedFinder } from '../modules/trial/index.js';
+import { type ClickHouse, parseRows } from '../platform/clickhouse/index.js';
+import { createLog } from '../platform/log/index.js';
+import { connectPostgres } from '../platform/postgres/index.js';
+import { type Call, serveJobs } from '../platform/threads/index.js';
+import { yieldThisThread } from './priority.js';
+import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
+
+/** Compiles and tries rules that somebody sent, so that this delays nobody's request. It only reads, and can be ended at any moment. */
+
+const data = workerData as RulesThreadData;
+const log = createLog({ level: data.logLevel });
+yieldThisThread(log, data.niceness);
+const postgres = connectPostgres({
+  connection: data.postgresConnection,
+  applicationName: 'tollgate rules',
+  // One job at a time, one query at a time.
+  poolMax: 1,
+  log,
+});
+const clock = systemClock;
+const ruleSets = createRuleSets({ postgres, clock });
+const findUnpriced = unpricedFinder(ruleSets);
+/** Nothing aborts here: a job that is no longer wanted is ended with its thread. */
+const { signal } = new AbortController();
+
+const backtestRating = (call: Call<RulesCalls>) =>
+  createBacktestRating({ ruleSets, clock, clickhouse: clickHouseBehind(call) });
+
+serveJobs<RulesJobs, RulesCalls>({
+  checkConfig: async ({ kind, input }) =>
+    kind === 'extractor'
+      ? EXTRACTOR_KIND.checkedConfig(input as ExtractorRuleSetInput)
+      : PRICING_KIND.checkedConfig(input as PricingRuleSetInput),
+  testRules: ({ project, rawBody }) => testRules({ ruleSets, clock }, project, asBuffer(rawBody)),
+  findUnpriced: ({ project, stored, extractor }) => findUnpriced(project, stored, extractor),
+  checkBacktest: ({ project, request }, call) =>
+    backtestRating(call)
+      .check(project, request)
+      .then(() => undefined),
+  rateBacktest: (work, call) =>
+    backtestRating(call).rate(work, signal, (eventsDone) => call('progress', eventsDone)),
+});
+
+function clickHouseBehind(call: Call<RulesCalls>): Pick<ClickHouse, 'query'> {
+  return {
+    query: async <Row>(sql: string, params?: Parameters<ClickHouse['query']>[1]) =>
+      parseRows<Row>(await call('query', { sql, params })),
+  };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,134 @@
+import { BACKTEST_SECONDS_MAX, type RulesTestResult } from '@tollgate/contract';
+import type { CheckConfig } from '../modules/rules/index.js';
+import type { BacktestRating } from '../modules/trial/index.js';
+import type { FindUnpriced } from '../modules/usage/index.js';
+import type { ClickHouse } from '../platform/clickhouse/index.js';
+import { ApiError, type ProjectRef } from '../platform/http/index.js';
+import type { LogLevel } from '../platform/log/index.js';
+import type { PostgresConfig } from '../platform/postgres/index.js';
+import { type CallHandlers, ThreadPool, type ThreadPoolOptions } from '../platform/threads/index.js';
+import { BACKTEST_NICENESS, RATING_NICENESS } from './priority.js';
+import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
+
+export interface RulesThreadsDeps {
+  readonly postgresConnection: PostgresConfig['connection'];
+  readonly clickhouse: Pick<ClickHouse, 'queryText'>;
+  readonly logLevel: LogLevel;
+  /** For tests. */
+  readonly program?: URL;
+  readonly jobSecondsMax?: number;
+}
+
+const PROGRAM = new URL('./rules-thread.js', import.meta.url);
+/** One for each of two tenants at once: a tenant has one job in hand, so one alone leaves a thread to the others. */
+const THREADS_MAX = 2;
+/** A megabyte of rules takes a second or two; a machine that is busy with accepting takes many times as long. */
+const JOB_SECONDS_MAX = 30;
+/** Beyond what a backtest takes by its own bound: for compiling, and its last page. */
+const BACKTEST_MARGIN_S = 60;
+const IDLE_MS_MAX = 60_000;
+/** To test a megabyte of rules takes 48 MB; prices in force may be fifty times as much text, little of it compiled at once. */
+const HEAP_MB_MAX = 384;
+const WAITING_PER_TENANT_MAX = 16;
+const WAITING_MAX = 500;
+const RETRY_AFTER_S = 5;
+/** A backtest that waits for its thread says so often that it is alive. */
+const WAITING_TELL_MS = 1_000;
+
+const NO_CALLS: CallHandlers<RulesCalls> = {
+  query: () => Promise.reject(new Error('only a backtest reads usage')),
+  progress: () => Promise.reject(new Error('only a backtest tells its progress')),
+};
+
+/** Where rules that somebody sent are compiled and tried: on threads of their own, which are there while they are needed. */
+export class RulesThreads {
+  /** For what an answer waits for. */
+  readonly #checks: ThreadPool<RulesJobs, RulesCalls>;
+  /** Backtests may take minutes. */
+  readonly #backtests: ThreadPool<RulesJobs, RulesCalls>;
+
+  constructor(private readonly deps: RulesThreadsDeps) {
+    const { jobSecondsMax = JOB_SECONDS_MAX } = deps;
+    this.#checks = new ThreadPool(poolOptions(deps, RATING_NICENESS, jobSecondsMax));
+    const seconds = BACKTEST_SECONDS_MAX + BACKTEST_MARGIN_S;
+    this.#backtests = new ThreadPool(poolOptions(deps, BACKTEST_NICENESS, seconds));
+  }
+
+  /** Jobs that wait. */
+  get waitingCount(): number {
+    return this.#checks.counts.waiting + this.#backtests.counts.waiting;
+  }
+
+  readonly checkConfig: CheckConfig = async ({ tenantId }, kind, input) => {
+    const asked = { kind: kind.name, input };
+    const config = await this.#checks.run(tenantId, 'checkConfig', asked, { calls: NO_CALLS });
+    return config as ReturnType<typeof kind.checkedConfig>;
+  };
+
+  readonly testRules = (project: ProjectRef, rawBody: Buffer): Promise<RulesTestResult> =>
+    this.#checks.run(project.tenantId, 'testRules', { project, rawBody }, { calls: NO_CALLS });
+
+  readonly findUnpriced: FindUnpriced = ({ tenantId, projectId }, stored, extractor) => {
+    const asked = { project: { projectId }, stored, extractor };
+    return this.#checks.run(tenantId, 'findUnpriced', asked, { calls: NO_CALLS });
+  };
+
+  readonly backtestRating: BacktestRating = {
+    check: (project, request) =>
+      this.#checks.run(project.tenantId, 'checkBacktest', { project, request }, { calls: NO_CALLS }),
+    rate: async (work, signal, onProgress) => {
+      // What is thrown here is thrown again by the next telling, or tells that the run is aborted.
+      const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_TELL_MS);
+      const calls: CallHandlers<RulesCalls> = {
+        query: ({ sql, params }) => this.deps.clickhouse.queryText(sql, params, { signal }),
+        progress: (eventsDone) => {
+          clearInterval(waiting);
+          return onProgress(eventsDone).then(() => undefined);
+        },
+      };
+      try {
+        return await this.#backtests.run(work.project.tenantId, 'rateBacktest', work, { calls, signal });
+      } finally {
+        clearInterval(waiting);
+      }
+    },
+  };
+
+  /** Ends what runs and waits. */
+  async close(): Promise<void> {
+    await Promise.all([this.#checks.close(), this.#backtests.close()]);
+  }
+}
+
+function poolOptions(
+  { postgresConnection, logLevel, program = PROGRAM }: RulesThreadsDeps,
+  niceness: number,
+  jobSecondsMax: number,
+): ThreadPoolOptions {
+  const workerData: RulesThreadData = { postgresConnection, logLevel, niceness };
+  return {
+    thread: { program, workerData, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } },
+    threadsMax: THREADS_MAX,
+    idleMsMax: IDLE_MS_MAX,
+    jobMsMax: jobSecondsMax * 1_000,
+    waitingPerOwnerMax: WAITING_PER_TENANT_MAX,
+    waitingMax: WAITING_MAX,
+    errors: {
+      busy: () => {
+        const message = `Too many rules wait to be checked: at most ${WAITING_PER_TENANT_MAX} of one tenant may wait. Try again later.`;
+        return new ApiError('server_busy', { message, retryAfterS: RETRY_AFTER_S });
+      },
+      tooLong: () =>
+        new ApiError('rules_time_limit_exceeded', {
+          message: `The rules were not checked within ${jobSecondsMax} seconds. Try again later, or with fewer or simpler rules.`,
+          retryAfterS: RETRY_AFTER_S,
+        }),
+      ended: (cause) =>
+        new ApiError('internal_error', {
+          message:
+            'The check of the rules ended unexpectedly; nothing was stored. Try again, or with fewer or simpler rules.',
+          cause,
+        }),
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Config } from '../config.js';
+import { systemClock } from '../kernel/clock.js';
+import { createRuleSets, type RuleSets, registerRuleSetRoutes } from '../modules/rules/index.js';
+import type { UsageHistory } from '../modules/storage/index.js';
+import { Backtests, registerBacktestRoutes, registerTestRoutes } from '../modules/trial/index.js';
+import type { App } from '../platform/http/index.js';
+import type { Logger } from '../platform/log/index.js';
+import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
+import { RulesThreads } from './rules-threads.js';
+import type { Stores } from './stores.js';
+
+export interface RulesParts {
+  readonly config: Config;
+  readonly stores: Stores;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Rules {
+  readonly ruleSets: RuleSets;
+  readonly threads: RulesThreads;
+  /** Ends backtests, and the threads on which rules are compiled. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Rule sets, and what tries them. */
+export function registerRules(
+  app: App,
+  { config, stores, log, metrics }: RulesParts,
+  history: UsageHistory,
+): Rules {
+  const { postgres, postgresConnection, clickhouse } = stores;
+  const clock = systemClock;
+  const threads = new RulesThreads({ postgresConnection, clickhouse, logLevel: config.logLevel });
+  const ruleSets = createRuleSets({ postgres, clock, checkConfig: threads.checkConfig });
+  const rating = threads.backtestRating;
+  const backtests = new Backtests({ postgres, clickhouse, rating, history, clock, log });
+  registerRuleSetRoutes(app, ruleSets);
+  registerTestRoutes(app, threads);
+  registerBacktestRoutes(app, { backtests });
+  measureRules(metrics, backtests, threads);
+  const stop = () => backtests.close().finally(() => threads.close());
+  return { ruleSets, threads, stop };
+}
+
+function measureRules(metrics: Metrics, backtests: Backtests, threads: RulesThreads): void {
+  addReadGauge(
+    metrics,
+    'tollgate_backtests_running',
+    'Backtests that this process runs, or is about to.',
+    () => backtests.runningCount,
+  );
+  addReadGauge(
+    metrics,
+    'tollgate_rules_jobs_waiting',
+    'Tests, saves and backtests of rules that wait for a thread.',
+    () => threads.waitingCount,
+  );
+}

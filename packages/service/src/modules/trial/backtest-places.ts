@@ -1,0 +1,47 @@
+import { ApiError } from '../../platform/http/index.js';
+
+/** How many backtests one process takes, those included that wait for a thread. */
+export interface PlaceBounds {
+  readonly perTenantMax: number;
+  readonly totalMax: number;
+}
+
+const BUSY_RETRY_S = 5;
+
+/** Counts backtests by tenant. */
+export class Places {
+  readonly #byTenant = new Map<string, number>();
+  #total = 0;
+
+  constructor(private readonly bounds: PlaceBounds) {}
+
+  /**
+   * Takes a place; what is returned gives it back.
+   *
+   * @throws ApiError `server_busy` when the tenant, or all together, have as many as they may have
+   */
+  take(tenantId: string): () => void {
+    const { perTenantMax, totalMax } = this.bounds;
+    const ofTenant = this.#byTenant.get(tenantId) ?? 0;
+    if (ofTenant >= perTenantMax) {
+      throw busy(`${ofTenant} backtests of this tenant run or wait on this node, the most it takes.`);
+    }
+    if (this.#total >= totalMax) {
+      throw busy(`${this.#total} backtests run or wait on this node, the most it takes.`);
+    }
+    this.#byTenant.set(tenantId, ofTenant + 1);
+    this.#total += 1;
+    return () => this.#giveBack(tenantId);
+  }
+
+  #giveBack(tenantId: string): void {
+    const left = (this.#byTenant.get(tenantId) ?? 1) - 1;
+    this.#total -= 1;
+    if (left === 0) this.#byTenant.delete(tenantId);
+    else this.#byTenant.set(tenantId, left);
+  }
+}
+
+function busy(message: string): ApiError {
+  return new ApiError('server_busy', { message: `${message} Try again later.`, retryAfterS: BUSY_RETRY_S });
+}

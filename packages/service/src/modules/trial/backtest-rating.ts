@@ -1,0 +1,57 @@
+import type { BacktestRequest, BacktestResult } from '@tollgate/contract';
+import type { Clock } from '../../kernel/clock.js';
+import type { ClickHouse } from '../../platform/clickhouse/index.js';
+import type { ProjectRef } from '../../platform/http/index.js';
+import type { ReplaySelection, UsageScope } from '../usage/index.js';
+import { type OnProgress, type ReplayBounds, replay } from './replay.js';
+import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
+
+/** What a backtest reads, and by what it rates: all that can be sent to another thread. */
+export interface BacktestWork {
+  readonly project: ProjectRef;
+  readonly request: BacktestRequest;
+  readonly scope: UsageScope;
+  readonly selection: ReplaySelection;
+}
+
+/** The part of a backtest that compiles and rates, on whichever thread. */
+export interface BacktestRating {
+  /**
+   * Checks the rules that the request names or brings.
+   *
+   * @throws ApiError as `trialRules` does
+   */
+  check(project: ProjectRef, request: BacktestRequest): Promise<void>;
+  /**
+   * Rates by them, as they are now. Progress as of `replay`.
+   *
+   * @throws the signal's reason once that is aborted
+   */
+  rate(work: BacktestWork, signal: AbortSignal, onProgress: OnProgress): Promise<BacktestResult>;
+}
+
+export interface BacktestRatingDeps {
+  readonly ruleSets: RuleSetsForTrial;
+  readonly clickhouse: Pick<ClickHouse, 'query'>;
+  readonly clock: Clock;
+  /** Overrides for tests. */
+  readonly bounds?: Partial<ReplayBounds>;
+}
+
+/** On the calling thread. */
+export function createBacktestRating(deps: BacktestRatingDeps): BacktestRating {
+  const { ruleSets } = deps;
+  return {
+    check: async (project, request) => {
+      await trialRules(ruleSets, project, request);
+      if (request.extractor === undefined) return;
+      // The events are those of a rule set of this project, also when other rules are tried on them.
+      const field = 'extractor_rule_set_id';
+      await saved(ruleSets.extractors, project, request.extractor_rule_set_id, undefined, field, field);
+    },
+    rate: async ({ project, request, scope, selection }, signal, onProgress) => {
+      const { rating } = await trialRules(ruleSets, project, request);
+      return replay(deps, { scope, selection, rules: rating }, signal, onProgress);
+    },
+  };
+}
