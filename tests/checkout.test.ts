@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
 import { hasBrowser, launchBrowser, problemsOf } from './support/browser.js';
 import { call } from './support/http.js';
+import { deliver, disputeOf, refundOf } from './support/payment-reversals.js';
 import { type RunningService, startService } from './support/service.js';
 
 const SECRET = 'whsec_of_this_test';
@@ -13,7 +14,11 @@ let service: RunningService;
 
 beforeAll(async () => {
   service = await startService({
-    env: { TOLLGATE_PAYMENT_PROVIDER: 'sandbox', TOLLGATE_PAYMENT_WEBHOOK_SECRET: SECRET },
+    env: {
+      TOLLGATE_PAYMENT_PROVIDER: 'sandbox',
+      TOLLGATE_PAYMENT_WEBHOOK_SECRET: SECRET,
+      TOLLGATE_REFUND_ENDS_PLAN: '1',
+    },
   });
 });
 afterAll(() => service?.stop());
@@ -64,6 +69,54 @@ describe('a purchase from a service that is killed', { timeout: CRASH_MS_MAX }, 
     await service.start();
     expect(await pageToPay(tenantId, 'launch')).toBe(url);
     expect((await fetch(url)).status).toBe(200);
+  });
+});
+
+describe('a purchase that is given back', () => {
+  const orderOf = async (tenantId: string) =>
+    (await operate('GET', `/admin/v1/tenants/${tenantId}/payments/orders`)).body.orders[0];
+
+  async function paid(planId: string): Promise<string> {
+    const tenantId = await newTenant();
+    await fetch(`${await pageToPay(tenantId, planId)}/pay`, { method: 'POST', redirect: 'manual' });
+    await waitFor(async () => (await planOf(tenantId)) === planId, { what: 'the plan' });
+    return tenantId;
+  }
+
+  it('ends its plan, is found correct by tollgate verify, and another purchase starts anew', async () => {
+    const refunded = await paid('growth');
+    const disputed = await paid('launch');
+    const kept = await paid('launch');
+    const part = await orderOf(kept);
+    expect(await deliver(service, SECRET, refundOf(part, part.amount_minor - 1))).toMatchObject({
+      status: 200,
+    });
+    const received = { status: 200, body: { received: true } };
+    for (let times = 0; times < 2; times += 1) {
+      expect(await deliver(service, SECRET, refundOf(await orderOf(refunded)))).toEqual(received);
+      expect(await deliver(service, SECRET, disputeOf(await orderOf(disputed)))).toEqual(received);
+    }
+    for (const tenantId of [refunded, disputed]) {
+      await waitFor(async () => (await planOf(tenantId)) === 'unlimited', { what: 'the end of the plan' });
+      const { body } = await operate('GET', `/admin/v1/tenants/${tenantId}/grants`);
+      expect(body.grants).toMatchObject([{ ended_at: expect.any(Number) }]);
+    }
+    expect(await planOf(kept)).toBe('launch');
+    expect(await orderOf(refunded)).toMatchObject({ status: 'paid', reversals: [{ kind: 'refund' }] });
+    const verify = async () => {
+      const { exitCode, stdout } = await service.runCommand(['verify']);
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining(' paid orders compared with grants')]);
+    };
+    await verify();
+    const again = await operate(
+      'POST',
+      `/admin/v1/tenants/${refunded}/grants`,
+      { plan_id: 'growth' },
+      'again',
+    );
+    expect(again.status).toBe(201);
+    expect(await planOf(refunded)).toBe('growth');
+    await verify();
   });
 });
 

@@ -2,9 +2,11 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 import { hasBrowser, type OpenConsole, openConsole } from '../support/console.js';
+import { deliver, disputeOf, type PaidOrder, refundOf } from '../support/payment-reversals.js';
 
 const XSS = '<img src=x onerror=alert(1)>';
 const GONE = 401;
+const WEBHOOK_SECRET = 'whsec_of_this_test';
 
 describe.runIf(hasBrowser)('settings in the console', () => {
   let opened: OpenConsole;
@@ -15,7 +17,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
       events: 1,
       env: (url) => ({
         TOLLGATE_PAYMENT_PROVIDER: 'sandbox',
-        TOLLGATE_PAYMENT_WEBHOOK_SECRET: 'whsec_of_this_test',
+        TOLLGATE_PAYMENT_WEBHOOK_SECRET: WEBHOOK_SECRET,
         TOLLGATE_CHECKOUT_SUCCESS_URL: `${url}/?checkout=success`,
         TOLLGATE_CHECKOUT_CANCEL_URL: `${url}/?checkout=cancel`,
       }),
@@ -135,6 +137,39 @@ describe.runIf(hasBrowser)('settings in the console', () => {
       total_count: 2,
       orders: [{ status: 'paid' }, { status: 'paid' }],
     });
+  });
+
+  it('marks payments that were refunded, in part or whole, and disputed', async () => {
+    const { service, tenant } = opened;
+    const answer = await fetch(`${service.url}/admin/v1/tenants/${tenant.tenantId}/payments/orders`, {
+      headers: { authorization: `Bearer ${service.serviceKey}` },
+    });
+    const { orders } = (await answer.json()) as { orders: [PaidOrder, PaidOrder] };
+    const [later, earlier] = orders;
+    for (const event of [refundOf(later, 500), refundOf(earlier), disputeOf(earlier)])
+      expect(await deliver(service, WEBHOOK_SECRET, event)).toMatchObject({ status: 200 });
+    await page.goto(`${service.url}/p/${tenant.projectId}/settings/plan`);
+    const payments = page.getByRole('region', { name: 'Payments' }).getByRole('listitem');
+    await payments.first().getByText('$5.00 refunded', { exact: true }).waitFor();
+    expect(await payments.first().getByText('disputed').count()).toBe(0);
+    await payments.last().getByText('$199.00 refunded', { exact: true }).waitFor();
+    await payments.last().getByText('disputed', { exact: true }).waitFor();
+    await plan().getByText('active').waitFor();
+  });
+
+  it('names everything that a smaller plan takes away before it is bought, and buys nothing unasked', async () => {
+    const launch = page.getByRole('listitem', { name: 'Launch' });
+    await launch.getByText('now 365').waitFor();
+    await launch.getByText('now included').waitFor();
+    expect(await page.getByRole('listitem', { name: 'Scale' }).getByLabel('less than now').count()).toBe(0);
+    await buy('Launch');
+    const dialog = page.getByRole('dialog', { name: 'What you lose with Launch' });
+    await dialog.getByText('Days of history: 90 instead of 365.').waitFor();
+    await dialog.getByText('Budget leases: not included.').waitFor();
+    await dialog.getByText('The time left of your plan growth ends at once.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await plan().getByRole('heading', { name: 'growth' }).waitFor();
   });
 
   it('says that plans cannot be bought where the service takes no payments', async () => {
