@@ -52,6 +52,7 @@ function row(index, nowMs) {
     rawJson,
     metadata: '',
     xBilling: '',
+    notes: '',
     itemTransactionIds: [],
     items: RULE_SET.charge_item_extractors.map(({ name, metric, unit, currency }, item) => ({
       extractorName: name,

@@ -26,8 +26,8 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     waitFor(async () => (await rows().count()) === count, { what: `${count} rows` });
 
   /** Sends one event as it stands, and waits until it is rated or has failed. */
-  async function send(source: string, rawJson: string): Promise<void> {
-    const { projectId, ruleSetId, key } = opened.tenant;
+  async function send(source: string, rawJson: string, ruleSetId = opened.tenant.ruleSetId): Promise<void> {
+    const { projectId, key } = opened.tenant;
     const project = `${opened.service.url}/v1/projects/${projectId}`;
     const occurredAt = Math.floor(Date.now() / 1_000);
     const answer = await fetch(`${project}/extractor-rule-sets/${ruleSetId}/events/ingest`, {
@@ -214,6 +214,32 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await row.waitFor();
     expect(await event.count()).toBe(0);
     await other.close();
+  });
+
+  it('marks events with a note, and finds them by it', async () => {
+    const { extractorRuleSets } = opened.client.project(opened.tenant.projectId);
+    const { id } = await extractorRuleSets.create({
+      name: 'Clamped',
+      charge_item_extractors: [
+        { metric: 'out', path: 'n', less_paths: ['a'], on_negative: 'clamp', type: 'number' },
+      ],
+    });
+    await extractorRuleSets.publish(id);
+    await send('noted', '{"n": 5, "a": 2}', id);
+    await send('noted', '{"n": 5, "a": 6}', id);
+    await opened.goTo('Usage');
+    await page.getByLabel('Source').fill('noted');
+    await showsRows(2);
+    expect(await rows().getByText('1 note').count()).toBe(1);
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Notes').selectOption('Nothing subtracted');
+    await page.getByRole('heading', { name: 'No events' }).waitFor();
+    await page.getByLabel('Notes').selectOption('Quantity set to 0');
+    await showsRows(1);
+    expect(new URL(page.url()).searchParams.get('note')).toBe('quantity_clamped');
+    await rows().first().getByRole('button').click();
+    await page.getByRole('dialog').getByText('More is subtracted for out than there is').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   it('fits a phone', async () => {

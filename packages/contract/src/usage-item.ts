@@ -50,10 +50,13 @@ export const PostedChargeItem = Type.Object(
   closed,
 );
 
+/** What rating can note, by the `code` of the note. */
+export const NOTE_CODES = ['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'] as const;
+
 /** Something about an event that is worth a look, though it is no failure. */
 export const UsageEventNote = Type.Object(
   {
-    code: Type.Enum(['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'], {
+    code: Type.Enum([...NOTE_CODES], {
       description:
         'What is subtracted from a quantity was more than there is, and the quantity is 0 (`quantity_clamped`), or nothing was ' +
         'subtracted (`quantity_kept`); or a total that the event states counts it beside the quantity (`quantity_parts_beside`).',

@@ -3,6 +3,7 @@ import { ANALYSIS_FILTERS_MAX, DimensionFilter } from './analysis.js';
 import { closed, cursorFields, mapOf, Nullable, UnixSeconds } from './common.js';
 import { ANALYSIS_METRICS_MAX, IDENTIFIER_CHARS_MAX } from './limits.js';
 import {
+  NOTE_CODES,
   PostedChargeItem,
   PricingSourceSchema,
   UnpricedItem,
@@ -26,6 +27,9 @@ const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
 
 export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')]);
+
+/** Filter by notes: events with any. */
+export const ANY_NOTE = 'any';
 
 /** What `filters` of the event list holds as JSON. */
 export const UsageEventFilters = mapOf(DimensionFilter, {
@@ -73,6 +77,11 @@ export const UsageEventsQuery = Type.Object(
       ...Type.String({ minLength: 1, maxLength: FAILURE_CODE_CHARS_MAX }),
       description: 'Failed events that failed with this code.',
     }),
+    note: Type.Optional(
+      Type.Enum([ANY_NOTE, ...NOTE_CODES], {
+        description: `Events that have a note with this code; \`${ANY_NOTE}\`: that have a note.`,
+      }),
+    ),
     external_event_id: Type.Optional(FilterText),
     ledger_transaction_id: Type.Optional({
       ...FilterText,
@@ -144,6 +153,11 @@ const usageEventFields = {
     ),
   ),
   failure: Nullable(UsageEventFailure),
+  notes: Type.Array(UsageEventNote, {
+    description:
+      'What of the event was not as its extractor rule set expected when it was rated, and is no failure. Events that were rated ' +
+      'before notes were kept have none.',
+  }),
 };
 
 /** One processed or failed event as the list shows it. */
@@ -197,9 +211,6 @@ export const UsageEventDetail = Type.Object(
     raw_json: Type.Unknown({ description: 'As sent: numbers keep their digits.' }),
     metadata: Type.Unknown({ description: 'As sent; null when nothing was.' }),
     'x-billing': Type.Unknown({ description: 'As sent; null when nothing was.' }),
-    notes: Type.Array(UsageEventNote, {
-      description: 'What of the event was not as its extractor rule set expects, and is no failure.',
-    }),
     explanation: UsageExplanation,
     unpriced: Type.Array(UnpricedItem, {
       description:

@@ -13,13 +13,16 @@ const TONES: Readonly<Record<Tone, string>> = {
 
 export function Badge({
   tone = 'neutral',
+  title,
   children,
 }: {
   readonly tone?: Tone;
+  readonly title?: string;
   readonly children: ReactNode;
 }) {
   return (
     <span
+      title={title}
       className={classes(
         'inline-flex items-center rounded-full px-2 py-0.5 text-xs font-medium',
         TONES[tone],

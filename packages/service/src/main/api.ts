@@ -22,12 +22,7 @@ import {
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
-import {
-  appliedAliases,
-  isDefaultSubjectType,
-  quantityNotes,
-  type RuleSets,
-} from '../modules/rules/index.js';
+import { appliedAliases, isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
@@ -202,7 +197,6 @@ function registerModules(
 function explainedBy(ruleSets: RuleSets, { findUnpriced }: RulesThreads) {
   return {
     findAliases: appliedAliases,
-    findNotes: quantityNotes,
     findUnpriced,
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,

@@ -72,6 +72,7 @@ export function usageRow(
     rawJson: '{}',
     metadata: '',
     xBilling: '',
+    notes: '',
     items: [usageItem()],
     itemTransactionIds: [],
     ...rest,

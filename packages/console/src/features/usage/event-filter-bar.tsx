@@ -5,7 +5,7 @@ import { Select } from '../../ui/field.js';
 import { FilterInput } from '../../ui/filter-input.js';
 import { useMetrics } from '../boards/metrics.js';
 import { ConditionChips } from './condition-chips.js';
-import { type Filters, PRICING_SOURCES, TEXT_FILTERS, type TextFilter } from './filters.js';
+import { type Filters, NOTES, PRICING_SOURCES, TEXT_FILTERS, type TextFilter } from './filters.js';
 import { TimeFilter } from './time-filter.js';
 
 const STATUSES = [
@@ -16,6 +16,10 @@ const STATUSES = [
 const PRICINGS = [
   { value: '', label: 'Every price' },
   ...Object.entries(PRICING_SOURCES).map(([value, label]) => ({ value, label })),
+];
+const NOTE_OPTIONS = [
+  { value: '', label: 'With or without notes' },
+  ...Object.entries(NOTES).map(([value, label]) => ({ value, label })),
 ];
 const FIRST: readonly TextFilter[] = ['subject_type', 'subject_id', 'metric', 'source'];
 const FURTHER: readonly TextFilter[] = [
@@ -67,6 +71,15 @@ export function EventFilterBar({
       />
       {inputs(FIRST)}
       {inputs(further)}
+      {(wantsMore || filters.note !== undefined) && (
+        <Select
+          aria-label="Notes"
+          options={NOTE_OPTIONS}
+          value={filters.note ?? ''}
+          onChange={(note) => onChange({ note: note === '' ? undefined : note })}
+          className="w-[calc(50%-0.25rem)] sm:w-auto"
+        />
+      )}
       {further.length < FURTHER.length && (
         <Button look="quiet" onClick={() => setWantsMore(true)}>
           <ListFilter size={14} />

@@ -50,7 +50,7 @@ export function EventTable({
       isNumber: true,
       cell: (event) => amountsOf(fittingItems(event, question)),
     },
-    { title: 'Status', isTitleHidden: true, isNumber: true, cell: (event) => <EventBadge event={event} /> },
+    { title: 'Status', isTitleHidden: true, isNumber: true, cell: (event) => <EventBadges event={event} /> },
   ];
   return <Table label="Events" columns={columns} rows={rows} keyOf={({ raw_event_id }) => raw_event_id} />;
 }
@@ -65,6 +65,20 @@ function Soft({ children }: { readonly children: string }) {
 
 export function subjectOf({ subject_type, subject_id }: UsageEvent): string {
   return subject_id === null ? '—' : `${subject_type}/${subject_id}`;
+}
+
+function EventBadges({ event }: { readonly event: UsageEvent }) {
+  const { notes } = event;
+  return (
+    <span className="inline-flex gap-1.5">
+      {notes.length > 0 && (
+        <Badge tone="warn" title={notes.map(({ message }) => message).join('\n')}>
+          {notes.length === 1 ? '1 note' : `${notes.length} notes`}
+        </Badge>
+      )}
+      <EventBadge event={event} />
+    </span>
+  );
 }
 
 export function EventBadge({

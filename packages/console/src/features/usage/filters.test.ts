@@ -7,6 +7,8 @@ describe('the filters of an address', () => {
     ['', {}],
     ['status=failed&metric=llm.calls', { status: 'failed', metric: 'llm.calls' }],
     ['status=received&event=evt_1&unknown=1', {}],
+    ['note=quantity_kept', { note: 'quantity_kept' }],
+    ['note=other', {}],
     ['from=5&to=10', { from: 5, to: 10 }],
     ['from=-1&to=1e3&last=x', {}],
     ['to=999999999999', { to: UNIX_SECONDS_MAX }],
@@ -36,5 +38,6 @@ it('knows what can still grow, and what one request says wholly', () => {
   expect([isOpenEnded({}), isOpenEnded({ from: 1 }), isOpenEnded({ to: 2 })]).toEqual([true, true, false]);
   expect(isRangeOfFailures({ last: 60, failure_code: 'x', status: 'failed' })).toBe(true);
   expect(isRangeOfFailures({ source: 'x' })).toBe(false);
+  expect(isRangeOfFailures({ note: 'any' })).toBe(false);
   expect(isRangeOfFailures({ filters: '{"a":{"exists":true}}' })).toBe(false);
 });

@@ -24,10 +24,19 @@ export const PRICING_SOURCES = {
 } as const;
 type PricingSource = keyof typeof PRICING_SOURCES;
 
+/** What rating can note of an event, and how the filter calls it. */
+export const NOTES = {
+  any: 'With a note',
+  quantity_clamped: 'Quantity set to 0',
+  quantity_kept: 'Nothing subtracted',
+  quantity_parts_beside: 'Parts counted beside',
+} as const satisfies Record<NonNullable<UsageEventsQuery['note']>, string>;
+
 /** Time follows the clock (`last`, seconds), is a range of its own, or everything. */
 export interface Filters extends Partial<Record<TextFilter, string>> {
   readonly status?: 'processed' | 'failed';
   readonly pricing_source?: PricingSource;
+  readonly note?: keyof typeof NOTES;
   /** Conditions on dimensions, as JSON. */
   readonly filters?: string;
   readonly last?: number;
@@ -42,6 +51,7 @@ export type Question = Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count'>;
 export function filtersOf(parameters: URLSearchParams): Filters {
   const status = parameters.get('status');
   const pricing = parameters.get('pricing_source') ?? '';
+  const note = parameters.get('note') ?? '';
   const texts = TEXT_FILTER_NAMES.map((name) => [name, parameters.get(name) ?? ''] as const);
   const times = (['last', 'from', 'to'] as const).map(
     (name) => [name, secondsOf(parameters.get(name))] as const,
@@ -49,6 +59,7 @@ export function filtersOf(parameters: URLSearchParams): Filters {
   return Object.fromEntries([
     ...(status === 'processed' || status === 'failed' ? [['status', status]] : []),
     ...(Object.hasOwn(PRICING_SOURCES, pricing) ? [['pricing_source', pricing]] : []),
+    ...(Object.hasOwn(NOTES, note) ? [['note', note]] : []),
     ...texts.filter(([, text]) => text !== ''),
     ...filtersText(conditionsOf(parameters.get('filters') ?? '')),
     ...times.filter(([, seconds]) => seconds !== undefined),
@@ -103,7 +114,8 @@ export function isOpenEnded({ to }: Filters): boolean {
 
 /** Whether a request for a range and a code says all of it, so that one asks for every failed event at once. */
 export function isRangeOfFailures(filters: Filters): boolean {
-  if (filters.pricing_source !== undefined || filters.filters !== undefined) return false;
+  const { pricing_source: pricing, note, filters: conditions } = filters;
+  if (pricing !== undefined || note !== undefined || conditions !== undefined) return false;
   return TEXT_FILTER_NAMES.every((name) => name === 'failure_code' || filters[name] === undefined);
 }
 

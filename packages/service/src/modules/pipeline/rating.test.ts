@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
 import { ALL, SelectedMembers } from '../../kernel/json.js';
-import type { RatingInput, RuleVersion } from '../rules/index.js';
+import { NOT_POSTED } from '../limits/index.js';
+import type { RatingInput, RatingNote, RuleVersion } from '../rules/index.js';
 import { EventBody, type EventGroup } from './event.js';
-import { rateEvent, readEnvelope } from './rating.js';
+import { rateEvent, readEnvelope, rowOf } from './rating.js';
 
 const OCCURRED_AT = 1_750_000_000;
 
-/** What the rules are asked to rate for an event with these fields. */
-function inputOf(fields: object): RatingInput | undefined {
+const NOTE: RatingNote = { code: 'quantity_kept', metric: 'm', path: 'p', message: 'kept' };
+
+/** What the rules are asked to rate for an event with these fields, and its row. */
+function outcomeOf(fields: object, notes: readonly RatingNote[] = []) {
   const event = { occurred_at: OCCURRED_AT, raw_json: { a: 1, unread: 2 }, ...fields };
   const idHex = rawEventHex('ten_1', 'prj_1', OCCURRED_AT, 'k');
   const accepted = { projectNo: 1, idHex, index: 0 };
@@ -29,16 +32,23 @@ function inputOf(fields: object): RatingInput | undefined {
     reads: new SelectedMembers([['a', ALL]]),
     rate: (input) => {
       asked = input;
-      return { ok: true, dimensions: new Map(), items: [], notes: [] };
+      return { ok: true, dimensions: new Map(), items: [], notes };
     },
   };
   const onDefect = (error: unknown) => {
     throw error;
   };
   const envelope = readEnvelope(group, accepted, onDefect);
-  rateEvent(group, accepted, envelope, version, onDefect);
-  return asked;
+  const rated = rateEvent(group, accepted, envelope, version, onDefect);
+  return { asked, row: rowOf(group, accepted, rated, NOT_POSTED, [], 0) };
 }
+
+const inputOf = (fields: object) => outcomeOf(fields).asked;
+
+it('keeps what was noted with the event, and nothing where there is nothing', () => {
+  expect(JSON.parse(outcomeOf({}, [NOTE]).row.notes)).toEqual([NOTE]);
+  expect(outcomeOf({}).row.notes).toBe('');
+});
 
 it('rates by all that was sent: subject, time, raw JSON and x-billing', () => {
   const billing = {

@@ -1,6 +1,6 @@
 import { EVENT_ID_BYTES } from '../../platform/queue/index.js';
 import { NOT_POSTED, type PostedFields, type RatedUsage } from '../limits/index.js';
-import { dimensionTexts, type RuleVersion, ratingInput } from '../rules/index.js';
+import { dimensionTexts, type RatingNote, type RuleVersion, ratingInput } from '../rules/index.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import type { FailedEvent } from './batch-store.js';
 import type { AcceptedEvent, Envelope, EventGroup } from './event.js';
@@ -30,6 +30,7 @@ const NO_ENVELOPE: Envelope = {
 };
 const NO_DIMENSIONS: ReadonlyMap<string, string> = new Map();
 const NO_ITEMS: readonly UsageItemRow[] = [];
+const NO_NOTES: readonly RatingNote[] = [];
 
 interface Failure {
   readonly code: string;
@@ -59,6 +60,7 @@ export interface RatedEvent extends RatedUsage {
   readonly envelope: Envelope;
   readonly extractorVersion: number;
   readonly failure: Failure | undefined;
+  readonly notes: readonly RatingNote[];
 }
 
 /**
@@ -91,6 +93,7 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
     ...NOT_POSTED,
     dimensions: NO_DIMENSIONS,
     rawOnly: [],
+    notes: '',
     failureCode: code,
     failureMessage: message,
     failurePath: path,
@@ -135,6 +138,7 @@ function outcomeOf(
     items: rated.ok ? rated.items : NO_ITEMS,
     budgetLeaseId,
     failure: rated.ok ? undefined : rated.failure,
+    notes: rated.ok ? rated.notes : NO_NOTES,
   };
 }
 
@@ -153,6 +157,7 @@ function failedWith(
     items: NO_ITEMS,
     budgetLeaseId: envelope.budgetLeaseId,
     failure,
+    notes: NO_NOTES,
   };
 }
 
@@ -196,6 +201,7 @@ export function rowOf(
     rawJson: envelope.rawJsonText,
     metadata: envelope.metadata,
     xBilling: envelope.xBilling,
+    notes: rated.notes.length === 0 ? '' : JSON.stringify(rated.notes),
     items: rated.items,
     itemTransactionIds: posted.itemTransactionIds,
   };

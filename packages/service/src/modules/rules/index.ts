@@ -18,8 +18,8 @@ export {
   type CompiledExtractor,
   compileExtractor,
   type Issue,
-  quantityNotes,
   RatingFailure,
+  type RatingNote,
   type RuleOrigin,
   UNSAVED,
 } from './extract/index.js';

@@ -15,6 +15,7 @@ const stored = Array.from({ length: EVENTS }, (_, n) => ({
   occurred_at_s: n,
   raw_json: `{"n": ${n}}`,
   x_billing: '',
+  notes: '',
   subject_is_sent: false,
   item_metric: [],
 }));

@@ -10,7 +10,7 @@ import {
   usageItem,
   usageRow,
 } from '../../testing/index.js';
-import { type EventsFixture, openEventsFixture, RAW_JSON, textOf } from './events.testing.js';
+import { type EventsFixture, NOTE, openEventsFixture, RAW_JSON, textOf } from './events.testing.js';
 import type { UsageEventRow } from './row.js';
 
 let fixture: EventsFixture;
@@ -35,10 +35,9 @@ describe('GET …/usage/events/:raw_event_id', () => {
     expect(answer.json()).toMatchObject({ raw_event_id: textOf(rows.rich), status: 'processed' });
   });
 
-  it('shows what rating noted of the quantities, but of a failed event nothing', async () => {
-    const { notes } = (await api.call('GET', `${url}/${textOf(rows.rich)}`)).json();
-    expect(notes).toMatchObject([{ code: 'quantity_kept', metric: 'llm.tokens', path: 'p' }]);
-    expect((await api.call('GET', `${url}/${textOf(rows.failed)}`)).json().notes).toEqual([]);
+  it('shows what was noted when the event was rated', async () => {
+    expect((await api.call('GET', `${url}/${textOf(rows.rich)}`)).json().notes).toEqual([NOTE]);
+    expect((await api.call('GET', `${url}/${textOf(rows.plain)}`)).json().notes).toEqual([]);
   });
 
   it('explains each number', async () => {

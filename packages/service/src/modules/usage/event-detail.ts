@@ -1,4 +1,4 @@
-import type { UnpricedItem, UsageEvent, UsageEventNote, UsageExplanation } from '@tollgate/contract';
+import type { UnpricedItem, UsageEvent, UsageExplanation } from '@tollgate/contract';
 import type { StoredEventDetail } from './event-store.js';
 
 /**
@@ -9,7 +9,6 @@ export function eventDetailJson(
   event: UsageEvent,
   sent: Pick<StoredEventDetail, 'raw_json' | 'metadata' | 'x_billing'>,
   explanation: UsageExplanation,
-  notes: readonly UsageEventNote[],
   unpriced: readonly UnpricedItem[],
 ): string {
   const fields = JSON.stringify(event).slice(0, -1);
@@ -17,7 +16,6 @@ export function eventDetailJson(
     `"raw_json":${sent.raw_json || 'null'}`,
     `"metadata":${sent.metadata || 'null'}`,
     `"x-billing":${sent.x_billing || 'null'}`,
-    `"notes":${JSON.stringify(notes)}`,
     `"explanation":${JSON.stringify(explanation)}`,
     `"unpriced":${JSON.stringify(unpriced)}`,
   ];

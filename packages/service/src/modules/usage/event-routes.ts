@@ -28,9 +28,7 @@ import {
   type ExtractorText,
   explainEvent,
   type FindAliases,
-  type FindNotes,
   type FindUnpriced,
-  notesOf,
   type RatedBy,
 } from './explain.js';
 
@@ -54,7 +52,6 @@ export interface EventRouteDeps {
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
   readonly findAliases: FindAliases;
-  readonly findNotes: FindNotes;
   readonly findUnpriced: FindUnpriced;
 }
 
@@ -123,13 +120,10 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
-      const notes = notesOf(event, stored.raw_json, ratedBy, deps.findNotes);
       const unpriced = await unpricedOf(deps, scope, stored, event, ratedBy);
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
-      return reply.send(
-        eventDetailJson(event, stored, explainEvent(event, ratedBy), notes, unpriced) as never,
-      );
+      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy), unpriced) as never);
     },
   });
 }

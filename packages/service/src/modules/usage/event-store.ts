@@ -1,3 +1,4 @@
+import { ANY_NOTE } from '@tollgate/contract';
 import { timeOfId } from '../../kernel/id.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type HistoryScope, storageTables } from '../storage/index.js';
@@ -31,6 +32,7 @@ export interface StoredEvent {
   readonly failure_code: string;
   readonly failure_message: string;
   readonly failure_path: string;
+  readonly notes: string;
   readonly item_extractor_name: readonly string[];
   readonly item_metric: readonly string[];
   readonly item_unit: readonly string[];
@@ -69,7 +71,7 @@ export const EVENT_COLUMNS = `
   lower(hex(raw_event_id)) AS id, status, posting, source, external_event_id, idempotency_key, subject_type, subject_id,
   account_id, budget_lease_id, lease_status, extractor_rule_set_id, extractor_version,
   toUnixTimestamp(occurred_at) AS occurred_at_s, toUnixTimestamp(received_at) AS received_at_s,
-  toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path,
+  toUnixTimestamp(processed_at) AS processed_at_s, dimensions, failure_code, failure_message, failure_path, notes,
   item.extractor_name AS item_extractor_name, item.metric AS item_metric, item.unit AS item_unit,
   item.currency AS item_currency, item.quantity AS item_quantity, item.unit_price AS item_unit_price,
   item.amount AS item_amount, item.discount AS item_discount, item.source AS item_source, item.pricing_source AS item_pricing_source,
@@ -89,6 +91,8 @@ const CONDITIONS = {
   extractor_rule_set_id: 'extractor_rule_set_id = {extractor_rule_set_id:String}',
   failure_code: 'failure_code = {failure_code:String}',
   external_event_id: 'external_event_id = {external_event_id:String}',
+  note: `notes != '' AND ({note:String} = '${ANY_NOTE}' OR
+    arrayExists(each -> JSONExtractString(each, 'code') = {note:String}, JSONExtractArrayRaw(notes)))`,
   // The time leaves few granules to look at.
   ledger_transaction_id:
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',

@@ -33,6 +33,7 @@ export function toUsageEvent(event: StoredEvent): UsageEvent {
             path: textOrNull(event.failure_path),
           }
         : null,
+    notes: event.notes === '' ? [] : JSON.parse(event.notes),
   };
 }
 

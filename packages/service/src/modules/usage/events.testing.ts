@@ -20,6 +20,13 @@ import type { UsageEventRow } from './row.js';
 export const FROM_S = 1_750_000_000;
 /** Posted the first charge item of the rich event. */
 export const LEDGER_TRANSACTION_ID = newId('led', new ManualClock(FROM_S * 1000 + 10_002));
+/** What was noted of the rich event. */
+export const NOTE = {
+  code: 'quantity_clamped',
+  metric: 'llm.tokens',
+  path: 'charge_item_extractors[0].less_paths',
+  message: 'More than "code":"quantity_kept" has.',
+} as const;
 /** What the rich event was sent with: digits, spaces and repeated keys that a parser would change. */
 export const RAW_JSON = '{ "id": 12345678901234567890, "x": 1.0, "x": 1e2,\n "__proto__": {"a": "\\u0041"} }';
 
@@ -46,9 +53,6 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       findAliases: () => [],
       findUnpriced: async (_project, { id }, { charge_item_extractors: entries = [] }) => [
         { metric: `${entries[0]?.metric}`, quantity: id, nearest_rules: [] },
-      ],
-      findNotes: (_config, rawJson) => [
-        { code: 'quantity_kept', metric: 'llm.tokens', path: 'p', message: JSON.stringify(rawJson()) },
       ],
       pricingVersions: {
         read: async (_scope, id, version) => ({
@@ -112,6 +116,7 @@ async function insertRows({ tenantId, projectId }: TestApi, store: TestClickHous
       rawJson: RAW_JSON,
       metadata: '{"note":0.10}',
       xBilling: '{"items":[]}',
+      notes: JSON.stringify([NOTE]),
       items: [
         usageItem(),
         usageItem({

@@ -8,12 +8,11 @@ import {
   type UnpricedItem,
   type UsageChargeItem,
   type UsageEvent,
-  type UsageEventNote,
   type UsageExplanation,
   type UsageItemExplanation,
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
-import { decimalFromJson, type NumericText, parseLossless } from '../../kernel/json.js';
+import { decimalFromJson, type NumericText } from '../../kernel/json.js';
 import type { StoredInput } from './event-store.js';
 
 /** The version of an extractor rule set that read an event. */
@@ -39,13 +38,6 @@ export type FindAliases = (
   rule: PricingRule,
   item: SeenItem,
 ) => UsageItemExplanation['priced_by']['aliases'];
-
-/** Finds what rating noted of the quantities of an event; the rules module has it. */
-export type FindNotes = (
-  config: ExtractorConfig,
-  rawJson: () => unknown,
-  billedMetrics: ReadonlySet<string>,
-) => readonly UsageEventNote[];
 
 /** Finds why charge items of an event have no price; the trial module does it as in a test of rules. */
 export type FindUnpriced = (
@@ -82,18 +74,6 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
     },
     charge_items: event.charge_items.map((item) => explainItem(item, event, ratedBy)),
   };
-}
-
-/** What was noted when the event was rated. A failed one has no quantities. */
-export function notesOf(
-  { status, charge_items: items }: UsageEvent,
-  rawJson: string,
-  { extractor }: RatedBy,
-  findNotes: FindNotes,
-): readonly UsageEventNote[] {
-  if (extractor === undefined || status === 'failed') return [];
-  const billed = items.filter(({ source }) => source === 'x_billing').map(({ metric }) => metric);
-  return findNotes(extractor.config, () => parseLossless(rawJson), new Set(billed));
 }
 
 /** How the numbers of one charge item came about. */

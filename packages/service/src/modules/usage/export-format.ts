@@ -54,6 +54,8 @@ const ITEM_COLUMNS: Columns<PostedChargeItem> = {
   'item.ledger_transaction_id': (item) => csvText(item.ledger_transaction_id),
 };
 
+/** After all others, so that these keep the places that they had before there were notes. */
+const NOTES_COLUMN = 'notes';
 /** Before the columns of the item: its place among those of the event, counted from 0. */
 const ITEM_INDEX = 'item';
 const EVENT_CELLS = Object.values(EVENT_COLUMNS);
@@ -68,7 +70,7 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
   },
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: csvLine([...Object.keys(EVENT_COLUMNS), ITEM_INDEX, ...Object.keys(ITEM_COLUMNS)]),
+    head: csvLine([...Object.keys(EVENT_COLUMNS), ITEM_INDEX, ...Object.keys(ITEM_COLUMNS), NOTES_COLUMN]),
     linesOf: csvLines,
   },
 };
@@ -76,8 +78,9 @@ export const EXPORT_TEXTS: Readonly<Record<ExportFormat, ExportText>> = {
 /** A line per charge item; the event's cells are repeated in each. One by one: together they can be large. */
 function* csvLines(event: UsageEvent): Generator<string> {
   const cells = EVENT_CELLS.map((cell) => cell(event));
-  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM]);
+  const notes = csvText(event.notes.length === 0 ? null : JSON.stringify(event.notes));
+  if (event.charge_items.length === 0) yield csvLine([...cells, ...NO_ITEM, notes]);
   for (const [index, item] of event.charge_items.entries()) {
-    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item))]);
+    yield csvLine([...cells, String(index), ...ITEM_CELLS.map((cell) => cell(item)), notes]);
   }
 }

@@ -115,6 +115,7 @@ describe('GET …/usage/events/export', () => {
       'external_event_id=ext-1',
       'subject_type=absent',
       'pricing_source=unpriced',
+      'note=quantity_clamped',
       'pricing_source=unpriced&metric=llm.tokens',
     ]) {
       const listed = await list.call('GET', `${fixture.url}?limit=100&from=${FROM_S}&${filter}`);
@@ -188,9 +189,10 @@ describe('GET …/usage/events/export', () => {
     expect(exact).toMatch(
       /,1,,llm\.calls,,12345678901234567890\.000000000000000001,,0,0,,extractor,unpriced,/,
     );
-    expect(columns.slice(-15, -13)).toEqual(['item', 'item.extractor_name']);
+    expect(columns.slice(-16, -14)).toEqual(['item', 'item.extractor_name']);
     const failed = rows.find((row) => row.includes(',failed,'));
-    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{15}$/);
+    expect(failed).toMatch(/,dimension_missing,dimension model is missing,dimensions\[0\],{16}$/);
+    expect(exact).toContain(',"[{""code"":""quantity_clamped"",');
   });
 
   it('is refused without an end, with an end before its begin, and for what it does not know', async () => {

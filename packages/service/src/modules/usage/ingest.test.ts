@@ -20,7 +20,6 @@ beforeAll(async () => {
     registerUsageRoutes(app, {
       findAliases: () => [],
       findUnpriced: async () => [],
-      findNotes: () => [],
       clickhouse: { query: async () => [] },
       history: everythingKept,
       postgres,

@@ -101,6 +101,7 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   rawJson: fc.oneof(anyText, fc.uint8Array({ maxLength: 300 })),
   metadata: anyText,
   xBilling: anyText,
+  notes: anyText,
   items: fc.array(item, { maxLength: 4 }),
   itemTransactionIds: fc.constant([]),
 });
@@ -140,6 +141,7 @@ function expected(row: UsageEventRow): unknown {
     row.rawJson,
     row.metadata,
     row.xBilling,
+    row.notes,
   ];
   const numbers = [row.occurredAt, row.attempt, row.receivedAtMs, row.processedAtMs, row.extractorVersion];
   return {
@@ -185,6 +187,7 @@ const TEXT_COLUMNS = [
   'raw_json',
   'metadata',
   'x_billing',
+  'notes',
 ];
 const hexOf = (column: string) => `hex(${column})`;
 const SELECTED = `

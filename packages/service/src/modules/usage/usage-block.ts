@@ -45,6 +45,7 @@ export class UsageBlock {
   readonly #rawJson = new PlainColumn('String');
   readonly #metadata = new PlainColumn('String');
   readonly #xBilling = new PlainColumn('String');
+  readonly #notes = new PlainColumn('String');
   readonly #items = new ItemColumns();
   #eventCount = 0;
 
@@ -77,6 +78,7 @@ export class UsageBlock {
     ['raw_json', this.#rawJson],
     ['metadata', this.#metadata],
     ['x_billing', this.#xBilling],
+    ['notes', this.#notes],
     ...this.#items.columns,
   ];
 
@@ -130,6 +132,7 @@ export class UsageBlock {
     else this.#rawJson.stringBytes(row.rawJson);
     this.#metadata.string(row.metadata);
     this.#xBilling.string(row.xBilling);
+    this.#notes.string(row.notes);
     this.#items.add(row.items, row.itemTransactionIds);
     this.#eventCount++;
   }

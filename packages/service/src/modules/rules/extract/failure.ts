@@ -1,3 +1,4 @@
+import type { UsageEventNote } from '@tollgate/contract';
 import { EVENT_STEPS_MAX } from '../expression/index.js';
 
 /** Why an event could not be rated. Stable: users filter and reprocess failed events by it. */
@@ -27,14 +28,8 @@ export class RatingFailure {
   ) {}
 }
 
-/** Something about a rated event that is worth a look, though it is no failure. */
-export interface RatingNote {
-  readonly code: 'quantity_clamped' | 'quantity_kept' | 'quantity_parts_beside';
-  readonly metric: string;
-  /** The entry of the rule set, e.g. `charge_item_extractors[0].less_paths`. */
-  readonly path: string;
-  readonly message: string;
-}
+/** Something about a rated event that is worth a look, though it is no failure; its path is an entry of the extractor rule set. */
+export type RatingNote = Readonly<UsageEventNote>;
 
 /** @param path of the expression that would have taken more than the event has left */
 export function stepsRanOut(path: string): RatingFailure {

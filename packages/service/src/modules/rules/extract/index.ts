@@ -17,4 +17,3 @@ export {
   type RecordedDecimal,
   recorded,
 } from './item-pricing.js';
-export { quantityNotes } from './quantity-notes.js';

@@ -80,7 +80,7 @@ interface Excess {
 function excessOf({ on_negative: mode, metric, name }: ChargeItemExtractor, at: string): Excess | undefined {
   if (mode === undefined || mode === 'fail') return undefined;
   const who = name ?? metric;
-  const exceeded = `What is subtracted for ${who} is more than there is`;
+  const exceeded = `More is subtracted for ${who} than there is`;
   const path = `${at}.less_paths`;
   return mode === 'clamp'
     ? {
@@ -136,7 +136,7 @@ function compileStatedTotal(
   compile: (source: string, place: string) => ReadPart,
 ): StatedTotal {
   const place = `${at}.stated_total`;
-  const message = `${stated?.path} counts what is subtracted for ${name ?? metric} beside it: nothing was subtracted.`;
+  const message = `${stated?.path} counts the subtracted quantities beside ${name ?? metric}: nothing was subtracted.`;
   const note: RatingNote = { code: 'quantity_parts_beside', metric, path: place, message };
   if (stated === undefined) return { isOfPartsBeside: () => false, note };
   const readStated = compile(stated.path, `${place}.path`);

@@ -169,6 +169,45 @@ describe('on_negative', () => {
   });
 });
 
+describe('notes', () => {
+  const config = items(
+    { metric: 'plain', path: 'n', less_paths: ['m'] },
+    { metric: 'clamped', path: 'n', less_paths: ['a'], on_negative: 'clamp' },
+    { metric: 'kept', name: 'Kept', path: 'n', less_paths: ['a'], on_negative: 'keep' },
+    { metric: 'beside', path: 'n', less_paths: ['a'], stated_total: { path: 'all' } },
+  );
+  const rawJson = '{"n": 5, "a": 6, "all": 11}';
+
+  it('say what was not as expected, and where in the rules', () => {
+    const rated = rate(config, rawJson);
+    expect(rated.ok && rated.notes).toEqual([
+      {
+        code: 'quantity_clamped',
+        metric: 'clamped',
+        path: 'charge_item_extractors[1].less_paths',
+        message: 'More is subtracted for clamped than there is: its quantity is 0.',
+      },
+      {
+        code: 'quantity_kept',
+        metric: 'kept',
+        path: 'charge_item_extractors[2].less_paths',
+        message: 'More is subtracted for Kept than there is: nothing was subtracted.',
+      },
+      {
+        code: 'quantity_parts_beside',
+        metric: 'beside',
+        path: 'charge_item_extractors[3].stated_total',
+        message: 'all counts the subtracted quantities beside beside: nothing was subtracted.',
+      },
+    ]);
+  });
+
+  it('leave out metrics of which the event has charge items of its own', () => {
+    const rated = rate(config, rawJson, { billing: { items: [{ metric: 'kept', quantity: 1 }] } });
+    expect(rated.ok && rated.notes.map(({ metric }) => metric)).toEqual(['clamped', 'beside']);
+  });
+});
+
 describe('stated_total', () => {
   const config = items({
     ...{ path: 'n', less_paths: ['a'], stated_total: { path: 'all', other_paths: ['o'] } },
