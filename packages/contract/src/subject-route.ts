@@ -99,7 +99,11 @@ export const SubjectRouteListQuery = Type.Object(
     subject_type: Type.Optional(SubjectType),
     subject_id: Type.Optional(SubjectId),
     account_id: Type.Optional(Id),
-    usage_limit_plan_id: Type.Optional(Id),
+    usage_limit_plan_id: Type.Optional({
+      ...Id,
+      description:
+        'Routes that are bound to the plan, `ulp_…`; the id of any of its versions, `ulpv_…`, names it too.',
+    }),
     ...PageQuery.properties,
   },
   closed,

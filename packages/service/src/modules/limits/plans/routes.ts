@@ -19,7 +19,14 @@ import { planView, versionView } from './view.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/usage-limit-plans';
-const PlanParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+const paramsWith = (description: string) =>
+  Type.Object({ project_id: Type.String(), id: Type.String({ description }) }, closed);
+const PlanParams = paramsWith(
+  'Of the plan, `ulp_…`, or of any of its versions, `ulpv_…`, as lists and `publish` show it.',
+);
+const CurrentPlanParams = paramsWith(
+  'Of the plan, `ulp_…`, of its version in force or of its draft, `ulpv_…`. That of an earlier version is a 400 that names the plan.',
+);
 
 /** The operations on usage limit plans. */
 export function registerPlanRoutes(app: App, plans: PlanService): void {
@@ -59,9 +66,7 @@ function registerLists(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'Read a usage limit plan',
-      description:
-        'The plan with its newest published version and its draft; null where there is none. The id of a version, as lists and ' +
-        '`publish` show it, names its plan, too.',
+      description: 'The plan with its newest published version and its draft; null where there is none.',
       operationId: 'getUsageLimitPlan',
       params: PlanParams,
       response: { 200: UsageLimitPlanDetail },
@@ -121,7 +126,7 @@ function registerSaves(app: App, plans: PlanService): void {
         'What is left out stays as it is. Without a draft one is opened as a copy of what is in force, which stays in force ' +
         'until the draft is published. A rule that keeps its `limit_key` keeps what it has counted.',
       operationId: 'updateUsageLimitPlan',
-      params: PlanParams,
+      params: CurrentPlanParams,
       body: UpdateUsageLimitPlanBody,
       response: { 200: UsageLimitPlanDetail, 409: ErrorBodySchema },
     },
@@ -142,7 +147,7 @@ function registerTransitions(app: App, plans: PlanService): void {
         'It becomes the next revision, for good, and applies to every route of the plan at once; only a `limit_amount` ' +
         'counts from the next window on.',
       operationId: 'publishUsageLimitPlan',
-      params: PlanParams,
+      params: CurrentPlanParams,
       response: { 200: UsageLimitPlanVersion, 409: ErrorBodySchema },
     },
     handler: async (request) => versionView(await plans.publish(contextOf(request), request.params.id)),
@@ -159,7 +164,7 @@ function registerTransitions(app: App, plans: PlanService): void {
         'It can no longer be bound, changed or published. Routes that are bound to it keep its published limits. Archiving an ' +
         'archived plan changes nothing.',
       operationId: 'archiveUsageLimitPlan',
-      params: PlanParams,
+      params: CurrentPlanParams,
       response: { 200: UsageLimitPlan },
     },
     handler: async (request) => planView(await plans.archive(contextOf(request), request.params.id)),
@@ -176,7 +181,7 @@ function registerTransitions(app: App, plans: PlanService): void {
         'It is published again or, if it never was, a draft. Nothing that was counted is reset. Restoring an active plan changes ' +
         'nothing.',
       operationId: 'restoreUsageLimitPlan',
-      params: PlanParams,
+      params: CurrentPlanParams,
       response: { 200: UsageLimitPlan },
     },
     handler: async (request) => planView(await plans.restore(contextOf(request), request.params.id)),

@@ -8,6 +8,7 @@ import type { LimitOwner } from '../owner.js';
 import { checkedRules } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
 import { type RuleValues, ruleValues } from '../rule-row.js';
+import { currentPlanIdOf, planIdOf } from './plan-id.js';
 import * as store from './store.js';
 
 /** A plan, what is in force of it, and what is being prepared. */
@@ -50,12 +51,13 @@ export class PlanService {
   /**
    * Changes the draft, and opens one as a copy of what is in force when there is none.
    *
+   * @param id of the plan, of its version in force or of its draft, as everything that changes a plan takes it
    * @throws ApiError `not_found`, `invalid_request`, `usage_limit_plan_archived`, `entitlement_limit_reached`.
    */
-  update(context: ChangeContext, planId: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
+  update(context: ChangeContext, id: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
     const values = body.rules === undefined ? undefined : checkedRules(body.rules);
     return changeLimits(this.deps, context, async (tx, atMs) => {
-      const before = await activePlan(tx, context.project, planId);
+      const before = await activePlan(tx, context.project, id);
       const now = Math.floor(atMs / 1_000);
       const [published, previous] = await versionsOf(tx, context.project, before);
       const plan: store.PlanRow = {
@@ -70,14 +72,14 @@ export class PlanService {
       await store.replaceDraft(tx, draft);
       await store.updatePlan(tx, plan);
       const change = values === undefined ? body : { ...body, rules: values };
-      return done('update', planId, { plan, published, draft }, change);
+      return done('update', plan.id, { plan, published, draft }, change);
     });
   }
 
   /** @throws ApiError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
-  publish(context: ChangeContext, planId: string): Promise<store.VersionRow> {
+  publish(context: ChangeContext, id: string): Promise<store.VersionRow> {
     return changeLimits(this.deps, context, async (tx, atMs) => {
-      const plan = await activePlan(tx, context.project, planId);
+      const plan = await activePlan(tx, context.project, id);
       const [published, draft] = await versionsOf(tx, context.project, plan);
       if (draft === undefined) throw new ApiError('nothing_to_publish');
       const revision = plan.current_revision + 1;
@@ -89,8 +91,8 @@ export class PlanService {
         current_revision: revision,
         updated_at: Math.floor(publishedAtMs / 1_000),
       });
-      const version = found(await store.findVersion(tx, context.project, planId, revision));
-      return done('publish', planId, version, { revision, rules: draft.rules.map(ruleValues) });
+      const version = found(await store.findVersion(tx, context.project, plan.id, revision));
+      return done('publish', plan.id, version, { revision, rules: draft.rules.map(ruleValues) });
     });
   }
 
@@ -99,20 +101,19 @@ export class PlanService {
    *
    * @throws ApiError `not_found`.
    */
-  archive(context: ChangeContext, planId: string): Promise<store.PlanRow> {
-    return this.#setArchived(context, planId, 'archive');
+  archive(context: ChangeContext, id: string): Promise<store.PlanRow> {
+    return this.#setArchived(context, id, 'archive');
   }
 
   /** @throws ApiError `not_found`, `entitlement_limit_reached`. */
-  restore(context: ChangeContext, planId: string): Promise<store.PlanRow> {
-    return this.#setArchived(context, planId, 'restore');
+  restore(context: ChangeContext, id: string): Promise<store.PlanRow> {
+    return this.#setArchived(context, id, 'restore');
   }
 
   /** @param id of the plan, or of one of its versions: that is the `id` in lists. @throws ApiError `not_found`. */
   async read(owner: LimitOwner, id: string): Promise<PlanState> {
     const { db } = this.deps.postgres;
-    const version = await store.findPlanOfVersion(db, owner, id);
-    const plan = found(await store.findPlan(db, owner, version?.planId ?? id));
+    const plan = found(await store.findPlan(db, owner, await planIdOf(db, owner, id)));
     const [published, draft] = await versionsOf(db, owner, plan);
     return { plan, published, draft };
   }
@@ -121,20 +122,21 @@ export class PlanService {
     return store.listPlans(this.deps.postgres.db, owner, filter, page);
   }
 
-  /** @throws ApiError `not_found`. */
-  async listVersions(owner: LimitOwner, planId: string, page: Page) {
-    const versions = await store.listVersions(this.deps.postgres.db, owner, planId, page);
+  /** @param id as `read` takes it. @throws ApiError `not_found`. */
+  async listVersions(owner: LimitOwner, id: string, page: Page) {
+    const { db } = this.deps.postgres;
+    const versions = await store.listVersions(db, owner, await planIdOf(db, owner, id), page);
     // Every plan has a version.
     if (versions.totalCount === 0) throw new ApiError('not_found');
     return versions;
   }
 
   /** Archiving an archived plan, or restoring an active one, changes nothing. */
-  #setArchived(context: ChangeContext, planId: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
+  #setArchived(context: ChangeContext, id: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
     return changeLimits(this.deps, context, async (tx, atMs) => {
-      const before = found(await store.findPlan(tx, context.project, planId));
+      const before = await planToChange(tx, context.project, id);
       if ((before.archived_at !== null) === (verb === 'archive')) return { answer: before };
-      if (verb === 'restore' && !(await store.isBound(tx, context.project, planId))) {
+      if (verb === 'restore' && !(await store.isBound(tx, context.project, before.id))) {
         await this.#admitRules(
           tx,
           context.project,
@@ -144,7 +146,7 @@ export class PlanService {
       const now = Math.floor(atMs / 1_000);
       const plan = { ...before, archived_at: verb === 'archive' ? now : null, updated_at: now };
       await store.updatePlan(tx, plan);
-      return done(verb, planId, plan, { current_revision: plan.current_revision });
+      return done(verb, plan.id, plan, { current_revision: plan.current_revision });
     });
   }
 
@@ -215,8 +217,14 @@ async function versionsOf(
   return [published, await store.findVersion(db, owner, id, 0)];
 }
 
-async function activePlan(tx: Tx, owner: LimitOwner, planId: string): Promise<store.PlanRow> {
-  const plan = found(await store.findPlan(tx, owner, planId));
+/** @throws ApiError `not_found`, `invalid_request` */
+async function planToChange(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
+  const planId = await currentPlanIdOf(tx, owner, id, { path: 'id', takesDraft: true });
+  return found(await store.findPlan(tx, owner, planId));
+}
+
+async function activePlan(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
+  const plan = await planToChange(tx, owner, id);
   if (plan.archived_at !== null) throw new ApiError('usage_limit_plan_archived');
   return plan;
 }

@@ -7,7 +7,8 @@ import { findAccount, openAccount } from '../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
-import { findPlan, findPlanOfVersion } from '../plans/store.js';
+import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
+import { findPlan } from '../plans/store.js';
 import * as store from './store.js';
 
 /** Which account and which plan are a subject's. See README.md. */
@@ -98,8 +99,11 @@ export class SubjectRouteService {
     return found(await store.findRoute(this.deps.postgres.db, owner, routeId));
   }
 
-  list(owner: LimitOwner, filter: store.RouteFilter, page: Page) {
-    return store.listRoutes(this.deps.postgres.db, owner, filter, page);
+  async list(owner: LimitOwner, filter: store.RouteFilter, page: Page) {
+    const { db } = this.deps.postgres;
+    const { usage_limit_plan_id: id, ...others } = filter;
+    const plan = id === undefined ? {} : { usage_limit_plan_id: await planIdOf(db, owner, id) };
+    return store.listRoutes(db, owner, { ...others, ...plan }, page);
   }
 
   async #accountOf(tx: Tx, context: ChangeContext, body: CreateSubjectRouteBody): Promise<string> {
@@ -141,18 +145,9 @@ async function refuseUnknownAccount(tx: Tx, owner: LimitOwner, accountId: string
   throw invalidRequest('account_id', 'expected an account of this project');
 }
 
-/**
- * Returns the plan that an id names. Lists and publish show plans by a version, so the id of the version in force is taken, too;
- * that of another one might be meant to bind that revision for good, which no route can.
- */
-async function planToBind(tx: Tx, owner: LimitOwner, id: string | null): Promise<string | null> {
-  const version = id === null ? undefined : await findPlanOfVersion(tx, owner, id);
-  if (version === undefined) return id;
-  const plan = await findPlan(tx, owner, version.planId);
-  if (plan?.current_revision === version.revision) return version.planId;
-  const named = version.revision === 0 ? 'the draft' : `revision ${version.revision}`;
-  const message = `expected the id of a plan: ${id} is ${named} of ${version.planId}, which is at revision ${plan?.current_revision}`;
-  throw invalidRequest('usage_limit_plan_id', message);
+function planToBind(tx: Tx, owner: LimitOwner, id: string | null): Promise<string | null> {
+  const named = { path: 'usage_limit_plan_id', takesDraft: false };
+  return id === null ? Promise.resolve(null) : currentPlanIdOf(tx, owner, id, named);
 }
 
 async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Promise<void> {
