@@ -17,6 +17,10 @@ export interface LegendProps {
   readonly onIsolate: (key: string) => void;
 }
 
+/** Rows that fit without scrolling; more of them go beside each other sooner, where their names are short. */
+const ONE_COLUMN_MAX = 6;
+const SHORT_CHARS_MAX = 18;
+
 /** What each colour is, and what it comes to: over the range or in the bucket that is pointed at. */
 export function Legend({ series, hidden, total, hover, links, onToggle, onIsolate }: LegendProps) {
   const [first] = series;
@@ -24,7 +28,12 @@ export function Legend({ series, hidden, total, hover, links, onToggle, onIsolat
     <div className="tabular @container px-4 pb-3 text-xs">
       <ul
         aria-label="Legend"
-        className="-mx-1.5 grid max-h-32 gap-x-8 overflow-y-auto @2xl:grid-cols-2 @5xl:grid-cols-3"
+        className={classes(
+          '-mx-1.5 grid max-h-36 gap-x-8 overflow-y-auto @2xl:grid-cols-2 @5xl:grid-cols-3',
+          series.length > ONE_COLUMN_MAX &&
+            series.every(({ label }) => label.length <= SHORT_CHARS_MAX) &&
+            '@lg:grid-cols-2',
+        )}
       >
         {series.map((one) => (
           <Row key={one.key} {...{ one, hidden, hover, links, onToggle, onIsolate }} count={series.length} />

@@ -58,7 +58,7 @@ export const barPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, las
   const values = plot.data[seriesIndex] ?? [];
   const below = belowOf(plot, seriesIndex);
   const { xOf, yOf, xPx } = placesIn(plot);
-  const stepPx = xPx * stepOf(times);
+  const stepPx = times.length < 2 ? plot.bbox.width : xPx * stepOf(times);
   const widthPx = Math.max(Math.min(stepPx * BAR_SHARE, BAR_PX_MAX * devicePixelRatio), 1);
   const fill = new Path2D();
   for (let index = first; index <= last; index++) {
@@ -69,7 +69,7 @@ export const barPaths: uPlot.Series.PathBuilder = (plot, seriesIndex, first, las
 };
 
 /** Seconds from one bucket to the next: of the first two, because those of a day differ by an hour at most. */
-export function stepOf(times: ArrayLike<number>): number {
+function stepOf(times: ArrayLike<number>): number {
   const [first = 0, second = first] = [times[0], times[1]];
   return second - first;
 }

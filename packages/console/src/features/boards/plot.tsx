@@ -8,7 +8,7 @@ import { type Theme, useTheme } from '../../theme.js';
 import type { Hover } from './hover.js';
 import type { ColoredSeries } from './palette.js';
 import { seriesAt } from './plot-hit.js';
-import { areaPaths, barPaths, hatchCut, linePaths, type PlotType, stepOf } from './plot-paths.js';
+import { areaPaths, barPaths, hatchCut, linePaths, type PlotType } from './plot-paths.js';
 import type { Series, SeriesSet } from './series.js';
 
 export type { PlotType } from './plot-paths.js';
@@ -56,7 +56,7 @@ export function Plot(props: PlotProps) {
   const [, navigate] = useLocation();
   const { type, frame, series, timezone, untilS, syncKey, height, summary } = props;
   const shape = [
-    ...[type, theme, timezone, syncKey, height],
+    ...[type, theme, timezone, syncKey, height, frame.times.length === 1],
     ...series.map(({ key, color, unit }) => key + color + unit),
   ].join('\0');
   // What is drawn can be newer than the plot that draws it.
@@ -159,7 +159,7 @@ function columnsOf({ type, frame: { times }, series }: PlotProps): uPlot.Aligned
 }
 
 function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width: number): uPlot.Options {
-  const { type, series, timezone, syncKey, height, hover } = latest.current;
+  const { type, frame, series, timezone, syncKey, height, hover } = latest.current;
   const unit = series[0]?.unit ?? '';
   const style = getComputedStyle(document.documentElement);
   const ink = style.getPropertyValue('--ink-faint');
@@ -168,7 +168,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     width,
     height,
     legend: { show: false },
-    padding: [unit === '' ? 8 : 8 + UNIT_PX, 20, 0, 0],
+    padding: [unit === '' ? 8 : 8 + UNIT_PX, 28, 0, 0],
     tzDate: (unixS) => uPlot.tzDate(new Date(unixS * 1_000), timezone),
     cursor: {
       sync: { key: syncKey },
@@ -189,6 +189,8 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
         grid: { show: false },
         ticks: { stroke: line, width: 1, size: 4 },
         values: (_plot, times, _axis, _space, stepS) => axisTimes(times, stepS, timezone),
+        // A bucket alone is all that there is to be named.
+        ...(frame.times.length === 1 ? { splits: () => [...latest.current.frame.times] } : {}),
       },
       {
         stroke: ink,
@@ -222,18 +224,29 @@ function writeUnit({ ctx, bbox }: uPlot, unit: string, ink: string): void {
   ctx.restore();
 }
 
-/** Bars stand about their time, so the outermost need room for the other half. */
-function timeRange(plot: uPlot, min: number, max: number, { type, untilS = 0 }: PlotProps): [number, number] {
-  const stepS = stepOf(plot.data[0]) || 60;
-  const half = type === 'bar' || plot.data[0].length < 2 ? stepS / 2 : 0;
-  return [min - half, Math.max(max, untilS) + half];
+/** Bars stand about their time, as a bucket alone does, so the outermost need room for the other half. */
+function timeRange(
+  plot: uPlot,
+  min: number,
+  max: number,
+  { type, untilS = 0, frame: { stepS } }: PlotProps,
+): [number, number] {
+  const times = plot.data[0];
+  const [only = min] = times;
+  // Of one alone the library makes a range of its own.
+  const [first, last] = times.length < 2 ? [only, only] : [min, max];
+  const half = type === 'bar' || times.length < 2 ? (stepS || 60) / 2 : 0;
+  return [first - half, Math.max(last, untilS - stepS) + half];
 }
 
 const PATHS = { line: linePaths, area: areaPaths, bar: barPaths };
 
 function drawnSeries(type: PlotType, { color }: ColoredSeries, count: number): uPlot.Series {
-  const common = { paths: PATHS[type], points: { show: false } };
-  if (type === 'bar') return { ...common, stroke: color, fill: color, width: 0 };
+  // A bucket alone has no line.
+  const points = { show: ({ data }: uPlot) => data[0].length === 1, size: 7, fill: color };
+  const common = { paths: PATHS[type], points };
+  if (type === 'bar')
+    return { paths: PATHS[type], points: { show: false }, stroke: color, fill: color, width: 0 };
   const isCrowded = count > FEW_MAX;
   if (type === 'line') return { ...common, stroke: color, width: isCrowded ? THIN_LINE_PX : LINE_PX };
   if (isCrowded) return { ...common, fill: color + CROWDED_AREA_ALPHA, width: 0 };

@@ -36,6 +36,8 @@ export interface Part {
 export interface SeriesSet {
   /** Starts of the buckets up to the end of the answer, Unix seconds, ascending. */
   readonly times: readonly number[];
+  /** How long the first bucket is, in seconds: all are, but for clocks that are changed and months. */
+  readonly stepS: number;
   /** Whether the range begins within the first bucket, and ends within the last: these hold only part of their usage. */
   readonly isFirstCut: boolean;
   readonly isLastCut: boolean;
@@ -79,15 +81,17 @@ export class SeriesMaker {
   }
 }
 
-type Frame = Pick<SeriesSet, 'times' | 'isFirstCut' | 'isLastCut'>;
+type Frame = Omit<SeriesSet, 'series'>;
 
 function frameOf({ bucketSize, from, timezone, rows }: ChartData, to: number): Frame {
   const size = bucketSizeOf(bucketSize);
-  if (size === undefined) return { times: [...rows.keys()], isFirstCut: false, isLastCut: false };
+  if (size === undefined)
+    return { times: [...rows.keys()], stepS: to - from, isFirstCut: false, isLastCut: false };
   const times = bucketStarts(from, to, size, timezone);
   const [first, last] = [times[0], times.at(-1)];
   return {
     times,
+    stepS: first === undefined ? 0 : bucketEnd(first, size, timezone) - first,
     isFirstCut: first !== undefined && first < from,
     isLastCut: last !== undefined && bucketEnd(last, size, timezone) > to,
   };
