@@ -168,7 +168,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
     width,
     height,
     legend: { show: false },
-    padding: [unit === '' ? 8 : 8 + UNIT_PX, 28, 0, 0],
+    padding: [unit === '' ? 8 : 8 + UNIT_PX, 24, 0, 0],
     tzDate: (unixS) => uPlot.tzDate(new Date(unixS * 1_000), timezone),
     cursor: {
       sync: { key: syncKey },
