@@ -31,6 +31,8 @@ export class PipelineFixture {
   readonly ratedNames: string[] = [];
   /** The time of the rating thread: an event takes `raw_json.cost_ms`. */
   threadMs = 0;
+  /** For how long of it the system has let other threads run: for `raw_json.waited_ms` of an event. */
+  waitedMs = 0;
   readonly defects: unknown[] = [];
   readonly failures: unknown[] = [];
   readonly postgres: Postgres;
@@ -73,9 +75,18 @@ export class PipelineFixture {
     const rules = testRules(
       () => this.isMended,
       (rawJson) => {
-        const { name, cost_ms = 0 } = rawJson as { name?: string; cost_ms?: number };
+        const {
+          name,
+          cost_ms = 0,
+          waited_ms = 0,
+        } = rawJson as {
+          name?: string;
+          cost_ms?: number;
+          waited_ms?: number;
+        };
         if (name !== undefined) this.ratedNames.push(name);
         this.threadMs += cost_ms;
+        this.waitedMs += waited_ms;
       },
     );
     const clock = new ManualClock(nowMs);
@@ -90,7 +101,7 @@ export class PipelineFixture {
         observer,
         onCommitted: () => {},
       },
-      { nowMs: () => this.threadMs, ...options },
+      { thread: { nowMs: () => this.threadMs, waitedMs: () => this.waitedMs }, ...options },
     );
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import { totalBytes } from '../../platform/buffers.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { ClaimedSegment, SegmentQueue, SegmentRecord } from '../../platform/queue/index.js';
+import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
 import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { UsageBlock } from '../usage/index.js';
@@ -70,8 +71,8 @@ export interface BatchOptions {
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
   readonly turns: Turns;
-  /** Monotonic: what events take is measured by it. */
-  readonly nowMs: () => number;
+  /** What events take is measured by it. */
+  readonly thread: ThreadTime;
   /** Notified as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;
 }
@@ -88,7 +89,7 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { source, eventsMax, rollup, eventIds, block, stages, turns, nowMs, onClaimed } = options;
+  const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, onClaimed } = options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
@@ -110,7 +111,7 @@ export async function processBatch(
   const plan = await ratePlan(
     tx,
     deps,
-    { intake, posting, rollup, processedAtMs, block, turns, nowMs, tenantMs },
+    { intake, posting, rollup, processedAtMs, block, turns, thread, tenantMs },
     eventIds,
     stages,
   );

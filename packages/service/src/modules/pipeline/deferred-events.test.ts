@@ -77,6 +77,14 @@ describe("events of a tenant's slow rules", () => {
     expect(await fixture.usageTotals()).toMatchObject([{ item_count: 10 }, { item_count: 5 }]);
   });
 
+  it('are not those that took long because the system let other threads run', async () => {
+    const fields = { tokens: 1, waited_ms: SLOW_MS };
+    await fixture.accept(batchRecord(fixture.project, slowEvents('preempted', 8, fields)));
+    const worker = fixture.worker();
+    await worker.drain();
+    expect(worker.stats()).toMatchObject({ batches: 1, processed: 8, deferred: 0 });
+  });
+
   it('keep the new events of their tenant behind them, and those of no other', async () => {
     await fixture.accept(batchRecord(fixture.project, slowEvents('slow', 9)));
     await oneBatch();

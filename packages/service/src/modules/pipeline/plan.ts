@@ -1,3 +1,4 @@
+import type { ThreadTime } from '../../platform/thread-time.js';
 import type { Turns } from '../../platform/turns.js';
 import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
@@ -23,6 +24,7 @@ import { RatingAllowance } from './rating-allowance.js';
 import type { RollupDimensions } from './rollup-dimensions.js';
 import { type BatchSection, BatchSections } from './sections.js';
 import { BatchTotals } from './totals.js';
+import { WorkTimer } from './work-timer.js';
 
 /** After so many events they are posted and encoded: what is parsed lives until then, and is copied if a collection of garbage comes first. */
 const SLICE_EVENTS = 500;
@@ -58,8 +60,8 @@ export interface PlanInput {
   readonly turns: Turns;
   /** Milliseconds of the thread that the events of each tenant may take, ordinary ones aside. */
   readonly tenantMs: number;
-  /** Monotonic. */
-  readonly nowMs: () => number;
+  /** What events take is measured by it. */
+  readonly thread: ThreadTime;
 }
 
 /** Rates, posts, encodes and adds up all that is not a duplicate. */
@@ -96,6 +98,7 @@ class Planner {
   #ratedCount = 0;
   readonly #ratingTime: RatingAllowance;
   readonly #postingTime: RatingAllowance;
+  readonly #timer: WorkTimer;
   #duplicates = 0;
   #processed = 0;
   #failed = 0;
@@ -105,6 +108,7 @@ class Planner {
     this.#sections = new BatchSections(input.block);
     this.#ratingTime = new RatingAllowance(input.tenantMs);
     this.#postingTime = new RatingAllowance(input.tenantMs);
+    this.#timer = new WorkTimer(input.thread);
   }
 
   deferral(group: AcceptedGroup): Deferral {
@@ -114,7 +118,7 @@ class Planner {
 
   /** Rates the events of a group that are no duplicates; those that its tenant has no time for are deferred. */
   async rate(group: EventGroup, defer: Deferral): Promise<void> {
-    const { duplicates, rules, onDefect, turns, nowMs } = this.input;
+    const { duplicates, rules, onDefect, turns } = this.input;
     const { tenantId, projectId } = group;
     const events = group.events.filter((event) => !duplicates.has(event));
     const time = this.#ratingTime.of(tenantId);
@@ -130,11 +134,10 @@ class Planner {
       const envelope = envelopes[index];
       const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
       const known = version instanceof Promise ? await version : version;
-      const startedMs = nowMs();
+      this.#timer.start();
       rated.push(rateEvent(group, event, envelope, known, onDefect));
-      const endedMs = nowMs();
-      time.add(endedMs - startedMs);
-      if (turns.isOverAt(endedMs)) await turns.pause();
+      time.add(this.#timer.lapMs());
+      if (turns.isOverAt(this.#timer.atMs)) await this.#pause();
     }
     if (rated.length < events.length) defer(events.slice(rated.length), false);
     this.#slice.push({ group, events: events.slice(0, rated.length), rated, defer });
@@ -147,11 +150,11 @@ class Planner {
     const slice = this.#slice;
     this.#slice = [];
     this.#ratedCount = 0;
-    const { posting, turns, nowMs } = this.input;
+    const { posting, turns } = this.input;
     await posting.prepare(
       slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) })),
     );
-    let startedMs = nowMs();
+    this.#timer.resume();
     for (const { group, events, rated, defer } of slice) {
       const time = this.#postingTime.of(group.tenantId);
       for (const [index, event] of events.entries()) {
@@ -161,15 +164,16 @@ class Planner {
         }
         const ratedEvent = rated[index];
         if (ratedEvent !== undefined) this.#addEvent(group, event, ratedEvent);
-        const endedMs = nowMs();
-        time.add(endedMs - startedMs);
-        startedMs = endedMs;
-        if (!turns.isOverAt(endedMs)) continue;
-        await turns.pause();
-        startedMs = nowMs();
+        time.add(this.#timer.lapMs());
+        if (turns.isOverAt(this.#timer.atMs)) await this.#pause();
       }
       group.body.close();
     }
+  }
+
+  async #pause(): Promise<void> {
+    await this.input.turns.pause();
+    this.#timer.resume();
   }
 
   #addDuplicate({ tenantId, projectId }: EventGroup): void {

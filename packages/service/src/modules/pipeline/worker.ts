@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
+import { type ThreadTime, threadTime } from '../../platform/thread-time.js';
 import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
@@ -36,8 +37,8 @@ export interface PipelineWorkerOptions {
   readonly lanes?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
   readonly unprojectedBytesMax?: number;
-  /** Monotonic: what events take is measured by it. */
-  readonly nowMs?: () => number;
+  /** What events take is measured by it. */
+  readonly thread?: ThreadTime;
 }
 
 export interface PipelineWorkerDeps extends BatchDeps {
@@ -74,7 +75,7 @@ class LaneWorker implements PipelineWorker {
   readonly #lanes: number;
   readonly #reprocessBytesMax: number | undefined;
   readonly #unprojectedBytesMax: number | undefined;
-  readonly #nowMs: () => number;
+  readonly #thread: ThreadTime;
   readonly #wakeup = new Wakeup();
   readonly #rollup: RollupDimensions;
   readonly #eventIds = new EventIds();
@@ -110,14 +111,14 @@ class LaneWorker implements PipelineWorker {
       lanes = LANES,
       reprocessBytesMax,
       unprojectedBytesMax,
-      nowMs = () => performance.now(),
+      thread = threadTime,
     } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
     this.#reprocessBytesMax = reprocessBytesMax;
     this.#unprojectedBytesMax = unprojectedBytesMax;
-    this.#nowMs = nowMs;
+    this.#thread = thread;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = new RollupDimensions({
       store: {
@@ -149,7 +150,7 @@ class LaneWorker implements PipelineWorker {
 
   async drain(): Promise<void> {
     const block = new UsageBlock();
-    const turns = new Turns(this.#nowMs);
+    const turns = new Turns(this.#thread.nowMs);
     while ((await this.#newBatch(block, () => {})) ?? (await this.#deferredBatch(block, turns)));
   }
 
@@ -202,7 +203,7 @@ class LaneWorker implements PipelineWorker {
       endTurn();
     };
     const source = { kind: 'new', mayBeDeferred: this.#mayBeDeferred } as const;
-    const turns = new Turns(this.#nowMs);
+    const turns = new Turns(this.#thread.nowMs);
     try {
       return await this.#batch({ source, eventsMax: this.#eventsMax, block, turns, onClaimed });
     } finally {
@@ -213,7 +214,7 @@ class LaneWorker implements PipelineWorker {
   /** Rates deferred events, a turn of one tenant after the other; never rejects. */
   async #deferredLane(signal: AbortSignal): Promise<void> {
     const block = new UsageBlock();
-    const turns = new Turns(this.#nowMs, (turnMs) => this.#rest(turnMs, signal));
+    const turns = new Turns(this.#thread.nowMs, (turnMs) => this.#rest(turnMs, signal));
     let failures = 0;
     while (!signal.aborted) {
       try {
@@ -267,7 +268,7 @@ class LaneWorker implements PipelineWorker {
       unprojectedBytesMax: this.#unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
-      nowMs: this.#nowMs,
+      thread: this.#thread,
       stages,
     };
     const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options)).finally(() =>

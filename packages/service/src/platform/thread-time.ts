@@ -1,0 +1,46 @@
+import { openSync, readSync } from 'node:fs';
+
+/** What tells how long the work of a thread takes. */
+export interface ThreadTime {
+  /** Monotonic. */
+  nowMs(): number;
+  /** For how long, since it began, the thread could have run while the system let others run. */
+  waitedMs(): number;
+}
+
+/** Nanoseconds that the thread ran, nanoseconds that it waited to run, and how often it ran. Linux alone has it. */
+const SCHEDSTAT = '/proc/thread-self/schedstat';
+/** Three numbers of 64 bits. */
+const SCHEDSTAT_BYTES_MAX = 64;
+const NANOSECONDS_PER_MS = 1e6;
+const SPACE = 32;
+const ZERO = 48;
+
+const text = Buffer.alloc(SCHEDSTAT_BYTES_MAX);
+/** Opened by the thread that asks first, which it is about from then on: each thread has a module of its own. */
+let file: number | undefined | 'absent';
+
+/** Of the thread that asks. A look at how long it waited takes one to two microseconds; elsewhere than on Linux it never waited. */
+export const threadTime: ThreadTime = {
+  nowMs: () => performance.now(),
+  waitedMs() {
+    file ??= openSchedstat();
+    return file === 'absent' ? 0 : secondNumber(readSync(file, text, 0, text.length, 0)) / NANOSECONDS_PER_MS;
+  },
+};
+
+function openSchedstat(): number | 'absent' {
+  try {
+    return openSync(SCHEDSTAT, 'r');
+  } catch {
+    return 'absent';
+  }
+}
+
+function secondNumber(length: number): number {
+  let value = 0;
+  for (let at = text.indexOf(SPACE) + 1; at < length && text[at] !== SPACE; at += 1) {
+    value = value * 10 + (text[at] as number) - ZERO;
+  }
+  return value;
+}
