@@ -2,6 +2,7 @@ import { ERRORS } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { created } from './support/http.js';
+import { inlined } from './support/inlined.js';
 import { createSampleProject, SAMPLE_RULE_SET, type SampleProject } from './support/sample-project.js';
 import { type JsonSchema, mutated, nearlyValid } from './support/schema-arbitrary.js';
 import { type RunningService, startService } from './support/service.js';
@@ -38,7 +39,7 @@ describe('every documented operation, fed with hostile input', () => {
   beforeAll(async () => {
     service = await startService();
     project = await withBoard(service, await createSampleProject(service));
-    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
+    const document = inlined((await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi);
     expect(document.openapi).toMatch(/^3\.1/);
     operations = Object.entries(document.paths)
       .flatMap(([path, methods]) =>

@@ -39,11 +39,10 @@ const FilterValues = Type.Array(Type.String({ maxLength: DIMENSION_VALUE_CHARS_M
 const Count = Type.Integer({ minimum: 0 });
 const Sum = Type.String({ description: 'Exact decimal, plain: `"12.5"`.' });
 
-export const MeasureSchema = Type.Union([
-  Type.Literal('item_count'),
-  Type.Literal('quantity'),
-  Type.Literal('amount'),
-]);
+export const MeasureSchema = Type.Union(
+  [Type.Literal('item_count'), Type.Literal('quantity'), Type.Literal('amount')],
+  { description: 'A measure of charge items that can be summed.' },
+);
 
 /** Exactly one of the three conditions. */
 export const DimensionFilter = Type.Object(
@@ -135,7 +134,7 @@ export const AnalysisQuery = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'Which usage to sum, and by what.' },
 );
 
 export const AnalysisRow = Type.Object(
@@ -174,48 +173,45 @@ export const AnalysisResult = Type.Object(
     truncated: Type.Boolean({ description: 'More rows exist than were returned.' }),
     warnings: Warnings,
   },
-  closed,
+  { ...closed, description: 'The sums, one row per bucket, metric, unit, currency and group.' },
+);
+
+export const UsedDimension = Type.Object(
+  {
+    name: Type.String(),
+    cardinality: Type.Integer({
+      minimum: 1,
+      description:
+        'How many values it has had lately, approximately: nearly always within 2 %. Lately is the 31 days before the ' +
+        'metric was last seen, and of dimensions that are too many-valued to be summed by, the last million charge items.',
+    }),
+    sample_values: Type.Array(Type.String(), { description: `Up to ${SAMPLE_VALUES_MAX} recent values.` }),
+  },
+  { ...closed, description: 'A dimension that usage of a metric has.' },
+);
+
+export const UsedMetric = Type.Object(
+  {
+    metric: Type.String(),
+    unit: Nullable(Type.String()),
+    currencies: Type.Array(Type.String()),
+    dimensions: Type.Array(UsedDimension),
+    subject_types: Type.Array(Type.String()),
+    unpriced_item_count: {
+      ...Count,
+      description: 'Charge items of the metric that have no price (`pricing_source` `unpriced`).',
+    },
+    first_seen_at: UnixSeconds,
+    last_seen_at: UnixSeconds,
+  },
+  { ...closed, description: 'A metric of one unit that has usage.' },
 );
 
 export const MetricsResponse = Type.Object(
   {
-    metrics: Type.Array(
-      Type.Object(
-        {
-          metric: Type.String(),
-          unit: Nullable(Type.String()),
-          currencies: Type.Array(Type.String()),
-          dimensions: Type.Array(
-            Type.Object(
-              {
-                name: Type.String(),
-                cardinality: Type.Integer({
-                  minimum: 1,
-                  description:
-                    'How many values it has had lately, approximately: nearly always within 2 %. Lately is the 31 days before the ' +
-                    'metric was last seen, and of dimensions that are too many-valued to be summed by, the last million charge items.',
-                }),
-                sample_values: Type.Array(Type.String(), {
-                  description: `Up to ${SAMPLE_VALUES_MAX} recent values.`,
-                }),
-              },
-              closed,
-            ),
-          ),
-          subject_types: Type.Array(Type.String()),
-          unpriced_item_count: {
-            ...Count,
-            description: 'Charge items of the metric that have no price (`pricing_source` `unpriced`).',
-          },
-          first_seen_at: UnixSeconds,
-          last_seen_at: UnixSeconds,
-        },
-        closed,
-      ),
-      { description: `By metric and unit; up to ${METRICS_LISTED_MAX}.` },
-    ),
+    metrics: Type.Array(UsedMetric, { description: `By metric and unit; up to ${METRICS_LISTED_MAX}.` }),
   },
-  closed,
+  { ...closed, description: 'The metrics of a project that have usage, each with its dimensions.' },
 );
 
 export type DimensionFilter = Static<typeof DimensionFilter>;

@@ -44,7 +44,7 @@ const Timezone = Type.String({
   maxLength: 64,
   description: 'IANA timezone in which every chart of the board is drawn. Default: `UTC`.',
 });
-const TimeRange = Type.Unsafe<BoardTimeRange>({
+export const BoardTimeRangeSchema = Type.Unsafe<BoardTimeRange>({
   type: 'integer',
   enum: [...BOARD_TIME_RANGES_S],
   description: `The range that the board opens with, in seconds. Default: ${BOARD_TIME_RANGE_DEFAULT_S}, a day.`,
@@ -53,16 +53,18 @@ const TimeRange = Type.Unsafe<BoardTimeRange>({
 const boardSettings = {
   description: Type.Optional(BoardDescription),
   timezone: Type.Optional(Timezone),
-  default_time_range_seconds: Type.Optional(TimeRange),
+  default_time_range_seconds: Type.Optional(BoardTimeRangeSchema),
 };
 
-export const CreateBoardBody = Type.Object({ name: BoardName, ...boardSettings }, closed);
+export const CreateBoardBody = Type.Object(
+  { name: BoardName, ...boardSettings },
+  { ...closed, description: 'A board to create.' },
+);
 export const UpdateBoardBody = Type.Object(
   { name: Type.Optional(BoardName), ...boardSettings },
   { ...closed, description: 'What is left out stays as it is; `description: ""` clears it.' },
 );
 
-/** A usage report of the kind that has charts. */
 export const Board = Type.Object(
   {
     report_id: Type.String({ description: 'Board id, `brd_…`.' }),
@@ -72,11 +74,11 @@ export const Board = Type.Object(
     name: BoardName,
     description: Nullable(BoardDescription),
     timezone: Timezone,
-    default_time_range_seconds: TimeRange,
+    default_time_range_seconds: BoardTimeRangeSchema,
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A board: a page of charts.' },
 );
 
 const ChartId = Type.String({
@@ -89,13 +91,17 @@ const ChartDescription = Type.String({
   maxLength: CHART_DESCRIPTION_CHARS_MAX,
   description: 'Free text; empty for none.',
 });
-const ChartTypeSchema = Type.Unsafe<ChartType>({ type: 'string', enum: [...CHART_TYPES] });
+export const ChartTypeSchema = Type.Unsafe<ChartType>({
+  type: 'string',
+  enum: [...CHART_TYPES],
+  description: 'How the chart is drawn.',
+});
 const Position = Type.Integer({
   minimum: 0,
   maximum: CHART_POSITION_MAX,
   description: 'Place on the board, from the smallest on; of equal ones the older chart comes first.',
 });
-const Size = Type.Unsafe<ChartSize>({
+export const ChartSizeSchema = Type.Unsafe<ChartSize>({
   type: 'string',
   enum: [...CHART_SIZES],
   description: '`half` shares a row of a wide screen, `full` takes it.',
@@ -130,7 +136,7 @@ export const ChartInput = Type.Object(
     description: Type.Optional(ChartDescription),
     chart_type: ChartTypeSchema,
     position: Type.Optional(Position),
-    size: Type.Optional(Size),
+    size: Type.Optional(ChartSizeSchema),
     subject_type: Type.Optional(SubjectType),
     bucket_size: Type.Optional(BucketSize),
     filters: Type.Optional(Filters),
@@ -140,12 +146,14 @@ export const ChartInput = Type.Object(
     split_by: splitBy,
     limit: Type.Optional(GroupLimit),
   },
-  closed,
+  { ...closed, description: 'A chart: what it shows, and how.' },
 );
 
 const { time_range: _timeRange, ...queryFields } = AnalysisQuery.properties;
-/** What a chart asks: the body of an analysis query but for `time_range`, which is whatever is being looked at. */
-export const ChartQuery = Type.Object(queryFields, closed);
+export const ChartQuery = Type.Object(queryFields, {
+  ...closed,
+  description: 'An analysis query without `time_range`, which is the range that the board shows.',
+});
 
 export const Chart = Type.Object(
   {
@@ -159,7 +167,7 @@ export const Chart = Type.Object(
     description: Nullable(ChartDescription),
     chart_type: ChartTypeSchema,
     position: Position,
-    size: Size,
+    size: ChartSizeSchema,
     subject_type: Nullable(SubjectType),
     bucket_size: BucketSize,
     filters: Filters,
@@ -178,33 +186,37 @@ export const Chart = Type.Object(
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A chart of a board.' },
 );
 
-/** A chart that was just saved. */
-export const SavedChart = Type.Object({ ...Chart.properties, warnings: Warnings }, closed);
+export const SavedChart = Type.Object(
+  { ...Chart.properties, warnings: Warnings },
+  { ...closed, description: 'The chart as it was saved, with warnings about its query.' },
+);
 
 export const BoardWithCharts = Type.Object(
   { board: Board, charts: Type.Array(Chart, { description: 'In the order of the board.' }) },
-  closed,
+  { ...closed, description: 'A board and its charts.' },
 );
 export const BoardList = Type.Object(
   { boards: Type.Array(BoardWithCharts, { description: 'Every board of the project, oldest first.' }) },
-  closed,
+  { ...closed, description: 'All boards of a project, with their charts.' },
+);
+
+export const ChartPlace = Type.Object(
+  { chart_id: ChartId, position: Position, size: Type.Optional(ChartSizeSchema) },
+  { ...closed, description: 'Where a chart is to stand, and how wide it is to be.' },
 );
 
 export const ReorderChartsBody = Type.Object(
   {
-    order: Type.Array(
-      Type.Object({ chart_id: ChartId, position: Position, size: Type.Optional(Size) }, closed),
-      {
-        maxItems: BOARD_CHARTS_MAX,
-        description:
-          'Charts of the board, each and every position at most once. A chart that is left out, or a size, stays as it is.',
-      },
-    ),
+    order: Type.Array(ChartPlace, {
+      maxItems: BOARD_CHARTS_MAX,
+      description:
+        'Charts of the board, each and every position at most once. A chart that is left out, or a size, stays as it is.',
+    }),
   },
-  closed,
+  { ...closed, description: 'Where charts of the board are to stand.' },
 );
 
 export type CreateBoardBody = Static<typeof CreateBoardBody>;

@@ -9,7 +9,7 @@ export const LEASE_TTL_SECONDS_MAX = 86_400;
 
 const LEASE_STATUSES = ['active', 'closed', 'expired'] as const;
 export type LeaseStatus = (typeof LEASE_STATUSES)[number];
-const LeaseStatusSchema = Type.Unsafe<LeaseStatus>({
+export const LeaseStatusSchema = Type.Unsafe<LeaseStatus>({
   type: 'string',
   enum: [...LEASE_STATUSES],
   description: 'An `active` lease ends by being closed, or at `expires_at`.',
@@ -37,10 +37,9 @@ export const CreateLeaseBody = Type.Object(
       description: 'How long the lease lives. Seconds.',
     }),
   },
-  closed,
+  { ...closed, description: 'An amount to reserve for a subject.' },
 );
 
-/** An amount that is held for a subject's work, so that what others do meanwhile cannot take it. */
 export const BudgetLease = Type.Object(
   {
     id: Type.String({
@@ -68,17 +67,26 @@ export const BudgetLease = Type.Object(
     created_at: UnixSeconds,
     closed_at: Nullable({ ...UnixSeconds, description: 'When it ended. Unix seconds.' }),
   },
-  closed,
+  {
+    ...closed,
+    description:
+      'An amount that is held for the work of a subject, so that other work cannot use it meanwhile.',
+  },
 );
 
-/** A lease that was just granted. */
-export const CreatedBudgetLease = Type.Object({ ...BudgetLease.properties, warnings: Warnings }, closed);
+export const CreatedBudgetLease = Type.Object(
+  { ...BudgetLease.properties, warnings: Warnings },
+  { ...closed, description: 'The new budget lease, with warnings about the request.' },
+);
 
 export const BudgetLeaseListQuery = Type.Object(
   { ...subjectFields, status: Type.Optional(LeaseStatusSchema), ...PageQuery.properties },
   closed,
 );
-export const BudgetLeaseList = Type.Object({ budget_leases: Type.Array(BudgetLease), ...pageFields }, closed);
+export const BudgetLeaseList = Type.Object(
+  { budget_leases: Type.Array(BudgetLease), ...pageFields },
+  { ...closed, description: 'One page of the budget leases of a subject.' },
+);
 
 export type CreateLeaseBody = Static<typeof CreateLeaseBody>;
 export type BudgetLease = Static<typeof BudgetLease>;

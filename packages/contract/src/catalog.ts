@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { PAYMENT_PROVIDERS, type PaymentProviderName } from './checkout.js';
+import { PaymentProviderSchema } from './checkout.js';
 import { closed, mapOf, Nullable, pageFields, ResourceName, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
 
@@ -27,6 +27,11 @@ const limit = (meaning: string) =>
     maximum: CATALOG_NUMBER_MAX,
     description: `${meaning} -1 for no limit.`,
   });
+
+export const PlanFeatures = mapOf(Type.Boolean(), {
+  maxProperties: CATALOG_FEATURES_MAX,
+  description: 'What is switched on; what is not named is off. `budgets`: budget leases.',
+});
 
 /** What a plan allows; a tenant's entitlement carries the same. */
 const allowanceFields = {
@@ -56,10 +61,7 @@ const allowanceFields = {
   release_project_usage_storage_create_history_partition: Type.Boolean({
     description: 'Whether partitions of past days are created, too.',
   }),
-  features: mapOf(Type.Boolean(), {
-    maxProperties: CATALOG_FEATURES_MAX,
-    description: 'What is switched on; what is not named is off. `budgets`: budget leases.',
-  }),
+  features: PlanFeatures,
 };
 
 /** A plan as it is described, before it has a revision. */
@@ -84,43 +86,51 @@ export const CatalogPlan = Type.Object(
     revision: Type.Integer({ minimum: 1, description: 'Counts the changes of the plan.' }),
     status: Type.Literal('published'),
   },
-  closed,
+  { ...closed, description: 'A plan that tenants can have.' },
 );
 export type CatalogPlan = Static<typeof CatalogPlan>;
 
 export const CatalogPlanList = Type.Object(
   {
     plans: Type.Array(CatalogPlan),
-    payment_provider: Nullable(
-      Type.Unsafe<PaymentProviderName>({
-        type: 'string',
-        enum: [...PAYMENT_PROVIDERS],
-        description:
-          'Where plans are paid; `sandbox` takes no money. Null where this service takes no payments.',
-      }),
-    ),
+    payment_provider: Nullable({
+      ...PaymentProviderSchema,
+      description:
+        'Where plans are paid; `sandbox` takes no money. Null where this service takes no payments.',
+    }),
   },
-  closed,
+  { ...closed, description: 'The plans that tenants can have, and where they are paid.' },
 );
 export type CatalogPlanList = Static<typeof CatalogPlanList>;
 
-/** What `tollgate catalog apply` reads. */
+export const CatalogOffer = Type.Object(offerFields, {
+  ...closed,
+  description: 'A plan as it is described, before it has a revision.',
+});
+
 export const CatalogFile = Type.Object(
-  { plans: Type.Array(Type.Object(offerFields, closed), { minItems: 1, maxItems: CATALOG_PLANS_MAX }) },
-  closed,
+  { plans: Type.Array(CatalogOffer, { minItems: 1, maxItems: CATALOG_PLANS_MAX }) },
+  {
+    ...closed,
+    description: 'The plans that are to be in the catalog; `tollgate catalog apply` sends the same.',
+  },
 );
 export type CatalogFile = Static<typeof CatalogFile>;
-export type CatalogOffer = CatalogFile['plans'][number];
+export type CatalogOffer = Static<typeof CatalogOffer>;
+
+export const ChangedPlan = Type.Object(
+  { id: Type.String(), revision: Type.Integer({ description: 'The new one.' }) },
+  { ...closed, description: 'A plan that has a new revision.' },
+);
 
 export const AppliedCatalog = Type.Object(
   {
-    changed: Type.Array(
-      Type.Object({ id: Type.String(), revision: Type.Integer({ description: 'The new one.' }) }, closed),
-      { description: 'Plans that are new or differ from their newest revision.' },
-    ),
+    changed: Type.Array(ChangedPlan, {
+      description: 'Plans that are new or differ from their newest revision.',
+    }),
     unchanged: Type.Array(Type.String(), { description: 'Ids of the other plans of the file.' }),
   },
-  closed,
+  { ...closed, description: 'Which plans got a new revision.' },
 );
 export type AppliedCatalog = Static<typeof AppliedCatalog>;
 
@@ -134,7 +144,7 @@ export const GrantHeaders = Type.Object({
 
 export const GrantPlanBody = Type.Object(
   { plan_id: Type.String({ minLength: 1, maxLength: 64, description: 'A plan of the catalog.' }) },
-  closed,
+  { ...closed, description: 'The plan to grant.' },
 );
 export type GrantPlanBody = Static<typeof GrantPlanBody>;
 
@@ -154,18 +164,18 @@ export const EntitlementGrant = Type.Object(
     source: Type.String({ description: 'What it was granted for; nothing is granted twice.' }),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A plan that a tenant has for a month.' },
 );
 export type EntitlementGrant = Static<typeof EntitlementGrant>;
 
 export const EntitlementGrantList = Type.Object(
   { grants: Type.Array(EntitlementGrant), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of the grants of a tenant.' },
 );
 
 export const RebuiltQuotas = Type.Object(
   { corrected: Type.Integer({ description: 'Months of tenants whose number was another one before.' }) },
-  closed,
+  { ...closed, description: 'How many counts were wrong and are corrected.' },
 );
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -178,9 +188,13 @@ export const EntitlementUsage = Type.Object(
     subject_routes: count('Subject routes of all projects.'),
     usage_controls: count('Direct limits, and rules of usage limit plans, of all projects.'),
   },
-  closed,
+  { ...closed, description: 'How much of its plan a tenant has used.' },
 );
 export type EntitlementUsage = Static<typeof EntitlementUsage>;
+
+export const EntitlementStatusSchema = Type.Union([Type.Literal('active'), Type.Literal('baseline')], {
+  description: '`active` under a grant, otherwise `baseline`.',
+});
 
 export const Entitlement = Type.Object(
   {
@@ -189,9 +203,7 @@ export const Entitlement = Type.Object(
       description: 'Id of the granted plan; of a tenant without a grant `unlimited` or `none`.',
     }),
     revision: Type.Integer({ minimum: 0, description: 'Revision of the plan that was granted; 0 without.' }),
-    status: Type.Union([Type.Literal('active'), Type.Literal('baseline')], {
-      description: '`active` under a grant, otherwise `baseline`.',
-    }),
+    status: EntitlementStatusSchema,
     starts_at: Nullable(UnixSeconds),
     ends_at: Nullable({
       ...UnixSeconds,

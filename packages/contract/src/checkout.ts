@@ -10,6 +10,12 @@ export const CHECKOUT_ABANDONED_MINUTES = 5;
 export const PAYMENT_PROVIDERS = ['sandbox', 'stripe'] as const;
 export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
+export const PaymentProviderSchema = Type.Unsafe<PaymentProviderName>({
+  type: 'string',
+  enum: [...PAYMENT_PROVIDERS],
+  description: 'Where plans are paid; `sandbox` takes no money.',
+});
+
 export const PAYMENT_ORDER_STATUSES = ['pending', 'expired', 'paid'] as const;
 export type PaymentOrderStatus = (typeof PAYMENT_ORDER_STATUSES)[number];
 
@@ -38,17 +44,17 @@ export const CreateCheckoutBody = Type.Object(
         'A plan of the catalog that has a price, other than `enterprise`. The price is that of the catalog.',
     }),
   },
-  closed,
+  { ...closed, description: 'The plan to buy.' },
 );
 export type CreateCheckoutBody = Static<typeof CreateCheckoutBody>;
 
 export const CheckoutSession = Type.Object(
   { order_id: OrderId, session_id: SessionId, session_url: SessionUrl },
-  closed,
+  { ...closed, description: 'The order, and the page on which it is paid.' },
 );
 export type CheckoutSession = Static<typeof CheckoutSession>;
 
-const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
+export const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
   type: 'string',
   enum: [...PAYMENT_ORDER_STATUSES],
   description:
@@ -58,7 +64,7 @@ const PaymentOrderStatusSchema = Type.Unsafe<PaymentOrderStatus>({
 export const PAYMENT_REVERSAL_KINDS = ['refund', 'dispute'] as const;
 export type PaymentReversalKind = (typeof PAYMENT_REVERSAL_KINDS)[number];
 
-const PaymentReversal = Type.Object(
+export const PaymentReversal = Type.Object(
   {
     kind: Type.Unsafe<PaymentReversalKind>({ type: 'string', enum: [...PAYMENT_REVERSAL_KINDS] }),
     reference: Type.String({ description: "The provider's id of the refunded charge, or of the dispute." }),
@@ -70,7 +76,7 @@ const PaymentReversal = Type.Object(
     reason: Nullable(Type.String({ description: "The provider's word for why a payment is disputed." })),
     recorded_at: { ...UnixSeconds, description: 'When it was reported. Unix seconds.' },
   },
-  closed,
+  { ...closed, description: 'A refund or a dispute of a payment.' },
 );
 
 export const PaymentOrder = Type.Object(
@@ -88,7 +94,7 @@ export const PaymentOrder = Type.Object(
     currency: Type.String({ description: 'ISO 4217 code.' }),
     success_url: Type.String({ description: 'Where the buyer is led after paying.' }),
     cancel_url: Type.String({ description: 'Where the buyer is led without paying.' }),
-    provider: Type.Unsafe<PaymentProviderName>({ type: 'string', enum: [...PAYMENT_PROVIDERS] }),
+    provider: PaymentProviderSchema,
     session_id: Nullable(SessionId),
     session_url: Nullable(SessionUrl),
     payment_id: Nullable(Type.String({ description: "The provider's id of the payment." })),
@@ -103,7 +109,7 @@ export const PaymentOrder = Type.Object(
     }),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'An order of a plan, and its payment.' },
 );
 export type PaymentOrder = Static<typeof PaymentOrder>;
 
@@ -113,6 +119,12 @@ export const PaymentOrderQuery = Type.Object(
 );
 export type PaymentOrderQuery = Static<typeof PaymentOrderQuery>;
 
-export const PaymentOrderList = Type.Object({ orders: Type.Array(PaymentOrder), ...pageFields }, closed);
+export const PaymentOrderList = Type.Object(
+  { orders: Type.Array(PaymentOrder), ...pageFields },
+  { ...closed, description: 'One page of payment orders.' },
+);
 
-export const PaymentWebhookReceipt = Type.Object({ received: Type.Literal(true) }, closed);
+export const PaymentWebhookReceipt = Type.Object(
+  { received: Type.Literal(true) },
+  { ...closed, description: 'The event was received.' },
+);

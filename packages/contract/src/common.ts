@@ -24,6 +24,15 @@ export const ResourceName = Type.String({
   description: 'Display name; not blank.',
 });
 
+/** What a version of rules or of a limit plan goes through. */
+export const PUBLICATION_STATUSES = ['draft', 'published', 'archived'] as const;
+export type PublicationStatus = (typeof PUBLICATION_STATUSES)[number];
+export const PublicationStatusSchema = Type.Unsafe<PublicationStatus>({
+  type: 'string',
+  enum: [...PUBLICATION_STATUSES],
+  description: 'All versions of what is archived are `archived`.',
+});
+
 /** A value, or null where there is none. */
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -47,10 +56,13 @@ export const DecimalText = Type.String({ description: 'Exact decimal, plain: `"1
  * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON parser makes of it;
  * how many digits are too many is checked there too.
  */
-export const decimalInput = (meaning: string) =>
-  Type.Union([Type.String({ maxLength: DECIMAL_CHARS_MAX }), Type.Number()], {
-    description: `${meaning} Exact decimal, as text or as a number, of which every digit counts; at most 20 integer and 18 fraction digits.`,
-  });
+export const DecimalInput = Type.Union([Type.String({ maxLength: DECIMAL_CHARS_MAX }), Type.Number()], {
+  description: 'Exact decimal, as text or as a number.',
+});
+export const decimalInput = (meaning: string): typeof DecimalInput => {
+  const description = `${meaning} Exact decimal, as text or as a number, of which every digit counts; at most 20 integer and 18 fraction digits.`;
+  return { ...DecimalInput, ...{ description } };
+};
 
 /** Of every list. */
 const listLimit = (description: string) =>
@@ -89,4 +101,4 @@ export const pageFields = {
 };
 
 /** The answer 204; handlers send `null`. */
-export const NoContent = Type.Null({ description: 'Done; there is nothing to say.' });
+export const noContent = (description: string) => Type.Null({ description });

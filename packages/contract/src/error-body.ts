@@ -1,20 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, Nullable } from './common.js';
 import { ERRORS, type ErrorCode } from './errors.js';
-import { PERMISSIONS, type Permission } from './permissions.js';
+import { PermissionSchema } from './permissions.js';
 
 const decimal = (description: string) => Type.Optional({ ...DecimalText, description });
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
 /** What a program needs to know beside the sentence. Each stands only where its description says. */
 const facts = {
-  permission: Type.Optional(
-    Type.Unsafe<Permission>({
-      type: 'string',
-      enum: [...PERMISSIONS],
-      description: 'The permission that the key lacks, in `permission_denied`.',
-    }),
-  ),
+  permission: Type.Optional({
+    ...PermissionSchema,
+    description: 'The permission that the key lacks, in `permission_denied`.',
+  }),
   subject_route_id: text('The route that the subject has already, in `subject_route_exists`.'),
   limit_key: text('Name of the limit, in `limit_exceeded`.'),
   plan_id: Type.Optional(
@@ -38,7 +35,6 @@ const facts = {
   asked_amount: decimal('The amount of the request, in `limit_exceeded` and `insufficient_funds`.'),
 };
 
-/** One finding about a request. */
 export const ErrorDetailSchema = Type.Object(
   {
     path: Type.String({
@@ -49,19 +45,21 @@ export const ErrorDetailSchema = Type.Object(
     message: Type.String({ description: 'The problem there, or what was expected.' }),
     ...facts,
   },
-  closed,
+  { ...closed, description: 'One finding about a request.' },
 );
 export type ErrorDetail = Static<typeof ErrorDetailSchema>;
+
+export const ErrorCodeSchema = Type.Unsafe<ErrorCode>({
+  type: 'string',
+  enum: Object.keys(ERRORS),
+  description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
+});
 
 /** The body of every answer outside 2xx. */
 export const ErrorBodySchema = Type.Object(
   {
     error: Type.String({ description: 'What went wrong, for people.' }),
-    code: Type.Unsafe<ErrorCode>({
-      type: 'string',
-      enum: Object.keys(ERRORS),
-      description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
-    }),
+    code: ErrorCodeSchema,
     details: Type.Optional(Type.Array(ErrorDetailSchema)),
   },
   { ...closed, description: 'An error.' },

@@ -1,6 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { closed, mapOf, Nullable } from './common.js';
+import { closed, DecimalText, mapOf, Nullable } from './common.js';
 import { ChargeItemExtractor, DimensionConfig, OnUnpriced, SubjectConfig } from './rule-set.js';
+
+export const ResolvedSubject = Type.Object(
+  { type: Type.String(), id: Type.String() },
+  { ...closed, description: 'The subject of an event, by its extractor or by its sender.' },
+);
+
+export const SampleChargeItem = Type.Object(
+  { metric: Type.String(), unit: Type.String(), quantity: DecimalText },
+  { ...closed, description: 'A charge item that a template reads.' },
+);
 
 export const ExtractorTemplateSample = Type.Object(
   {
@@ -10,19 +20,11 @@ export const ExtractorTemplateSample = Type.Object(
       additionalProperties: true,
       description: 'What a client sends as `raw_json`.',
     }),
-    subject: Nullable(Type.Object({ type: Type.String(), id: Type.String() }, closed)),
+    subject: Nullable(ResolvedSubject),
     dimensions: mapOf(Type.String(), { description: 'Dimensions read from the sample, by name.' }),
-    charge_items: Type.Array(
-      Type.Object(
-        {
-          metric: Type.String(),
-          unit: Type.String(),
-          quantity: Type.String({ description: 'Decimal.' }),
-        },
-        closed,
-      ),
-      { description: 'Charge items read from the sample, in the order of the extractors.' },
-    ),
+    charge_items: Type.Array(SampleChargeItem, {
+      description: 'Charge items read from the sample, in the order of the extractors.',
+    }),
   },
   { ...closed, description: 'A payload, and what the template makes of it.' },
 );
@@ -43,8 +45,10 @@ export const ExtractorTemplate = Type.Object(
   { ...closed, description: 'Extraction that is ready for a well-known payload.' },
 );
 
-/** All templates; there are few, and they change with the release only. */
-export const ExtractorTemplateList = Type.Object({ templates: Type.Array(ExtractorTemplate) });
+export const ExtractorTemplateList = Type.Object(
+  { templates: Type.Array(ExtractorTemplate) },
+  { description: 'All extractor templates.' },
+);
 
 export type ExtractorTemplate = Static<typeof ExtractorTemplate>;
 export type ExtractorTemplateSample = Static<typeof ExtractorTemplateSample>;

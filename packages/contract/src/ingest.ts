@@ -16,10 +16,13 @@ const open = { additionalProperties: true } as const;
 const identifier = (description: string) =>
   Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX, description });
 const JsonObject = (description: string) => Type.Object({}, { ...open, description });
-const decimal = (description: string) =>
-  Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 128 })], {
-    description: `${description} A decimal string, or a number whose digits are kept as sent.`,
-  });
+export const XBillingDecimal = Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 128 })], {
+  description: 'Exact decimal, as text or as a number.',
+});
+const decimal = (meaning: string): typeof XBillingDecimal => {
+  const description = `${meaning} A decimal string, or a number whose digits are kept as sent.`;
+  return { ...XBillingDecimal, ...{ description } };
+};
 const hintsByMetric = <T extends TSchema>(hint: T, description: string) =>
   mapOf(hint, { maxProperties: X_BILLING_HINTS_MAX, description });
 
@@ -29,7 +32,7 @@ export const XBillingItem = Type.Object(
     quantity: decimal('How much was used.'),
     unit: Type.Optional(Type.String({ maxLength: 64 })),
   },
-  closed,
+  { ...closed, description: 'A charge item that the sender states itself.' },
 );
 
 export const PricingHint = Type.Object(
@@ -43,7 +46,7 @@ export const PricingHint = Type.Object(
       }),
     ),
   },
-  open,
+  { ...open, description: 'A price that the sender states for a metric.' },
 );
 
 export const DiscountHint = Type.Object(
@@ -78,12 +81,12 @@ export const XBilling = Type.Object(
       ),
     ),
   },
-  closed,
+  { ...closed, description: 'Charge items, prices and discounts that the sender states itself.' },
 );
 
 export const XUsageControl = Type.Object(
   { budget_lease_id: Type.Optional(identifier('Budget lease that the event is charged against.')) },
-  closed,
+  { ...closed, description: 'What the event is charged against.' },
 );
 
 const eventFields = {
@@ -102,14 +105,13 @@ const eventFields = {
 const IDEMPOTENCY_KEY =
   'The same key with the same project and occurred_at is the same event, however often it is sent.';
 
-/** Body of single ingest. */
 export const IngestEvent = Type.Object(
   {
     source: identifier('Stable name of the source.'),
     idempotency_key: Type.Optional(identifier(IDEMPOTENCY_KEY)),
     ...eventFields,
   },
-  closed,
+  { ...closed, description: 'A usage event.' },
 );
 
 export const BatchIngestItem = Type.Object(
@@ -119,27 +121,32 @@ export const BatchIngestItem = Type.Object(
     idempotency_key: identifier(IDEMPOTENCY_KEY),
     ...eventFields,
   },
-  closed,
+  { ...closed, description: 'A usage event of a batch.' },
 );
 
-/** Body of batch ingest: accepted as a whole, or not at all. */
 export const BatchIngest = Type.Object(
   {
     source: Type.Optional(identifier('Source of every event that names none.')),
     events: Type.Array(BatchIngestItem, { minItems: 1, maxItems: BATCH_EVENTS_MAX }),
   },
-  closed,
+  { ...closed, description: 'Usage events that are accepted together, or not at all.' },
 );
 
 const Received = Type.Literal('received', { description: 'Durable, and accepted for processing.' });
 
-export const IngestAccepted = Type.Object({ raw_event_id: Type.String(), status: Received });
+export const IngestAccepted = Type.Object(
+  { raw_event_id: Type.String(), status: Received },
+  { description: 'The event is durable and will be rated.' },
+);
 
-export const BatchIngestAccepted = Type.Object({
-  status: Received,
-  count: Type.Integer(),
-  raw_event_ids: Type.Array(Type.String(), { description: 'In the order of the events.' }),
-});
+export const BatchIngestAccepted = Type.Object(
+  {
+    status: Received,
+    count: Type.Integer(),
+    raw_event_ids: Type.Array(Type.String(), { description: 'In the order of the events.' }),
+  },
+  { description: 'All events of the batch are durable and will be rated.' },
+);
 
 export type XBillingItem = Static<typeof XBillingItem>;
 export type PricingHint = Static<typeof PricingHint>;

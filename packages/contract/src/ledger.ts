@@ -11,6 +11,7 @@ import {
   UnixSeconds,
 } from './common.js';
 import { CURRENCY_PATTERN, IDENTIFIER_CHARS_MAX } from './limits.js';
+import { ProjectParams } from './tenancy.js';
 
 /** Longest description of a credit, or reason of an adjustment. */
 export const LEDGER_TEXT_CHARS_MAX = 500;
@@ -47,29 +48,33 @@ const ExternalId = Type.String({
 });
 const LedgerText = Type.String({ maxLength: LEDGER_TEXT_CHARS_MAX });
 
-const WalletModeSchema = Type.Unsafe<WalletMode>({
+export const WalletModeSchema = Type.Unsafe<WalletMode>({
   type: 'string',
   enum: [...WALLET_MODES],
   description:
     'A `postpaid` wallet may go below zero. A `prepaid` one never does: usage that it cannot pay is `owed`, and the next credit pays that first.',
 });
-const LedgerKindSchema = Type.Unsafe<LedgerKind>({ type: 'string', enum: [...LEDGER_KINDS] });
-const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
+export const LedgerKindSchema = Type.Unsafe<LedgerKind>({
+  type: 'string',
+  enum: [...LEDGER_KINDS],
+  description: 'What a ledger transaction was made for.',
+});
+export const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
   type: 'string',
   enum: [...LEDGER_ACCOUNTS],
   description:
     'What the line belongs to. The lines of `wallet` add up to the balance, those of `receivable` to what is owed, negated; the others say where it came from, or went.',
 });
 
-export const AccountParams = Type.Object({ project_id: Type.String(), id: AccountId }, closed);
+export const AccountParams = Type.Object({ ...ProjectParams.properties, id: AccountId }, closed);
 export const WalletParams = Type.Object(
-  { project_id: Type.String(), id: AccountId, currency: Currency },
+  { ...ProjectParams.properties, id: AccountId, currency: Currency },
   closed,
 );
 
 export const CreateAccountBody = Type.Object(
   { name: ResourceName, external_id: Type.Optional(ExternalId) },
-  closed,
+  { ...closed, description: 'A billing account to create.' },
 );
 
 export const Account = Type.Object(
@@ -81,7 +86,7 @@ export const Account = Type.Object(
     external_id: Nullable(ExternalId),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A billing account of a customer.' },
 );
 
 export const AccountListQuery = Type.Object(
@@ -92,7 +97,10 @@ export const AccountListQuery = Type.Object(
   closed,
 );
 
-export const AccountList = Type.Object({ accounts: Type.Array(Account), ...pageFields }, closed);
+export const AccountList = Type.Object(
+  { accounts: Type.Array(Account), ...pageFields },
+  { ...closed, description: 'One page of billing accounts.' },
+);
 
 export const Wallet = Type.Object(
   {
@@ -107,12 +115,18 @@ export const Wallet = Type.Object(
     },
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'What an account has in one currency.' },
 );
 
-export const WalletList = Type.Object({ wallets: Type.Array(Wallet) }, closed);
+export const WalletList = Type.Object(
+  { wallets: Type.Array(Wallet) },
+  { ...closed, description: 'The wallets of an account, one per currency.' },
+);
 
-export const UpdateWalletBody = Type.Object({ mode: WalletModeSchema }, closed);
+export const UpdateWalletBody = Type.Object(
+  { mode: WalletModeSchema },
+  { ...closed, description: 'The mode that the wallet is to have.' },
+);
 
 const idempotencyKey = Type.String({
   minLength: 1,
@@ -141,7 +155,10 @@ const creditFields = {
   ),
 };
 
-export const CreateCreditBody = Type.Object({ amount: decimalInput('Above 0.'), ...creditFields }, closed);
+export const CreateCreditBody = Type.Object(
+  { amount: decimalInput('Above 0.'), ...creditFields },
+  { ...closed, description: 'A credit to grant.' },
+);
 
 export const Credit = Type.Object(
   {
@@ -158,17 +175,20 @@ export const Credit = Type.Object(
     description: Nullable(Type.String()),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A credit, and how much of it remains.' },
 );
 
-export const CreditList = Type.Object({ credits: Type.Array(Credit), ...pageFields }, closed);
+export const CreditList = Type.Object(
+  { credits: Type.Array(Credit), ...pageFields },
+  { ...closed, description: 'One page of the credits of a wallet.' },
+);
 
 export const CreateAdjustmentBody = Type.Object(
   {
     amount: decimalInput('Signed, not 0.'),
     reason: Type.String({ minLength: 1, maxLength: LEDGER_TEXT_CHARS_MAX, pattern: '\\S' }),
   },
-  closed,
+  { ...closed, description: 'A correction of a balance, with its reason.' },
 );
 
 export const Adjustment = Type.Object(
@@ -181,7 +201,7 @@ export const Adjustment = Type.Object(
     credit_id: Nullable(Type.String({ description: 'The credit that an amount above 0 has become.' })),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A correction of a balance, as it was posted.' },
 );
 
 export const LedgerQuery = Type.Object(
@@ -204,12 +224,12 @@ export const LedgerEntry = Type.Object(
     description: Nullable(Type.String()),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A line of a ledger transaction.' },
 );
 
 export const LedgerPage = Type.Object(
   { entries: Type.Array(LedgerEntry), next_cursor: Nullable(Type.String()) },
-  closed,
+  { ...closed, description: 'One page of ledger entries, newest first.' },
 );
 
 export type CreateAccountBody = Static<typeof CreateAccountBody>;

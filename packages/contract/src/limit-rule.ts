@@ -29,8 +29,11 @@ const LimitKey = Type.String({
   description:
     'Name of the limit, unique where it stands. Over all revisions it says that a rule is the same.',
 });
-const Measure = oneOf(LIMIT_MEASURES, 'What is counted: the price of charge items, or their quantity.');
-const SelectorType = oneOf(
+export const LimitMeasureSchema = oneOf(
+  LIMIT_MEASURES,
+  'What is counted: the price of charge items, or their quantity.',
+);
+export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
   'Which charge items count: all, those of a metric, or those whose metric begins with a text.',
 );
@@ -46,7 +49,7 @@ const Period = Type.String({
     '`hour`, `day`, `week` or `month` of the route’s calendar; `lifetime`; or a duration from the route’s anchor on, such ' +
     'as `7d`, `5h`, `5 day`, `2 week`, `5 month`. Another period begins to count anew.',
 });
-const Action = oneOf(
+export const LimitActionSchema = oneOf(
   LIMIT_ACTIONS,
   '`block` refuses work that is asked for beforehand; `notify` only tells.',
 );
@@ -59,12 +62,11 @@ const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   description: 'Shares of the limit that are told too, in percent, rising. That of 100 always is.',
 });
 
-/** A rule as it is sent. */
 export const LimitRuleInput = Type.Object(
   {
     limit_key: LimitKey,
-    measure: Measure,
-    selector_type: SelectorType,
+    measure: LimitMeasureSchema,
+    selector_type: LimitSelectorTypeSchema,
     selector_value: Type.Optional(
       Type.String({
         pattern: `^$|${METRIC_PATTERN}`,
@@ -81,25 +83,25 @@ export const LimitRuleInput = Type.Object(
     ),
     period: Period,
     limit_amount: decimalInput('Not negative.'),
-    action: Action,
+    action: LimitActionSchema,
     webhook_event: Type.Optional(Nullable(WebhookEvent)),
     notify_at: Type.Optional(NotifyAt),
   },
-  closed,
+  { ...closed, description: 'A limit to be kept: what counts, for how long, and up to which amount.' },
 );
 
 /** A rule as it is shown, without what says where it stands. */
 export const limitRuleFields = {
   limit_key: LimitKey,
-  measure: Measure,
-  selector_type: SelectorType,
+  measure: LimitMeasureSchema,
+  selector_type: LimitSelectorTypeSchema,
   selector_value: Type.String(),
   dimension_key: Type.Optional(DimensionKey),
   dimension_value: Type.Optional(DimensionValue),
   currency: Type.String(),
   period: Period,
   limit_amount: DecimalText,
-  action: Action,
+  action: LimitActionSchema,
   webhook_event: Type.Optional(WebhookEvent),
   notify_at: NotifyAt,
   created_at: UnixSeconds,

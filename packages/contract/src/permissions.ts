@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+
 /** Everything a tenant key can be allowed to do. */
 export const PERMISSIONS = [
   'rules:read',
@@ -17,6 +19,12 @@ export const PERMISSIONS = [
 ] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
+
+export const PermissionSchema = Type.Unsafe<Permission>({
+  type: 'string',
+  enum: [...PERMISSIONS],
+  description: 'Something a key can be allowed to do.',
+});
 
 /** Whether a key that was given `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything. */
 export function permits(granted: readonly Permission[], needed: Permission): boolean {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { closed, Nullable, PageQuery, PublicationStatusSchema, pageFields, UnixSeconds } from './common.js';
 import {
   ALIAS_CHARS_MAX,
   ALIAS_STARS_MAX,
@@ -18,7 +18,6 @@ import {
   RuleSetName,
   UnitPriceExpression,
 } from './rule-parts.js';
-import { RuleSetStatus } from './rule-set.js';
 import { versionChangeFields } from './rule-set-change.js';
 import { Warnings } from './warnings.js';
 
@@ -68,7 +67,6 @@ export const PricingRule = Type.Object(
   },
 );
 
-/** Another name for what rules ask for, such as a model with the date of its release. */
 export const PricingAlias = Type.Object(
   {
     dimension: Type.String({
@@ -89,7 +87,10 @@ export const PricingAlias = Type.Object(
       description: 'What the rules see instead. It is not itself looked up among the aliases.',
     }),
   },
-  closed,
+  {
+    ...closed,
+    description: 'Another name for a value that rules ask for, such as a model with the date of its release.',
+  },
 );
 
 /** The part of a pricing rule set that decides what charge items cost. */
@@ -117,7 +118,6 @@ export const PricingConfig = Type.Object(
   closed,
 );
 
-/** Body of create and of update: a version as a whole. */
 export const PricingRuleSetInput = Type.Object(
   {
     extractor_rule_set_id: ExtractorRuleSetId,
@@ -125,47 +125,61 @@ export const PricingRuleSetInput = Type.Object(
     effective_from: Type.Optional(EffectiveFrom),
     ...PricingConfig.properties,
   },
-  closed,
+  { ...closed, description: 'A version of a pricing rule set as a whole.' },
 );
 
-/** One version of a pricing rule set; its rules are sorted by priority. Times are those of an extractor rule set. */
-export const PricingRuleSet = Type.Object({
-  id: Type.String(),
-  tenant_id: Type.String(),
-  project_id: Type.String(),
-  extractor_rule_set_id: ExtractorRuleSetId,
-  name: Type.String(),
-  version: Type.Integer({ minimum: 1 }),
-  status: RuleSetStatus,
-  currency: Type.String(),
-  effective_from: UnixSeconds,
-  rules: Type.Array(PricingRule),
-  aliases: Type.Array(PricingAlias),
-  created_at: UnixSeconds,
-  published_at: Nullable(UnixSeconds),
-});
+export const PricingRuleSet = Type.Object(
+  {
+    id: Type.String(),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    extractor_rule_set_id: ExtractorRuleSetId,
+    name: Type.String(),
+    version: Type.Integer({ minimum: 1 }),
+    status: PublicationStatusSchema,
+    currency: Type.String(),
+    effective_from: UnixSeconds,
+    rules: Type.Array(PricingRule),
+    aliases: Type.Array(PricingAlias),
+    created_at: UnixSeconds,
+    published_at: Nullable(UnixSeconds),
+  },
+  {
+    description:
+      'One version of a pricing rule set; its rules are sorted by priority. Its times are those of an extractor rule set.',
+  },
+);
 
-/** A pricing rule set that was just saved or published. */
-export const SavedPricingRuleSet = Type.Object({ ...PricingRuleSet.properties, warnings: Warnings });
+export const SavedPricingRuleSet = Type.Object(
+  { ...PricingRuleSet.properties, warnings: Warnings },
+  { description: 'The pricing rule set as it was saved, with warnings about it.' },
+);
 
-/** Pricing rule sets, newest first; each shown by one of its versions. */
-export const PricingRuleSetPage = Type.Object({
-  pricing_rule_sets: Type.Array(PricingRuleSet),
-  ...pageFields,
-});
+export const PricingRuleSetPage = Type.Object(
+  {
+    pricing_rule_sets: Type.Array(PricingRuleSet),
+    ...pageFields,
+  },
+  { description: 'One page of pricing rule sets, newest first; each is shown by one of its versions.' },
+);
 
-export const PricingRuleSetVersion = Type.Object({ ...PricingRuleSet.properties, ...versionChangeFields });
+export const PricingRuleSetVersion = Type.Object(
+  { ...PricingRuleSet.properties, ...versionChangeFields },
+  { description: 'A version of a pricing rule set, and what it changed.' },
+);
 
-/** Versions of one pricing rule set, newest first. */
-export const PricingRuleSetVersionPage = Type.Object({
-  versions: Type.Array(PricingRuleSetVersion),
-  ...pageFields,
-});
+export const PricingRuleSetVersionPage = Type.Object(
+  {
+    versions: Type.Array(PricingRuleSetVersion),
+    ...pageFields,
+  },
+  { description: 'One page of the versions of a pricing rule set, newest first.' },
+);
 
 export const PricingRuleSetListQuery = Type.Object(
   {
     ...PageQuery.properties,
-    status: Type.Optional(RuleSetStatus),
+    status: Type.Optional(PublicationStatusSchema),
     extractor_rule_set_id: Type.Optional(ExtractorRuleSetId),
   },
   closed,

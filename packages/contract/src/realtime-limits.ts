@@ -28,7 +28,6 @@ export const subjectFields = {
   subject_id: { ...SubjectId, description: 'Id of the subject.' },
 };
 
-/** A limit of a subject, and where it stands in its current window. */
 export const RealtimeLimit = Type.Object(
   {
     id: Type.String({ description: 'Limit rule: `racl_…` for a direct limit, `ulpr_…` for one of a plan.' }),
@@ -75,12 +74,11 @@ export const RealtimeLimit = Type.Object(
     action: limitRuleFields.action,
     webhook_event: limitRuleFields.webhook_event,
   },
-  closed,
+  { ...closed, description: 'A limit of a subject, and its usage in the current window.' },
 );
 
 export const RealtimeLimitsQuery = Type.Object(subjectFields, closed);
 
-/** Every limit of a subject as it stands now. */
 export const RealtimeLimits = Type.Object(
   {
     tenant_id: Type.String(),
@@ -96,14 +94,14 @@ export const RealtimeLimits = Type.Object(
     limits: Type.Array(RealtimeLimit),
     warnings: Warnings,
   },
-  closed,
+  { ...closed, description: 'Every limit of a subject as it stands now.' },
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
 
 const { limit_key, plan_id, account_id, account_external_id, ...firstFields } = RealtimeLimit.properties;
 /** Messages are kept as they were sent, and those of earlier releases did not have all fields. */
-const CrossedLimit = Type.Object(
+export const CrossedLimit = Type.Object(
   {
     ...firstFields,
     ...Type.Partial(Type.Object({ limit_key, plan_id, account_id, account_external_id })).properties,
@@ -116,7 +114,6 @@ const CrossedLimit = Type.Object(
   },
 );
 
-/** A limit, or a share of it, that a subject has reached. */
 export const LimitCrossing = Type.Object(
   {
     id: Type.String({ description: 'Message that tells of it, `msg_…`: the header `webhook-id`.' }),
@@ -125,15 +122,14 @@ export const LimitCrossing = Type.Object(
     crossed_at: { ...UnixSeconds, description: 'When the usage that reached it was counted. Unix seconds.' },
     limit: CrossedLimit,
   },
-  closed,
+  { ...closed, description: 'A limit, or a share of it, that a subject has reached.' },
 );
 
 export const LimitCrossingPage = Type.Object(
   { crossings: Type.Array(LimitCrossing, { description: 'Newest first.' }), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of the limits that a subject has reached.' },
 );
 
-/** Asked before the work: may this be used? */
 export const RealtimeCheckBody = Type.Object(
   {
     ...subjectFields,
@@ -159,7 +155,16 @@ export const RealtimeCheckBody = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'Usage to check before it happens.' },
+);
+
+export const BlockingWallet = Type.Object(
+  {
+    account_id: Type.String(),
+    currency: Type.String(),
+    available: { ...DecimalText, description: 'Balance less what is reserved.' },
+  },
+  { ...closed, description: 'The prepaid wallet that cannot pay. Absent when none is in the way.' },
 );
 
 export const RealtimeCheck = Type.Object(
@@ -170,19 +175,10 @@ export const RealtimeCheck = Type.Object(
         'a prepaid wallet can pay it.',
     }),
     blocked_by: Type.Array(RealtimeLimit, { description: 'The limits without room.' }),
-    blocked_by_wallet: Type.Optional(
-      Type.Object(
-        {
-          account_id: Type.String(),
-          currency: Type.String(),
-          available: { ...DecimalText, description: 'Balance less what is reserved.' },
-        },
-        { ...closed, description: 'The prepaid wallet that cannot pay. Absent when none is in the way.' },
-      ),
-    ),
+    blocked_by_wallet: Type.Optional(BlockingWallet),
     warnings: Warnings,
   },
-  closed,
+  { ...closed, description: 'Whether the usage is allowed, and the limits that are in its way.' },
 );
 
 export type RealtimeLimit = Static<typeof RealtimeLimit>;

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Nullable } from './common.js';
+import { closed, Nullable } from './common.js';
 
 /** Changes of one version that are shown or logged, and how long their JSON is at most; what is left out is counted. */
 export const RULE_SET_CHANGES_MAX = 100;
@@ -7,7 +7,6 @@ export const RULE_SET_CHANGES_BYTES_MAX = 32_768;
 
 const CHANGE_KINDS = ['added', 'removed', 'changed', 'moved'] as const;
 
-/** One difference between two versions of a rule set. */
 export const RuleSetChange = Type.Object(
   {
     path: Type.String({
@@ -27,7 +26,7 @@ export const RuleSetChange = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { ...closed, description: 'A difference between two versions of a rule set.' },
 );
 
 /** What every version of a list of versions has beside its own fields. */

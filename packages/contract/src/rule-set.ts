@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, PageQuery, pageFields, UnixSeconds } from './common.js';
+import { closed, Nullable, PageQuery, PublicationStatusSchema, pageFields, UnixSeconds } from './common.js';
 import {
   DIMENSION_NAME_PATTERN,
   LESS_PATHS_MAX,
@@ -72,7 +72,25 @@ export const DimensionConfig = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'A dimension, and where in the event its value is.' },
+);
+
+export const StatedTotal = Type.Object(
+  {
+    path: Path,
+    other_paths: Type.Optional(
+      Type.Array(Path, {
+        maxItems: LESS_PATHS_MAX,
+        description: 'Paths of the other counts that the total includes.',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'A total that the payload states. Where `path` reads the sum of the quantity, of what `other_paths` read and ' +
+      'of what `less_paths` read, the latter are counted beside the quantity, and are not subtracted from it.',
+  },
 );
 
 export const ChargeItemExtractor = Type.Object(
@@ -103,25 +121,7 @@ export const ChargeItemExtractor = Type.Object(
           'subtracted. The last two are noted.',
       }),
     ),
-    stated_total: Type.Optional(
-      Type.Object(
-        {
-          path: Path,
-          other_paths: Type.Optional(
-            Type.Array(Path, {
-              maxItems: LESS_PATHS_MAX,
-              description: 'Paths of the other counts that the total includes.',
-            }),
-          ),
-        },
-        {
-          ...closed,
-          description:
-            'A total that the payload states. Where `path` reads the sum of the quantity, of what `other_paths` read and ' +
-            'of what `less_paths` read, the latter are counted beside the quantity, and are not subtracted from it.',
-        },
-      ),
-    ),
+    stated_total: Type.Optional(StatedTotal),
     type: Type.Union([Type.Literal('number'), Type.Literal('decimal_string')], {
       description:
         'Whether the quantity is a JSON number or a decimal in a string. None or null: no charge item.',
@@ -167,13 +167,6 @@ export const ExtractorConfig = Type.Object(
   closed,
 );
 
-const RULE_SET_STATUSES = ['draft', 'published', 'archived'] as const;
-export type RuleSetStatus = (typeof RULE_SET_STATUSES)[number];
-export const RuleSetStatus = Type.Enum([...RULE_SET_STATUSES], {
-  description: '`archived` for every version of an archived rule set.',
-});
-
-/** Body of create and of update: a version as a whole. */
 export const ExtractorRuleSetInput = Type.Object(
   {
     name: Type.Optional(RuleSetName),
@@ -183,58 +176,75 @@ export const ExtractorRuleSetInput = Type.Object(
     effective_from: Type.Optional(EffectiveFrom),
     ...ExtractorConfig.properties,
   },
-  closed,
+  { ...closed, description: 'A version of an extractor rule set as a whole.' },
 );
 
-/**
- * One version of an extractor rule set: `created_at` is when that version was opened, `published_at` is null
- * while it is a draft, and its events are those from `effective_from` on.
- */
-export const ExtractorRuleSet = Type.Object({
-  id: Type.String(),
-  tenant_id: Type.String(),
-  project_id: Type.String(),
-  name: Type.String(),
-  template_id: Type.Optional(
-    Type.String({
-      description: 'The template that was expanded into this version; what is shown is the outcome.',
-    }),
-  ),
-  version: Type.Integer({ minimum: 1 }),
-  status: RuleSetStatus,
-  effective_from: UnixSeconds,
-  subject: SubjectConfig,
-  dimensions: Type.Array(DimensionConfig),
-  charge_item_extractors: Type.Array(ChargeItemExtractor),
-  on_unpriced: OnUnpriced,
-  created_at: UnixSeconds,
-  published_at: Nullable(UnixSeconds),
-});
+export const ExtractorRuleSet = Type.Object(
+  {
+    id: Type.String(),
+    tenant_id: Type.String(),
+    project_id: Type.String(),
+    name: Type.String(),
+    template_id: Type.Optional(
+      Type.String({
+        description: 'The template that was expanded into this version; what is shown is the outcome.',
+      }),
+    ),
+    version: Type.Integer({ minimum: 1 }),
+    status: PublicationStatusSchema,
+    effective_from: UnixSeconds,
+    subject: SubjectConfig,
+    dimensions: Type.Array(DimensionConfig),
+    charge_item_extractors: Type.Array(ChargeItemExtractor),
+    on_unpriced: OnUnpriced,
+    created_at: UnixSeconds,
+    published_at: Nullable(UnixSeconds),
+  },
+  {
+    description:
+      'One version of an extractor rule set: `created_at` is when that version was opened, `published_at` is null while it is a draft, and its events are those from `effective_from` on.',
+  },
+);
 
-/** Rule sets, newest first; each shown by one of its versions. */
-export const ExtractorRuleSetPage = Type.Object({
-  extractor_rule_sets: Type.Array(ExtractorRuleSet),
-  ...pageFields,
-});
+export const ExtractorRuleSetPage = Type.Object(
+  {
+    extractor_rule_sets: Type.Array(ExtractorRuleSet),
+    ...pageFields,
+  },
+  { description: 'One page of extractor rule sets, newest first; each is shown by one of its versions.' },
+);
 
-export const ExtractorRuleSetVersion = Type.Object({
-  ...ExtractorRuleSet.properties,
-  ...versionChangeFields,
-});
+export const ExtractorRuleSetVersion = Type.Object(
+  {
+    ...ExtractorRuleSet.properties,
+    ...versionChangeFields,
+  },
+  { description: 'A version of an extractor rule set, and what it changed.' },
+);
 
-/** Versions of one rule set, newest first. */
-export const ExtractorRuleSetVersionPage = Type.Object({
-  versions: Type.Array(ExtractorRuleSetVersion),
-  ...pageFields,
-});
+export const ExtractorRuleSetVersionPage = Type.Object(
+  {
+    versions: Type.Array(ExtractorRuleSetVersion),
+    ...pageFields,
+  },
+  { description: 'One page of the versions of an extractor rule set, newest first.' },
+);
 
 export const ExtractorRuleSetListQuery = Type.Object(
-  { ...PageQuery.properties, status: Type.Optional(RuleSetStatus) },
+  { ...PageQuery.properties, status: Type.Optional(PublicationStatusSchema) },
   closed,
 );
 
 export const RuleSetReadQuery = Type.Object(
-  { version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })) },
+  {
+    version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'The version to read; default: the newest one, be it a draft.',
+      }),
+    ),
+  },
   closed,
 );
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ANALYSIS_TIME_MAX, AnalysisTimeRange } from './analysis.js';
 import { closed, DecimalText, mapOf, Nullable, pageFields, UnixSeconds } from './common.js';
+import { ResolvedSubject } from './extractor-template.js';
 import { IngestEvent } from './ingest.js';
 import { PricingRuleSetInput } from './pricing-rule-set.js';
 import { ExtractorRuleSetInput } from './rule-set.js';
@@ -35,7 +36,7 @@ const Version = (of: string) =>
   });
 
 /** A pricing rule set that need not say what it would be bound to. */
-const TrialPricing = Type.Object(
+export const TrialPricing = Type.Object(
   {
     ...PricingRuleSetInput.properties,
     extractor_rule_set_id: Type.Optional(PricingRuleSetInput.properties.extractor_rule_set_id),
@@ -68,7 +69,6 @@ const trialRulesFields = {
   pricing_version: Type.Optional(Version('pricing_rule_set_id')),
 };
 
-/** An event as ingest takes it, without what only production needs. */
 export const TrialEvent = Type.Object(
   {
     raw_json: IngestEvent.properties.raw_json,
@@ -83,7 +83,7 @@ export const TrialEvent = Type.Object(
     subject_id: IngestEvent.properties.subject_id,
     'x-billing': IngestEvent.properties['x-billing'],
   },
-  closed,
+  { ...closed, description: 'An event to try rules on.' },
 );
 
 export const RulesTestRequest = Type.Object(
@@ -99,14 +99,13 @@ export const RulesTestRequest = Type.Object(
   },
 );
 
-const TrialSubject = Nullable(Type.Object({ type: Type.String(), id: Type.String() }, closed));
 const Dimensions = mapOf(Type.String(), {
   description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
 });
 
 export const RulesTestResult = Type.Object(
   {
-    subject: TrialSubject,
+    subject: Nullable(ResolvedSubject),
     dimensions: Dimensions,
     charge_items: Type.Array(UsageChargeItem, {
       description:
@@ -127,7 +126,7 @@ export const RulesTestResult = Type.Object(
       description: 'How each number came about, in the order of `charge_items`.',
     }),
   },
-  closed,
+  { ...closed, description: 'The event as the rules would rate it.' },
 );
 
 export const BacktestRequest = Type.Object(
@@ -148,28 +147,36 @@ export const BacktestRequest = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'The rules to try, and the events to try them on.' },
 );
 
-const BacktestStatus = Type.Enum(['running', 'succeeded', 'failed', 'cancelled']);
+export const BacktestStatus = Type.Enum(['running', 'succeeded', 'failed', 'cancelled'], {
+  description: 'How far a backtest is.',
+});
 
-const Sums = Type.Object({ item_count: Count, quantity: DecimalText, amount: DecimalText }, closed);
+export const BacktestSums = Type.Object(
+  { item_count: Count, quantity: DecimalText, amount: DecimalText },
+  { ...closed, description: 'Sums by one of the two sets of rules.' },
+);
 
 export const BacktestTotal = Type.Object(
   {
     metric: Type.String(),
     unit: Nullable(Type.String()),
     currency: Nullable(Type.String({ description: 'Null for unpriced items.' })),
-    before: Sums,
-    after: Sums,
+    before: BacktestSums,
+    after: BacktestSums,
   },
-  closed,
+  { ...closed, description: 'Sums of one metric by the rules in force and by those that were tried.' },
 );
 
-const codeCounts = (description: string) =>
-  Type.Array(Type.Object({ code: Type.String(), count: Count }, closed), { description });
+export const FailureCodeCount = Type.Object(
+  { code: Type.String(), count: Count },
+  { ...closed, description: 'How many events failed, or would fail, with a code.' },
+);
+const codeCounts = (description: string) => Type.Array(FailureCodeCount, { description });
 
-const BacktestSide = Type.Object(
+export const BacktestSide = Type.Object(
   {
     charge_items: Type.Array(UsageChargeItem, {
       description: `The first ${BACKTEST_EXAMPLE_ITEMS_MAX}, without \`ledger_transaction_id\`; none of an event that fails.`,
@@ -177,7 +184,7 @@ const BacktestSide = Type.Object(
     charge_item_count: Count,
     failure: Nullable(UsageEventFailure),
   },
-  closed,
+  { ...closed, description: 'What one of the two sets of rules makes of an event.' },
 );
 
 export const BacktestExample = Type.Object(
@@ -189,7 +196,7 @@ export const BacktestExample = Type.Object(
     before: BacktestSide,
     after: BacktestSide,
   },
-  closed,
+  { ...closed, description: 'An event that the tried rules would rate otherwise.' },
 );
 
 export const BacktestResult = Type.Object(
@@ -214,7 +221,22 @@ export const BacktestResult = Type.Object(
         `${BACKTEST_TOTALS_MAX} were.`,
     }),
   },
-  closed,
+  { ...closed, description: 'How the tried rules differ from those in force.' },
+);
+
+export const BacktestProgress = Type.Object(
+  { events_done: Count, events_total: Count },
+  { ...closed, description: 'Events that were rated, and all that are to be.' },
+);
+
+export const BacktestFailure = Type.Object(
+  {
+    code: Type.Enum(['interrupted', 'store_unavailable', 'internal_error'], {
+      description: '`interrupted`: the node that ran it has ended. Ask again.',
+    }),
+    message: Type.String(),
+  },
+  { ...closed, description: 'Why a backtest has no result.' },
 );
 
 export const Backtest = Type.Object(
@@ -222,33 +244,31 @@ export const Backtest = Type.Object(
     id: Type.String(),
     status: BacktestStatus,
     request: Type.Unknown({ description: 'As sent.' }),
-    progress: Type.Object({ events_done: Count, events_total: Count }, closed),
+    progress: BacktestProgress,
     result: Nullable(BacktestResult),
-    failure: Nullable(
-      Type.Object(
-        {
-          code: Type.Enum(['interrupted', 'store_unavailable', 'internal_error'], {
-            description: '`interrupted`: the node that ran it has ended. Ask again.',
-          }),
-          message: Type.String(),
-        },
-        closed,
-      ),
-    ),
+    failure: Nullable(BacktestFailure),
     created_at: UnixSeconds,
     finished_at: Nullable(UnixSeconds),
   },
-  closed,
+  { ...closed, description: 'A backtest: its progress, and its result once it has one.' },
 );
 
 const { request: _request, result: _result, ...listedFields } = Backtest.properties;
 
-export const BacktestPage = Type.Object({
-  backtests: Type.Array(Type.Object(listedFields, closed), {
-    description: 'Newest first, without `request` and `result`.',
-  }),
-  ...pageFields,
+export const BacktestSummary = Type.Object(listedFields, {
+  ...closed,
+  description: 'A backtest without its request and result.',
 });
+
+export const BacktestPage = Type.Object(
+  {
+    backtests: Type.Array(BacktestSummary, {
+      description: 'Newest first, without `request` and `result`.',
+    }),
+    ...pageFields,
+  },
+  { description: 'One page of backtests.' },
+);
 
 export type TrialEvent = Static<typeof TrialEvent>;
 export type RulesTestRequest = Static<typeof RulesTestRequest>;

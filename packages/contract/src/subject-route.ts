@@ -16,7 +16,7 @@ export const WEEK_STARTS = [
 ] as const;
 export type WeekStart = (typeof WEEK_STARTS)[number];
 
-const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN });
+const SubjectType = Type.String({ pattern: SUBJECT_TYPE_PATTERN, description: 'Type of the subject.' });
 const SubjectId = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_CHARS_MAX,
@@ -40,7 +40,7 @@ const Timezone = Type.String({
   maxLength: 64,
   description: 'IANA timezone of the calendar that windows follow. Default: `UTC`.',
 });
-const WeekStartSchema = Type.Unsafe<WeekStart>({
+export const WeekStartSchema = Type.Unsafe<WeekStart>({
   type: 'string',
   enum: [...WEEK_STARTS],
   description: 'Day on which a `week` begins. Default: `monday`.',
@@ -59,7 +59,7 @@ const settings = {
 
 export const CreateSubjectRouteBody = Type.Object(
   { subject_type: SubjectType, subject_id: SubjectId, ...settings },
-  closed,
+  { ...closed, description: 'A subject, with the account and the limits that it is to have.' },
 );
 
 export const UpdateSubjectRouteBody = Type.Object(
@@ -72,7 +72,6 @@ export const UpdateSubjectRouteBody = Type.Object(
   { ...closed, description: 'What is left out stays as it is; `null` unbinds the plan.' },
 );
 
-/** Says which account and which limits are a subject's. */
 export const SubjectRoute = Type.Object(
   {
     id: Type.String({ description: 'Route id, `ra_…`: the `rule_account_id` of its limits.' }),
@@ -88,17 +87,19 @@ export const SubjectRoute = Type.Object(
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'The account and the limits of a subject.' },
 );
 
-/** A route that was just saved. */
-export const SavedSubjectRoute = Type.Object({ ...SubjectRoute.properties, warnings: Warnings }, closed);
+export const SavedSubjectRoute = Type.Object(
+  { ...SubjectRoute.properties, warnings: Warnings },
+  { ...closed, description: 'The subject route as it was saved, with warnings about it.' },
+);
 
 export const SubjectRouteListQuery = Type.Object(
   {
     subject_type: Type.Optional(SubjectType),
     subject_id: Type.Optional(SubjectId),
-    account_id: Type.Optional(Id),
+    account_id: Type.Optional({ ...Id, description: 'Only routes to this billing account.' }),
     usage_limit_plan_id: Type.Optional({
       ...Id,
       description:
@@ -111,7 +112,7 @@ export const SubjectRouteListQuery = Type.Object(
 
 export const SubjectRoutePage = Type.Object(
   { subject_routes: Type.Array(SubjectRoute), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of subject routes.' },
 );
 
 /** When another limit_amount of a direct limit counts. */
@@ -134,7 +135,6 @@ export const UpdateDirectLimitBody = Type.Object(
   { ...closed, description: 'What is left out stays as it is; `null` takes away what is optional.' },
 );
 
-/** A limit of one route alone, beside those of its plan. */
 export const DirectLimit = Type.Object(
   {
     id: Type.String({ description: 'Limit id, `racl_…`.' }),
@@ -143,10 +143,13 @@ export const DirectLimit = Type.Object(
     rule_account_id: Type.String({ description: 'Id of its route.' }),
     ...limitRuleFields,
   },
-  closed,
+  { ...closed, description: 'A limit of one subject route alone, beside those of its plan.' },
 );
 
-export const DirectLimitPage = Type.Object({ limits: Type.Array(DirectLimit), ...pageFields }, closed);
+export const DirectLimitPage = Type.Object(
+  { limits: Type.Array(DirectLimit), ...pageFields },
+  { ...closed, description: 'One page of the direct limits of a subject route.' },
+);
 
 export type CreateSubjectRouteBody = Static<typeof CreateSubjectRouteBody>;
 export type UpdateSubjectRouteBody = Static<typeof UpdateSubjectRouteBody>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, pageFields, ResourceName, UnixSeconds } from './common.js';
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
-import { PERMISSIONS, type Permission } from './permissions.js';
+import { PermissionSchema } from './permissions.js';
 
 const TenantId = Type.String({ description: 'Tenant id, `ten_…`.' });
 const ProjectId = Type.String({ description: 'Project id, `prj_…`.' });
@@ -9,11 +9,9 @@ const ProjectId = Type.String({ description: 'Project id, `prj_…`.' });
 export const PROJECT_KINDS = ['development', 'release'] as const;
 export type ProjectKind = (typeof PROJECT_KINDS)[number];
 
-const ProjectKindSchema = Type.Union([Type.Literal('development'), Type.Literal('release')], {
+export const ProjectKindSchema = Type.Union([Type.Literal('development'), Type.Literal('release')], {
   description: 'Development projects are for trying things out, release projects for production.',
 });
-
-const PermissionSchema = Type.Unsafe<Permission>({ type: 'string', enum: [...PERMISSIONS] });
 
 const PermissionList = Type.Array(PermissionSchema, {
   minItems: 1,
@@ -21,21 +19,34 @@ const PermissionList = Type.Array(PermissionSchema, {
   description: '`x:write` includes `x:read`; `tenant:admin` includes everything within the tenant.',
 });
 
+export const ProjectParams = Type.Object({ project_id: ProjectId }, closed);
 export const TenantParams = Type.Object({ tenant_id: TenantId }, closed);
 export const ApiKeyParams = Type.Object(
   { tenant_id: TenantId, key_id: Type.String({ description: 'Key id, `key_…`.' }) },
   closed,
 );
 
-export const CreateTenantBody = Type.Object({ name: ResourceName }, closed);
+export const CreateTenantBody = Type.Object(
+  { name: ResourceName },
+  { ...closed, description: 'A tenant to create.' },
+);
 export type CreateTenantBody = Static<typeof CreateTenantBody>;
 
-export const Tenant = Type.Object({ id: TenantId, name: ResourceName, created_at: UnixSeconds }, closed);
+export const Tenant = Type.Object(
+  { id: TenantId, name: ResourceName, created_at: UnixSeconds },
+  { ...closed, description: 'A tenant: a company that meters its usage here.' },
+);
 export type Tenant = Static<typeof Tenant>;
 
-export const TenantList = Type.Object({ tenants: Type.Array(Tenant), ...pageFields }, closed);
+export const TenantList = Type.Object(
+  { tenants: Type.Array(Tenant), ...pageFields },
+  { ...closed, description: 'One page of tenants.' },
+);
 
-export const CreateProjectBody = Type.Object({ name: ResourceName, kind: ProjectKindSchema }, closed);
+export const CreateProjectBody = Type.Object(
+  { name: ResourceName, kind: ProjectKindSchema },
+  { ...closed, description: 'A project to create.' },
+);
 export type CreateProjectBody = Static<typeof CreateProjectBody>;
 
 export const Project = Type.Object(
@@ -49,11 +60,14 @@ export const Project = Type.Object(
     }),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A project of a tenant.' },
 );
 export type Project = Static<typeof Project>;
 
-export const ProjectList = Type.Object({ projects: Type.Array(Project), ...pageFields }, closed);
+export const ProjectList = Type.Object(
+  { projects: Type.Array(Project), ...pageFields },
+  { ...closed, description: 'One page of projects.' },
+);
 export type ProjectList = Static<typeof ProjectList>;
 
 export const CreateApiKeyBody = Type.Object(
@@ -69,7 +83,7 @@ export const CreateApiKeyBody = Type.Object(
     ),
     expires_at: Type.Optional(UnixSeconds),
   },
-  closed,
+  { ...closed, description: 'An API key to create.' },
 );
 export type CreateApiKeyBody = Static<typeof CreateApiKeyBody>;
 
@@ -82,16 +96,22 @@ const apiKeyFields = {
   created_at: UnixSeconds,
 };
 
-export const ApiKey = Type.Object(apiKeyFields, closed);
+export const ApiKey = Type.Object(apiKeyFields, {
+  ...closed,
+  description: 'An API key, without its secret.',
+});
 export type ApiKey = Static<typeof ApiKey>;
 
 export const CreatedApiKey = Type.Object(
   { key: Type.String({ description: 'The secret. It is shown here and never again.' }), ...apiKeyFields },
-  closed,
+  { ...closed, description: 'The new API key, with its secret.' },
 );
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
-export const ApiKeyList = Type.Object({ api_keys: Type.Array(ApiKey), ...pageFields }, closed);
+export const ApiKeyList = Type.Object(
+  { api_keys: Type.Array(ApiKey), ...pageFields },
+  { ...closed, description: 'One page of API keys, revoked ones left out.' },
+);
 export type ApiKeyList = Static<typeof ApiKeyList>;
 
 export const Me = Type.Object(
@@ -106,7 +126,8 @@ export const Me = Type.Object(
 );
 export type Me = Static<typeof Me>;
 
-const AuditFilter = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const auditFilter = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX, description }));
 
 export const AuditEntry = Type.Object(
   {
@@ -123,22 +144,25 @@ export const AuditEntry = Type.Object(
     request_id: Type.String({ description: '`X-Request-Id` of the request.' }),
     created_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A change, who made it and by which request.' },
 );
 export type AuditEntry = Static<typeof AuditEntry>;
 
 export const AuditLogQuery = Type.Object(
   {
     ...PageQuery.properties,
-    actor: Type.Optional(AuditFilter),
-    action: Type.Optional(AuditFilter),
-    resource_type: Type.Optional(AuditFilter),
-    resource_id: Type.Optional(AuditFilter),
-    project_id: Type.Optional(AuditFilter),
+    actor: auditFilter('Only changes by this actor: `service`, or the id of a key.'),
+    action: auditFilter('Only changes of this kind, e.g. `api_key.create`.'),
+    resource_type: auditFilter('Only changes of resources of this type.'),
+    resource_id: auditFilter('Only changes of this resource.'),
+    project_id: auditFilter('Only changes in this project.'),
   },
   closed,
 );
 export type AuditLogQuery = Static<typeof AuditLogQuery>;
 
-export const AuditLog = Type.Object({ entries: Type.Array(AuditEntry), ...pageFields }, closed);
+export const AuditLog = Type.Object(
+  { entries: Type.Array(AuditEntry), ...pageFields },
+  { ...closed, description: 'One page of the audit log, newest entry first.' },
+);
 export type AuditLog = Static<typeof AuditLog>;

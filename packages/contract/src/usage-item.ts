@@ -7,13 +7,21 @@ export const NEAREST_RULES_MAX = 3;
 const Text = Type.String();
 const NullableText = Nullable(Text);
 
-export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')]);
-export const PricingSourceSchema = Type.Union([
-  Type.Literal('hint'),
-  Type.Literal('extractor'),
-  Type.Literal('pricing_rule_set'),
-  Type.Literal('unpriced'),
-]);
+export const ItemSourceSchema = Type.Union([Type.Literal('extractor'), Type.Literal('x_billing')], {
+  description: 'Where the quantity comes from: an extractor, or `x-billing` of the event.',
+});
+export const PricingSourceSchema = Type.Union(
+  [
+    Type.Literal('hint'),
+    Type.Literal('extractor'),
+    Type.Literal('pricing_rule_set'),
+    Type.Literal('unpriced'),
+  ],
+  {
+    description:
+      'Where the price comes from: a hint of the event, its extractor, a pricing rule set, or nowhere.',
+  },
+);
 
 const chargeItemFields = {
   extractor_name: Nullable(Type.String({ description: 'Charge item extractor that read the quantity.' })),
@@ -34,10 +42,11 @@ const chargeItemFields = {
   rule_name: NullableText,
 };
 
-/** A charge item as it was rated. */
-export const UsageChargeItem = Type.Object(chargeItemFields, closed);
+export const UsageChargeItem = Type.Object(chargeItemFields, {
+  ...closed,
+  description: 'A charge item as it was rated.',
+});
 
-/** A charge item of a stored event. */
 export const PostedChargeItem = Type.Object(
   {
     ...chargeItemFields,
@@ -47,13 +56,12 @@ export const PostedChargeItem = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'A charge item of a stored event.' },
 );
 
 /** What rating can note, by the `code` of the note. */
 export const NOTE_CODES = ['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'] as const;
 
-/** Something about an event that is worth a look, though it is no failure. */
 export const UsageEventNote = Type.Object(
   {
     code: Type.Enum([...NOTE_CODES], {
@@ -65,21 +73,20 @@ export const UsageEventNote = Type.Object(
     path: Type.String({ description: 'The entry of the extractor rule set.' }),
     message: Text,
   },
-  closed,
+  { ...closed, description: 'Something unusual about an event that is no failure.' },
 );
 
-/** What a pricing rule set took the value of a dimension for. */
-const AppliedAlias = Type.Object(
+export const AppliedAlias = Type.Object(
   {
     dimension: Text,
     from: Type.String({ description: 'The value of the event.' }),
     pattern: Type.String({ description: 'Of the alias.' }),
     value: Type.String({ description: 'What the rule saw instead.' }),
   },
-  closed,
+  { ...closed, description: 'What a pricing rule set took the value of a dimension for.' },
 );
 
-const NearestRule = Type.Object(
+export const NearestRule = Type.Object(
   {
     rule_set_id: Nullable(Type.String({ description: 'Null for rules that were sent.' })),
     rule_name: Text,
@@ -100,10 +107,9 @@ const NearestRule = Type.Object(
     }),
     message: Text,
   },
-  closed,
+  { ...closed, description: 'A pricing rule, and why it does not price a charge item.' },
 );
 
-/** A charge item that no price rule matched. */
 export const UnpricedItem = Type.Object(
   {
     metric: Text,
@@ -114,122 +120,124 @@ export const UnpricedItem = Type.Object(
         `dimensions holds after aliases; up to ${NEAREST_RULES_MAX}.`,
     }),
   },
-  closed,
+  { ...closed, description: 'A charge item that no price rule matched.' },
 );
 
-/** How the numbers of one charge item came about. */
+export const ExplainedQuantity = Type.Object(
+  {
+    value: DecimalText,
+    source: ItemSourceSchema,
+    extractor_name: NullableText,
+    path: Nullable(
+      Type.String({
+        description: 'Where in `raw_json` the quantity was read; null where only `sum_paths` were.',
+      }),
+    ),
+    less_paths: Type.Array(Type.String(), {
+      description: 'Where in `raw_json` what was subtracted from it was read.',
+    }),
+    sum_paths: Type.Array(Type.String(), {
+      description: 'Where in `raw_json` what was added to it was read.',
+    }),
+    type: NullableText,
+  },
+  { ...closed, description: 'Where a quantity was read.' },
+);
+
+export const ExplainedUnitPrice = Type.Object(
+  {
+    value: Nullable(DecimalText),
+    expression: Nullable(
+      Type.String({
+        description: 'Yielded the value, or the price of `pricing_unit` units; null without one.',
+      }),
+    ),
+    pricing_unit: Nullable({
+      ...DecimalText,
+      description: 'Units that `expression` is the price of, where the rule says so; else null.',
+    }),
+  },
+  { ...closed, description: 'How a unit price came about.' },
+);
+
+export const ExplainedAmount = Type.Object(
+  {
+    value: DecimalText,
+    currency: NullableText,
+    expression: Nullable(
+      Type.String({
+        description:
+          'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
+          '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once; and without an `amount_expr` by a rule with a ' +
+          '`pricing_unit`, where it is the same of the rule.',
+      }),
+    ),
+    before_discount: DecimalText,
+  },
+  { ...closed, description: 'How an amount came about.' },
+);
+
+export const AppliedHint = Type.Object(
+  { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
+  { ...closed, description: 'What `x-billing.pricing_hints` said: the price of `pricing_unit` units.' },
+);
+
+export const PricedBy = Type.Object(
+  {
+    pricing_source: PricingSourceSchema,
+    rule_set_id: NullableText,
+    rule_set_version: Nullable(Type.Integer()),
+    rule_name: NullableText,
+    match_expr: Nullable(
+      Type.String({
+        description: 'Of the pricing rule; without one it matches everything of its metric.',
+      }),
+    ),
+    priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
+    aliases: Type.Array(AppliedAlias, {
+      description:
+        'Aliases of the pricing rule set by which the rule was found; empty where it matched the event as it is.',
+    }),
+    hint: Nullable(AppliedHint),
+  },
+  { ...closed, description: 'What gave a charge item its price.' },
+);
+
+export const ExplainedDiscount = Type.Object(
+  {
+    value: { ...DecimalText, description: 'What was taken off this charge item.' },
+    percent: Nullable(DecimalText),
+    amount: Nullable({
+      ...DecimalText,
+      description: 'Taken off once for all charge items of the metric in one currency.',
+    }),
+  },
+  { ...closed, description: 'What `x-billing.discount_hints` asked for; null where it did not.' },
+);
+
 export const UsageItemExplanation = Type.Object(
   {
     metric: Text,
-    quantity: Type.Object(
-      {
-        value: DecimalText,
-        source: ItemSourceSchema,
-        extractor_name: NullableText,
-        path: Nullable(
-          Type.String({
-            description: 'Where in `raw_json` the quantity was read; null where only `sum_paths` were.',
-          }),
-        ),
-        less_paths: Type.Array(Type.String(), {
-          description: 'Where in `raw_json` what was subtracted from it was read.',
-        }),
-        sum_paths: Type.Array(Type.String(), {
-          description: 'Where in `raw_json` what was added to it was read.',
-        }),
-        type: NullableText,
-      },
-      closed,
-    ),
-    unit_price: Type.Object(
-      {
-        value: Nullable(DecimalText),
-        expression: Nullable(
-          Type.String({
-            description: 'Yielded the value, or the price of `pricing_unit` units; null without one.',
-          }),
-        ),
-        pricing_unit: Nullable({
-          ...DecimalText,
-          description: 'Units that `expression` is the price of, where the rule says so; else null.',
-        }),
-      },
-      closed,
-    ),
-    amount: Type.Object(
-      {
-        value: DecimalText,
-        currency: NullableText,
-        expression: Nullable(
-          Type.String({
-            description:
-              'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
-              '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once; and without an `amount_expr` by a rule with a ' +
-              '`pricing_unit`, where it is the same of the rule.',
-          }),
-        ),
-        before_discount: DecimalText,
-      },
-      closed,
-    ),
-    discount: Nullable(
-      Type.Object(
-        {
-          value: { ...DecimalText, description: 'What was taken off this charge item.' },
-          percent: Nullable(DecimalText),
-          amount: Nullable({
-            ...DecimalText,
-            description: 'Taken off once for all charge items of the metric in one currency.',
-          }),
-        },
-        { ...closed, description: 'What `x-billing.discount_hints` asked for; null where it did not.' },
-      ),
-    ),
-    priced_by: Type.Object(
-      {
-        pricing_source: PricingSourceSchema,
-        rule_set_id: NullableText,
-        rule_set_version: Nullable(Type.Integer()),
-        rule_name: NullableText,
-        match_expr: Nullable(
-          Type.String({
-            description: 'Of the pricing rule; without one it matches everything of its metric.',
-          }),
-        ),
-        priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
-        aliases: Type.Array(AppliedAlias, {
-          description:
-            'Aliases of the pricing rule set by which the rule was found; empty where it matched the event as it is.',
-        }),
-        hint: Nullable(
-          Type.Object(
-            { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
-            {
-              ...closed,
-              description: 'What `x-billing.pricing_hints` said: the price of `pricing_unit` units.',
-            },
-          ),
-        ),
-      },
-      closed,
-    ),
+    quantity: ExplainedQuantity,
+    unit_price: ExplainedUnitPrice,
+    amount: ExplainedAmount,
+    discount: Nullable(ExplainedDiscount),
+    priced_by: PricedBy,
   },
-  closed,
+  { ...closed, description: 'How the numbers of one charge item came about.' },
+);
+
+export const ExplainedExtractor = Type.Object(
+  { rule_set_id: Text, version: Nullable(Type.Integer()), name: NullableText },
+  { ...closed, description: 'The rule set version that read the event.' },
 );
 
 export const UsageExplanation = Type.Object(
   {
-    extractor: Type.Object(
-      {
-        rule_set_id: Text,
-        version: Nullable(Type.Integer()),
-        name: NullableText,
-      },
-      { ...closed, description: 'The rule set version that read the event.' },
-    ),
+    extractor: ExplainedExtractor,
     charge_items: Type.Array(UsageItemExplanation, { description: 'In the order of `charge_items`.' }),
   },
-  closed,
+  { ...closed, description: 'How the numbers of an event came about.' },
 );
 
 export type PostedChargeItem = Static<typeof PostedChargeItem>;

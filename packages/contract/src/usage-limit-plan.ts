@@ -1,15 +1,19 @@
 import { type Static, Type } from 'typebox';
-import { closed, Nullable, PageQuery, pageFields, ResourceName, UnixSeconds } from './common.js';
+import {
+  closed,
+  Nullable,
+  PageQuery,
+  PublicationStatusSchema,
+  pageFields,
+  ResourceName,
+  UnixSeconds,
+} from './common.js';
 import { LimitRuleInput, limitRuleFields } from './limit-rule.js';
 import { IDENTIFIER_CHARS_MAX, LIMIT_RULES_MAX } from './limits.js';
 
 export const PLAN_NAME_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
 export const PLAN_DESCRIPTION_CHARS_MAX = 2_000;
 
-export const USAGE_LIMIT_PLAN_STATUSES = ['draft', 'published', 'archived'] as const;
-export type UsageLimitPlanStatus = (typeof USAGE_LIMIT_PLAN_STATUSES)[number];
-
-const Status = Type.Unsafe<UsageLimitPlanStatus>({ type: 'string', enum: [...USAGE_LIMIT_PLAN_STATUSES] });
 const PlanName = Type.String({
   pattern: PLAN_NAME_PATTERN,
   description: 'Unique in the project, archived plans included, and never changed.',
@@ -31,7 +35,7 @@ export const CreateUsageLimitPlanBody = Type.Object(
     description: Type.Optional(Description),
     rules: Type.Optional(Rules),
   },
-  closed,
+  { ...closed, description: 'A usage limit plan to create; its rules are a draft until it is published.' },
 );
 
 export const UpdateUsageLimitPlanBody = Type.Object(
@@ -49,10 +53,9 @@ export const UsageLimitPlanRule = Type.Object(
     plan_version_id: Type.String(),
     ...limitRuleFields,
   },
-  closed,
+  { ...closed, description: 'A rule of one version of a usage limit plan.' },
 );
 
-/** The plan itself, for those who manage it. */
 export const UsageLimitPlan = Type.Object(
   {
     id: Type.String({ description: 'Plan id, `ulp_…`.' }),
@@ -61,15 +64,14 @@ export const UsageLimitPlan = Type.Object(
     name: PlanName,
     title: { ...Title, description: 'As last saved, in a draft too.' },
     description: Description,
-    status: Status,
+    status: PublicationStatusSchema,
     current_revision: Type.Integer({ minimum: 0, description: 'Last published revision; 0 for none.' }),
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },
-  closed,
+  { ...closed, description: 'A usage limit plan, for those who manage it.' },
 );
 
-/** One version of a plan: a published revision, or the draft. */
 export const UsageLimitPlanVersion = Type.Object(
   {
     id: Type.String({ description: 'Version id, `ulpv_…`.' }),
@@ -78,7 +80,10 @@ export const UsageLimitPlanVersion = Type.Object(
     plan_id: Type.String(),
     name: PlanName,
     revision: Type.Integer({ minimum: 0, description: '0 for the draft.' }),
-    status: { ...Status, description: 'All versions of an archived plan are `archived`.' },
+    status: {
+      ...PublicationStatusSchema,
+      description: 'All versions of an archived plan are `archived`.',
+    },
     title: Title,
     description: Description,
     published_at: Nullable(UnixSeconds),
@@ -86,17 +91,16 @@ export const UsageLimitPlanVersion = Type.Object(
     updated_at: UnixSeconds,
     rules: Type.Array(UsageLimitPlanRule),
   },
-  closed,
+  { ...closed, description: 'One version of a usage limit plan: a published revision, or the draft.' },
 );
 
-/** A plan with what is in force of it and what is being prepared. */
 export const UsageLimitPlanDetail = Type.Object(
   {
     ...UsageLimitPlan.properties,
     published: Nullable(UsageLimitPlanVersion),
     draft: Nullable(UsageLimitPlanVersion),
   },
-  closed,
+  { ...closed, description: 'A usage limit plan with its published version and its draft.' },
 );
 
 export const UsageLimitPlanListQuery = Type.Object(
@@ -120,12 +124,12 @@ export const UsageLimitPlanListQuery = Type.Object(
 
 export const UsageLimitPlanPage = Type.Object(
   { usage_limit_plans: Type.Array(UsageLimitPlanVersion), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of usage limit plans, each shown by one of its versions.' },
 );
 
 export const UsageLimitPlanVersionPage = Type.Object(
   { versions: Type.Array(UsageLimitPlanVersion), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of the versions of a usage limit plan.' },
 );
 
 export type CreateUsageLimitPlanBody = Static<typeof CreateUsageLimitPlanBody>;

@@ -25,11 +25,17 @@ const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
 const NullableText = Nullable(Text);
 const FilterText = Type.String({ minLength: 1, maxLength: IDENTIFIER_CHARS_MAX });
+const only = (description: string) => Type.Optional({ ...FilterText, description });
 
-export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')]);
+export const EventStatusSchema = Type.Union([Type.Literal('processed'), Type.Literal('failed')], {
+  description: 'Whether the event was rated.',
+});
 
 /** Filter by notes: events with any. */
 export const ANY_NOTE = 'any';
+export const NoteFilterSchema = Type.Enum([ANY_NOTE, ...NOTE_CODES], {
+  description: `Events that have a note with this code; \`${ANY_NOTE}\`: that have a note.`,
+});
 
 /** What `filters` of the event list holds as JSON. */
 export const UsageEventFilters = mapOf(DimensionFilter, {
@@ -41,9 +47,9 @@ export const UsageEventsQuery = Type.Object(
   {
     from: Type.Optional({ ...UnixSeconds, description: 'Earliest `occurred_at`, inclusive.' }),
     to: Type.Optional({ ...UnixSeconds, description: 'Latest `occurred_at`, exclusive.' }),
-    status: Type.Optional(EventStatusSchema),
-    subject_type: Type.Optional(FilterText),
-    subject_id: Type.Optional(FilterText),
+    status: Type.Optional({ ...EventStatusSchema, ...{ description: 'Only events of this status.' } }),
+    subject_type: only('Only events of subjects of this type.'),
+    subject_id: only('Only events of subjects with this id.'),
     metric: Type.Optional(
       Type.Array(FilterText, {
         minItems: 1,
@@ -51,10 +57,7 @@ export const UsageEventsQuery = Type.Object(
         description: 'Events with a charge item of this metric. Repeat it for any of several.',
       }),
     ),
-    currency: Type.Optional({
-      ...FilterText,
-      description: `Events with a charge item in this currency. ${ONE_ITEM}`,
-    }),
+    currency: only(`Events with a charge item in this currency. ${ONE_ITEM}`),
     pricing_source: Type.Optional({
       ...PricingSourceSchema,
       description: `Events with a charge item that was priced this way; \`unpriced\`: that nothing has priced. ${ONE_ITEM}`,
@@ -68,25 +71,15 @@ export const UsageEventsQuery = Type.Object(
           `At most ${ANALYSIS_FILTERS_MAX} names; all must hold.`,
       }),
     ),
-    source: Type.Optional(FilterText),
-    extractor_rule_set_id: Type.Optional({
-      ...FilterText,
-      description: 'Rule set that was to read the event.',
-    }),
+    source: only('Only events of this source.'),
+    extractor_rule_set_id: only('Rule set that was to read the event.'),
     failure_code: Type.Optional({
       ...Type.String({ minLength: 1, maxLength: FAILURE_CODE_CHARS_MAX }),
       description: 'Failed events that failed with this code.',
     }),
-    note: Type.Optional(
-      Type.Enum([ANY_NOTE, ...NOTE_CODES], {
-        description: `Events that have a note with this code; \`${ANY_NOTE}\`: that have a note.`,
-      }),
-    ),
-    external_event_id: Type.Optional(FilterText),
-    ledger_transaction_id: Type.Optional({
-      ...FilterText,
-      description: 'Events with a charge item that this ledger transaction posted.',
-    }),
+    note: Type.Optional(NoteFilterSchema),
+    external_event_id: only('Only events with this upstream id.'),
+    ledger_transaction_id: only('Events with a charge item that this ledger transaction posted.'),
     count: Type.Optional(
       Type.Literal('unpriced', {
         description:
@@ -110,7 +103,26 @@ export const UsageEventFailure = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'Why an event could not be rated.' },
+);
+
+export const EventPostingSchema = Type.Union(
+  [Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')],
+  {
+    description:
+      'What the event did to a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
+      '(`unpriced`) or the subject had no route (`unrouted`). Null for a failed event.',
+  },
+);
+
+export const EventLeaseStatusSchema = Type.Union(
+  [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
+  {
+    description:
+      'What the lease was when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
+      'nothing any more; `unknown` the project has none of that id for this subject, or it ended more than 90 days ' +
+      'before. Null without a lease, and for a failed event.',
+  },
 );
 
 const usageEventFields = {
@@ -131,27 +143,11 @@ const usageEventFields = {
     description: 'Every value as text: numbers as plain decimals, booleans as `true` and `false`.',
   }),
   charge_items: Type.Array(PostedChargeItem),
-  posting: Nullable(
-    Type.Union([Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')], {
-      description:
-        'What the event did to a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
-        '(`unpriced`) or the subject had no route (`unrouted`). Null for a failed event.',
-    }),
-  ),
+  posting: Nullable(EventPostingSchema),
   extractor_rule_set_id: Text,
   extractor_version: Nullable(Type.Integer()),
   budget_lease_id: NullableText,
-  lease_status: Nullable(
-    Type.Union(
-      [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
-      {
-        description:
-          'What the lease was when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
-          'nothing any more; `unknown` the project has none of that id for this subject, or it ended more than 90 days ' +
-          'before. Null without a lease, and for a failed event.',
-      },
-    ),
-  ),
+  lease_status: Nullable(EventLeaseStatusSchema),
   failure: Nullable(UsageEventFailure),
   notes: Type.Array(UsageEventNote, {
     description:
@@ -160,19 +156,25 @@ const usageEventFields = {
   }),
 };
 
-/** One processed or failed event as the list shows it. */
-export const UsageEvent = Type.Object(usageEventFields, closed);
+export const UsageEvent = Type.Object(usageEventFields, {
+  ...closed,
+  description: 'A processed or failed event, with its charge items.',
+});
 
-/** How much of what a list's filters select has no price. */
+export const UnpricedMetric = Type.Object(
+  { metric: Text, item_count: Count },
+  { ...closed, description: 'How many charge items of a metric have no price.' },
+);
+
 export const UnpricedUsage = Type.Object(
   {
     event_count: { ...Count, description: 'Events with a charge item that has no price.' },
     item_count: { ...Count, description: 'Charge items without a price.' },
-    metrics: Type.Array(Type.Object({ metric: Text, item_count: Count }, closed), {
+    metrics: Type.Array(UnpricedMetric, {
       description: `Metrics of these charge items, those with the most first; up to ${UNPRICED_METRICS_LISTED_MAX}.`,
     }),
   },
-  closed,
+  { ...closed, description: 'Usage without a price among what the filters select.' },
 );
 
 export const UsageEventList = Type.Object(
@@ -181,7 +183,7 @@ export const UsageEventList = Type.Object(
     next_cursor: Nullable(Type.String({ description: 'Cursor of the next page; null at the end.' })),
     unpriced: Type.Optional({ ...UnpricedUsage, description: 'Only with `count=unpriced`.' }),
   },
-  closed,
+  { ...closed, description: 'One page of events, newest first.' },
 );
 
 /** Longest time that reading an event waits for it to be rated, in seconds. */
@@ -204,7 +206,6 @@ export const UsageEventQuery = Type.Object(
   closed,
 );
 
-/** One event with what was sent and how it was rated. */
 export const UsageEventDetail = Type.Object(
   {
     ...usageEventFields,
@@ -218,7 +219,10 @@ export const UsageEventDetail = Type.Object(
         'event that failed with `unpriced`: those that have no price today; none once rules price all of them.',
     }),
   },
-  closed,
+  {
+    ...closed,
+    description: 'The event with its charge items, what was sent, and how each number came about.',
+  },
 );
 
 export const ReprocessRequest = Type.Object(
@@ -233,15 +237,14 @@ export const ReprocessRequest = Type.Object(
       }),
     ),
   },
-  closed,
+  { ...closed, description: 'The failed events to rate again.' },
 );
 
 export const ReprocessResponse = Type.Object(
   { count: Type.Integer({ minimum: 0, description: 'Failed events that will be rated again.' }) },
-  closed,
+  { ...closed, description: 'How many events will be rated again.' },
 );
 
-/** What became of everything that was accepted: accepted = processed + failed + duplicates + pending. */
 export const IngestStatus = Type.Object(
   {
     accepted: { ...Count, description: 'Every accepted attempt, duplicates included.' },
@@ -271,7 +274,11 @@ export const IngestStatus = Type.Object(
       Type.Integer({ description: 'When that event was received; null when there is none.' }),
     ),
   },
-  closed,
+  {
+    ...closed,
+    description:
+      'What became of everything that was accepted: `accepted` = `processed` + `failed` + `duplicates` + `pending`.',
+  },
 );
 
 export type UsageEventsQuery = Static<typeof UsageEventsQuery>;

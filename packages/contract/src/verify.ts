@@ -17,7 +17,7 @@ export const VerifyDifference = Type.Object(
     expected: Type.String({ description: 'By the totals of the system of record.' }),
     found: Type.String(),
   },
-  closed,
+  { ...closed, description: 'A sum of the history that differs from the totals of the system of record.' },
 );
 
 /** What was recounted of the ledger. */
@@ -47,7 +47,7 @@ export const LedgerDifference = Type.Object(
     expected: Type.String(),
     found: Type.String(),
   },
-  closed,
+  { ...closed, description: 'A number of the ledger that differs from what its lines say.' },
 );
 
 export const LedgerRecount = Type.Object(
@@ -72,7 +72,7 @@ export const ReservationDifference = Type.Object(
     expected: Type.String({ description: 'What active budget leases hold.' }),
     found: Type.String(),
   },
-  closed,
+  { ...closed, description: 'A reserved amount that differs from what leases hold.' },
 );
 
 export const ReservationRecount = Type.Object(
@@ -111,7 +111,7 @@ export const PostingDifference = Type.Object(
         'By the history: a decimal, or `<least> to <most>` where it does not tell exactly what had to count.',
     }),
   },
-  closed,
+  { ...closed, description: 'What was posted, where the history says otherwise.' },
 );
 
 export const PostingRecount = Type.Object(
@@ -152,7 +152,7 @@ export const QuotaDifference = Type.Object(
     expected: Type.String({ description: 'Events that were rated, repeated ones too, or wait to be.' }),
     found: Type.String({ description: 'Events that were counted when they were accepted.' }),
   },
-  closed,
+  { ...closed, description: 'A count of accepted events that differs from what was rated.' },
 );
 
 export const QuotaRecount = Type.Object(
@@ -175,7 +175,7 @@ export const PurchaseDifference = Type.Object(
     expected: Type.String({ description: 'What was paid: plan and revision, or `nothing`.' }),
     found: Type.String({ description: 'What was granted for it.' }),
   },
-  closed,
+  { ...closed, description: 'A paid order and its grant that do not fit.' },
 );
 
 export const PurchaseRecount = Type.Object(
@@ -206,6 +206,11 @@ export const VerifyTotal = Type.Object(
   { ...closed, description: 'A sum over all days that were judged, by the system of record.' },
 );
 
+export const UnsettledDay = Type.Object(
+  { project_id: Type.String(), day: Type.String() },
+  { ...closed, description: 'A day of a project that was not judged.' },
+);
+
 export const VerifyReport = Type.Object(
   {
     status: Type.Union([Type.Literal('equal'), Type.Literal('different'), Type.Literal('unsettled')], {
@@ -220,7 +225,7 @@ export const VerifyReport = Type.Object(
     differences: Type.Array(VerifyDifference, {
       description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.`,
     }),
-    unsettled: Type.Array(Type.Object({ project_id: Type.String(), day: Type.String() }, { ...closed }), {
+    unsettled: Type.Array(UnsettledDay, {
       description: `Project days that were not judged; up to ${VERIFY_DIFFERENCES_MAX}.`,
     }),
     totals: Type.Array(VerifyTotal, { description: `Up to ${VERIFY_TOTALS_MAX} of them.` }),
@@ -231,7 +236,7 @@ export const VerifyReport = Type.Object(
     purchases: PurchaseRecount,
     duration_ms: Type.Integer(),
   },
-  closed,
+  { ...closed, description: 'What was compared, and every difference.' },
 );
 
 export type VerifyDifference = Static<typeof VerifyDifference>;

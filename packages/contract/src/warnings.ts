@@ -32,13 +32,15 @@ export const WARNINGS = {
 /** Stable machine-readable name of a warning. */
 export type WarningCode = keyof typeof WARNINGS;
 
+export const WarningCodeSchema = Type.Unsafe<WarningCode>({
+  type: 'string',
+  enum: Object.keys(WARNINGS),
+  description: 'What is doubtful, for programs; stable. docs/errors.md lists all.',
+});
+
 export const Warning = Type.Object(
   {
-    code: Type.Unsafe<WarningCode>({
-      type: 'string',
-      enum: Object.keys(WARNINGS),
-      description: 'What is doubtful, for programs; stable. docs/errors.md lists all.',
-    }),
+    code: WarningCodeSchema,
     name: Type.String({ description: 'The name in question, as it was sent.' }),
     message: Type.String({ description: 'What is doubtful about it, for people.' }),
   },

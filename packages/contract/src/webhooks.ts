@@ -41,7 +41,7 @@ export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 export const WEBHOOK_DISABLED_REASONS = ['gone', 'failing'] as const;
 export type WebhookDisabledReason = (typeof WEBHOOK_DISABLED_REASONS)[number];
 
-const DeliveryStatus = Type.Unsafe<WebhookDeliveryStatus>({
+export const WebhookDeliveryStatusSchema = Type.Unsafe<WebhookDeliveryStatus>({
   type: 'string',
   enum: [...WEBHOOK_DELIVERY_STATUSES],
   description:
@@ -67,7 +67,7 @@ export const WebhookEndpointInput = Type.Object(
     ),
     description: Type.Optional(Type.String({ maxLength: WEBHOOK_DESCRIPTION_CHARS_MAX })),
   },
-  closed,
+  { ...closed, description: 'Where events are to be sent, and which.' },
 );
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>;
 
@@ -100,11 +100,16 @@ const endpointFields = {
   updated_at: UnixSeconds,
 };
 
-export const WebhookEndpoint = Type.Object(endpointFields, closed);
+export const WebhookEndpoint = Type.Object(endpointFields, {
+  ...closed,
+  description: 'A webhook endpoint, without its secret.',
+});
 export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
 
-/** An endpoint that was just replaced. */
-export const SavedWebhookEndpoint = Type.Object({ ...endpointFields, warnings: Warnings }, closed);
+export const SavedWebhookEndpoint = Type.Object(
+  { ...endpointFields, warnings: Warnings },
+  { ...closed, description: 'The webhook endpoint as it was saved, with warnings about it.' },
+);
 export type SavedWebhookEndpoint = Static<typeof SavedWebhookEndpoint>;
 
 export const WebhookEndpointWithSecret = Type.Object(
@@ -114,20 +119,19 @@ export const WebhookEndpointWithSecret = Type.Object(
       description: '`whsec_` and the signing key in base64. It is shown here and never again.',
     }),
   },
-  closed,
+  { ...closed, description: 'The webhook endpoint, with its new secret.' },
 );
 export type WebhookEndpointWithSecret = Static<typeof WebhookEndpointWithSecret>;
 
-/** An endpoint that was just created. */
 export const CreatedWebhookEndpoint = Type.Object(
   { ...WebhookEndpointWithSecret.properties, warnings: Warnings },
-  closed,
+  { ...closed, description: 'The new webhook endpoint, with its secret and warnings about it.' },
 );
 export type CreatedWebhookEndpoint = Static<typeof CreatedWebhookEndpoint>;
 
 export const WebhookEndpointPage = Type.Object(
   { webhook_endpoints: Type.Array(WebhookEndpoint, { description: 'Newest first.' }), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of webhook endpoints.' },
 );
 export type WebhookEndpointPage = Static<typeof WebhookEndpointPage>;
 
@@ -135,7 +139,7 @@ const deliveryFields = {
   message_id: Type.String({ description: 'Message id, `msg_…`: the header `webhook-id`.' }),
   endpoint_id: Type.String(),
   type: Type.String({ description: 'Name of the event.' }),
-  status: DeliveryStatus,
+  status: WebhookDeliveryStatusSchema,
   attempts: Type.Integer({ minimum: 0, description: 'Attempts begun since it was last asked for.' }),
   next_attempt_at: Nullable(UnixSeconds),
   last_attempt_at: Nullable(UnixSeconds),
@@ -145,7 +149,10 @@ const deliveryFields = {
   created_at: UnixSeconds,
 };
 
-export const WebhookDelivery = Type.Object(deliveryFields, closed);
+export const WebhookDelivery = Type.Object(deliveryFields, {
+  ...closed,
+  description: 'A message to an endpoint, and how its delivery stands.',
+});
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
 
 export const WebhookDeliveryDetail = Type.Object(
@@ -153,14 +160,14 @@ export const WebhookDeliveryDetail = Type.Object(
     ...deliveryFields,
     payload: Type.String({ description: 'The body as it is signed and posted, byte for byte: JSON.' }),
   },
-  closed,
+  { ...closed, description: 'A message to an endpoint with its body, and how its delivery stands.' },
 );
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>;
 
 export const WebhookDeliveryListQuery = Type.Object(
   {
     ...PageQuery.properties,
-    status: Type.Optional(DeliveryStatus),
+    status: Type.Optional(WebhookDeliveryStatusSchema),
   },
   closed,
 );
@@ -168,7 +175,7 @@ export type WebhookDeliveryListQuery = Static<typeof WebhookDeliveryListQuery>;
 
 export const WebhookDeliveryPage = Type.Object(
   { deliveries: Type.Array(WebhookDelivery, { description: 'Newest message first.' }), ...pageFields },
-  closed,
+  { ...closed, description: 'One page of deliveries.' },
 );
 export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage>;
 

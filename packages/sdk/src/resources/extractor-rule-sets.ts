@@ -3,7 +3,7 @@ import type {
   ExtractorRuleSetInput,
   ExtractorRuleSetPage,
   ExtractorRuleSetVersionPage,
-  RuleSetStatus,
+  PublicationStatus,
 } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
@@ -21,7 +21,7 @@ export class ExtractorRuleSets {
   }
 
   /** Each by its newest version. */
-  list(query: PageOptions & { readonly status?: RuleSetStatus } = {}): Promise<ExtractorRuleSetPage> {
+  list(query: PageOptions & { readonly status?: PublicationStatus } = {}): Promise<ExtractorRuleSetPage> {
     return this.#transport.get('/extractor-rule-sets', query);
   }
 

@@ -3,7 +3,7 @@ import type {
   PricingRuleSetInput,
   PricingRuleSetPage,
   PricingRuleSetVersionPage,
-  RuleSetStatus,
+  PublicationStatus,
   SavedPricingRuleSet,
 } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
@@ -23,7 +23,10 @@ export class PricingRuleSets {
 
   /** Each by its newest version. */
   list(
-    query: PageOptions & { readonly status?: RuleSetStatus; readonly extractor_rule_set_id?: string } = {},
+    query: PageOptions & {
+      readonly status?: PublicationStatus;
+      readonly extractor_rule_set_id?: string;
+    } = {},
   ): Promise<PricingRuleSetPage> {
     return this.#transport.get('/pricing-rule-sets', query);
   }

@@ -99,6 +99,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     readiness,
     connectionsMax: parts.connectionsMax,
     version: VERSION,
+    publicUrl: config.publicUrl,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);

@@ -1,13 +1,13 @@
-import type { ExtractorRuleSet, PricingRuleSet, RuleSetStatus } from '@tollgate/contract';
+import type { ExtractorRuleSet, PricingRuleSet, PublicationStatus } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { grouped, type ListFilters, titleOf } from './rule-set-list.js';
 
 const common = { tenant_id: 't', project_id: 'p', effective_from: 0, created_at: 0, published_at: null };
-const extractor = (name: string, status: RuleSetStatus, version = 1): ExtractorRuleSet => ({
+const extractor = (name: string, status: PublicationStatus, version = 1): ExtractorRuleSet => ({
   ...{ ...common, id: `ers_${name}`, name, status, version },
   ...{ subject: {}, dimensions: [], on_unpriced: 'accept', charge_item_extractors: [] },
 });
-const pricing = (name: string, of: string, status: RuleSetStatus, version = 1): PricingRuleSet => ({
+const pricing = (name: string, of: string, status: PublicationStatus, version = 1): PricingRuleSet => ({
   ...{ ...common, id: `prs_${name}`, name, status, version },
   ...{ extractor_rule_set_id: `ers_${of}`, currency: 'USD', rules: [], aliases: [] },
 });

@@ -2,8 +2,8 @@ import {
   ANALYSIS_BODY_BYTES_MAX,
   AnalysisQuery,
   AnalysisResult,
-  closed,
   MetricsResponse,
+  ProjectParams,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { Clock } from '../../kernel/clock.js';
@@ -27,7 +27,6 @@ export interface AnalysisDeps {
 }
 
 const access = { kind: 'project', permission: 'analytics:read' } as const;
-const Params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Analysis queries, and the metrics that can be asked for. */
 export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, names }: AnalysisDeps): void {
@@ -47,7 +46,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
         'Metrics and dimensions that no usage has find nothing, and are named in `warnings`. ' +
         'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
-      params: Params,
+      params: ProjectParams,
       body: AnalysisQuery,
       response: {
         200: {
@@ -84,7 +83,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       summary: 'List used metrics',
       description: 'Every metric the project has usage of, and what it can be grouped and filtered by.',
       operationId: 'listUsageMetrics',
-      params: Params,
+      params: ProjectParams,
       response: { 200: MetricsResponse },
     },
     handler: async (request) => {

@@ -7,7 +7,8 @@ import {
   CreateBoardBody,
   closed,
   ErrorBodySchema,
-  NoContent,
+  noContent,
+  ProjectParams,
   ReorderChartsBody,
   SavedChart,
   UpdateBoardBody,
@@ -33,9 +34,14 @@ const toWrite = { access: { kind: 'project', permission: 'analytics:write' } } a
 const BOARDS_URL = '/v1/projects/:project_id/analysis/boards';
 const BOARD_URL = `${BOARDS_URL}/:board_id`;
 const CHART_URL = '/v1/projects/:project_id/analysis/charts/:chart_id';
-const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
-const BoardParams = Type.Object({ project_id: Type.String(), board_id: Type.String() }, closed);
-const ChartParams = Type.Object({ project_id: Type.String(), chart_id: Type.String() }, closed);
+const BoardParams = Type.Object(
+  { ...ProjectParams.properties, board_id: Type.String({ description: 'Board id, `brd_…`.' }) },
+  closed,
+);
+const ChartParams = Type.Object(
+  { ...ProjectParams.properties, chart_id: Type.String({ description: 'Chart id.' }) },
+  closed,
+);
 
 /** Boards, and the charts on them. */
 export function registerBoardRoutes(app: App, { boards, charts, names }: BoardRoutesDeps): void {
@@ -106,7 +112,7 @@ function registerBoard(app: App, boards: Boards): void {
       description: 'With every chart that it owns.',
       operationId: 'deleteBoard',
       params: BoardParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The board and its charts are deleted.') },
     },
     handler: async (request, reply) => {
       await boards.delete(contextOf(request), request.params.board_id);
@@ -191,7 +197,7 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       description: 'The other charts of its board keep their positions.',
       operationId: 'deleteChart',
       params: ChartParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The chart is deleted.') },
     },
     handler: async (request, reply) => {
       await charts.delete(contextOf(request), request.params.chart_id);

@@ -5,6 +5,7 @@ import {
   ErrorBodySchema,
   IngestAccepted,
   IngestEvent,
+  ProjectParams,
   SINGLE_BODY_BYTES_MAX,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
@@ -34,7 +35,10 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       description:
         "Answers once the event is durable. Rating happens afterwards. Counts against the events of the tenant's plan, when it is sent again too.",
       operationId: 'ingestEvent',
-      params: Type.Object({ project_id: Type.String(), id: Type.String() }),
+      params: Type.Object({
+        ...ProjectParams.properties,
+        id: Type.String({ description: 'Id of a published extractor rule set.' }),
+      }),
       body: IngestEvent,
       response: { 202: IngestAccepted, 409: ErrorBodySchema, 429: ErrorBodySchema },
     },
@@ -55,7 +59,7 @@ export function registerIngestRoutes(app: App, { service }: IngestRoutesDeps): v
       description:
         "All are accepted or none is; a failed batch may be sent again as it is. Every event of an accepted batch counts against those of the tenant's plan, when it is sent again too.",
       operationId: 'ingestBatch',
-      params: Type.Object({ project_id: Type.String() }),
+      params: ProjectParams,
       body: BatchIngest,
       response: { 202: BatchIngestAccepted, 429: ErrorBodySchema },
     },

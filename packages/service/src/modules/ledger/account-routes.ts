@@ -4,12 +4,11 @@ import {
   AccountListQuery,
   AccountParams,
   CreateAccountBody,
-  closed,
   ErrorBodySchema,
   LedgerPage,
   LedgerQuery,
+  ProjectParams,
 } from '@tollgate/contract';
-import { Type } from 'typebox';
 import { type App, contextOf, pageOf } from '../../platform/http/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { AccountService } from './accounts.js';
@@ -23,7 +22,6 @@ export interface AccountRouteDeps {
 const tags = ['Wallets'];
 const toRead = { access: { kind: 'project', permission: 'wallets:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as const;
-const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
 
 /** Billing accounts and their ledger. */
 export function registerAccountRoutes(app: App, deps: AccountRouteDeps): void {

@@ -7,6 +7,7 @@ import {
   closed,
   ErrorBodySchema,
   OptionalIdempotencyKeyHeaders,
+  ProjectParams,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../platform/http/index.js';
@@ -25,8 +26,10 @@ const toRead = { access: { kind: 'project', permission: 'usage_control:read' } }
 /** Who reports usage also says beforehand how much it may be. */
 const toIngest = { access: { kind: 'project', permission: 'usage:ingest' } } as const;
 const url = '/v1/projects/:project_id/budget-leases';
-const Params = Type.Object({ project_id: Type.String() }, closed);
-const OneParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+const OneParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Budget lease id, `bl_…`.' }) },
+  closed,
+);
 
 /** Amounts that are reserved before the work, so that no work at once can exceed a limit. */
 export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
@@ -50,7 +53,7 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
         'route. A lease carries over into the ' +
         'next window. Events that name it in `x-usage-control.budget_lease_id` move what they cost from reserved to used.',
       operationId: 'createBudgetLease',
-      params: Params,
+      params: ProjectParams,
       headers: OptionalIdempotencyKeyHeaders,
       body: CreateLeaseBody,
       response: { 201: CreatedBudgetLease, 409: ErrorBodySchema },
@@ -95,7 +98,7 @@ function registerReads(app: App, { leases }: LeaseRouteDeps): void {
       summary: 'List the budget leases of a subject',
       description: 'Newest first.',
       operationId: 'listBudgetLeases',
-      params: Params,
+      params: ProjectParams,
       querystring: BudgetLeaseListQuery,
       response: { 200: BudgetLeaseList },
     },

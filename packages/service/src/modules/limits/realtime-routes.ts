@@ -1,13 +1,12 @@
 import {
-  closed,
   LimitCrossingPage,
   LimitCrossingsQuery,
+  ProjectParams,
   RealtimeCheck,
   RealtimeCheckBody,
   RealtimeLimits,
   RealtimeLimitsQuery,
 } from '@tollgate/contract';
-import { Type } from 'typebox';
 import { toText } from '../../kernel/decimal.js';
 import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
 import { type App, invalidRequest, pageOf } from '../../platform/http/index.js';
@@ -22,7 +21,6 @@ export interface RealtimeRouteDeps {
 
 const config = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
 const tags = ['Realtime limits'];
-const params = Type.Object({ project_id: Type.String() }, closed);
 
 /** Where a subject's limits stand, and whether there is room for more. */
 export function registerRealtimeRoutes(app: App, deps: RealtimeRouteDeps): void {
@@ -42,7 +40,7 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeRouteDeps
         'Every limit that the subject route gives the subject, directly or by its plan, in the window that is current now. ' +
         'Usage shows within a second of the 202 that accepted it, under normal load. A subject without a route has no limits.',
       operationId: 'getRealtimeLimits',
-      params,
+      params: ProjectParams,
       querystring: RealtimeLimitsQuery,
       response: { 200: RealtimeLimits },
     },
@@ -60,7 +58,7 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeRouteDeps
         'Limits, and shares of them, that the usage of the subject has reached, newest first: what webhooks tell of, with or ' +
         'without an endpoint that listens. They are kept for 30 days.',
       operationId: 'listLimitCrossings',
-      params,
+      params: ProjectParams,
       querystring: LimitCrossingsQuery,
       response: { 200: LimitCrossingPage },
     },
@@ -86,7 +84,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeRouteDeps): void {
         'and at least the asked amount. Without `quantity` and `amount` it asks about any more usage at all. Nothing is reserved: ' +
         'two checks at once may both be allowed. A budget lease reserves.',
       operationId: 'checkRealtimeLimits',
-      params,
+      params: ProjectParams,
       body: RealtimeCheckBody,
       response: { 200: RealtimeCheck },
     },

@@ -1,11 +1,7 @@
-import { closed } from '@tollgate/contract';
-import { Type } from 'typebox';
 import { parseJson } from '../../kernel/json.js';
 
 /** Section of the API description. */
 export const LIMIT_TAG = 'Limits';
-
-export const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
 
 export const LIMIT_ACCESS = {
   read: { access: { kind: 'project', permission: 'usage_control:read' } },

@@ -2,6 +2,7 @@ import {
   ErrorBodySchema,
   PageQuery,
   type PricingRuleSetListQuery,
+  ProjectParams,
   RuleSetReadQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
@@ -17,8 +18,10 @@ export interface RuleSetRoutesDeps {
   readonly pricings: PricingRuleSetService;
 }
 
-const ProjectParams = Type.Object({ project_id: Type.String() });
-const RuleSetParams = Type.Object({ project_id: Type.String(), id: Type.String() });
+const RuleSetParams = Type.Object({
+  ...ProjectParams.properties,
+  id: Type.String({ description: 'Rule set id.' }),
+});
 
 const toRead = { access: { kind: 'project', permission: 'rules:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'rules:write' } } as const;

@@ -11,7 +11,7 @@ import {
   PricingRuleSetListQuery,
   PricingRuleSetPage,
   PricingRuleSetVersionPage,
-  type RuleSetStatus,
+  type PublicationStatus,
   SavedPricingRuleSet,
 } from '@tollgate/contract';
 import type { TSchema } from 'typebox';
@@ -115,7 +115,7 @@ export function answerOf<Config extends object>(
   };
 }
 
-function statusOf({ archived_at, published_at }: StoredVersion<object>): RuleSetStatus {
+function statusOf({ archived_at, published_at }: StoredVersion<object>): PublicationStatus {
   if (archived_at !== null) return 'archived';
   return published_at === null ? 'draft' : 'published';
 }

@@ -1,4 +1,4 @@
-import type { RuleSetStatus } from '@tollgate/contract';
+import type { PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { ProjectRef } from '../../platform/http/index.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
@@ -39,7 +39,7 @@ export interface DraftValues<Config> {
 }
 
 export interface ListFilter {
-  readonly status: RuleSetStatus | undefined;
+  readonly status: PublicationStatus | undefined;
   readonly extractorRuleSetId: string | undefined;
 }
 

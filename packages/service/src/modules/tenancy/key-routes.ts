@@ -5,7 +5,7 @@ import {
   AuditLogQuery,
   CreateApiKeyBody,
   CreatedApiKey,
-  NoContent,
+  noContent,
   PageQuery,
   TenantParams,
 } from '@tollgate/contract';
@@ -65,7 +65,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
       description: 'For good, and everywhere within a second.',
       operationId: 'revokeApiKey',
       params: ApiKeyParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The API key is revoked.') },
     },
     handler: async (request, reply) => {
       const caller = { principal: request.principal, requestId: request.id };

@@ -5,6 +5,7 @@ import {
   closed,
   ErrorBodySchema,
   PageQuery,
+  ProjectParams,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, pageOf } from '../../platform/http/index.js';
@@ -17,8 +18,10 @@ export interface BacktestRouteDeps {
 /** It tries rules, and shows usage. */
 const access = { kind: 'project', permission: ['rules:read', 'usage:read'] } as const;
 const tags = ['Rules'];
-const Params = Type.Object({ project_id: Type.String() }, closed);
-const OneParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+const OneParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Backtest id.' }) },
+  closed,
+);
 
 /** What stored usage would have cost by other rules. */
 export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDeps): void {
@@ -35,7 +38,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
         'Answers 200 with the result when there are few events, otherwise 202: ask for it again by its id. ' +
         'Changes no usage. One runs per project at a time.',
       operationId: 'backtestRules',
-      params: Params,
+      params: ProjectParams,
       body: BacktestRequest,
       response: { 200: Backtest, 202: Backtest, 409: ErrorBodySchema },
     },
@@ -53,7 +56,7 @@ export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDep
       summary: 'List backtests',
       description: 'Newest first, without what was asked and found.',
       operationId: 'listBacktests',
-      params: Params,
+      params: ProjectParams,
       querystring: PageQuery,
       response: { 200: BacktestPage },
     },

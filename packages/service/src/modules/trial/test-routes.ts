@@ -1,5 +1,4 @@
-import { closed, RulesTestRequest, RulesTestResult } from '@tollgate/contract';
-import { Type } from 'typebox';
+import { ProjectParams, RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import type { App, ProjectRef } from '../../platform/http/index.js';
 
 export interface TestRouteDeps {
@@ -22,7 +21,7 @@ export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void
         'its price, by the published ones of its time. ' +
         'What fails the event is in `errors`. Nothing is stored.',
       operationId: 'testRules',
-      params: Type.Object({ project_id: Type.String() }, closed),
+      params: ProjectParams,
       body: RulesTestRequest,
       response: { 200: RulesTestResult },
     },

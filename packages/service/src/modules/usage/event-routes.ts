@@ -4,6 +4,7 @@ import {
   EVENT_WAITS_PER_KEY_MAX,
   IDENTIFIER_CHARS_MAX,
   type PricingConfig,
+  ProjectParams,
   type UnpricedItem,
   type UsageEvent,
   UsageEventDetail,
@@ -61,9 +62,14 @@ const EVENT_WAITS_MAX = 200;
 const access = { kind: 'project', permission: 'usage:read' } as const;
 /** Reads the filters that stand in a query string as JSON. */
 export const readFilters = embeddedJson(UsageEventFilters);
-const Params = Type.Object({ project_id: Type.String() }, closed);
 export const EventParams = Type.Object(
-  { project_id: Type.String(), raw_event_id: Type.String({ maxLength: IDENTIFIER_CHARS_MAX }) },
+  {
+    ...ProjectParams.properties,
+    raw_event_id: Type.String({
+      maxLength: IDENTIFIER_CHARS_MAX,
+      description: 'Raw event id, as the answer to ingest says it.',
+    }),
+  },
   closed,
 );
 
@@ -85,7 +91,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       description:
         'Processed and failed events, newest first by `occurred_at`. An accepted event shows once it is rated.',
       operationId: 'listUsageEvents',
-      params: Params,
+      params: ProjectParams,
       querystring: UsageEventsQuery,
       response: { 200: UsageEventList },
     },

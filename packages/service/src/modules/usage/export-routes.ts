@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import {
-  closed,
   ErrorBodySchema,
   EXPORTS_PER_KEY_MAX,
+  ProjectParams,
   type UsageEvent,
   UsageEventsExportQuery,
 } from '@tollgate/contract';
@@ -29,8 +29,6 @@ const IDLE_MS_MAX = 60_000;
 /** Lines are sent together once they are so long. */
 const CHUNK_CHARS_MIN = 65_536;
 
-const Params = Type.Object({ project_id: Type.String() }, closed);
-
 /** All events of a range, as a file. */
 export function registerExportRoutes(app: App, { clickhouse, history, metrics }: ExportRouteDeps): void {
   const slots = new Slots({ what: 'exports', perKeyMax: EXPORTS_PER_KEY_MAX, totalMax: EXPORTS_MAX });
@@ -49,7 +47,7 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
         `${EXPORT_PAGE_EVENTS} events at a time or fewer large ones. When it fails halfway, or its key is revoked, the connection ` +
         `breaks: an answer that ends properly is whole. A key may have ${EXPORTS_PER_KEY_MAX} exports at once.`,
       operationId: 'exportUsageEvents',
-      params: Params,
+      params: ProjectParams,
       querystring: UsageEventsExportQuery,
       response: {
         200: {

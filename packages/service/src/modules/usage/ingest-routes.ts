@@ -1,18 +1,15 @@
 import {
-  closed,
   ErrorBodySchema,
   IngestStatus,
+  ProjectParams,
   ReprocessRequest,
   ReprocessResponse,
 } from '@tollgate/contract';
-import { Type } from 'typebox';
 import { parseRawEventId } from '../../kernel/id.js';
 import { ApiError, type App, invalidRequest } from '../../platform/http/index.js';
 import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
-
-const Params = Type.Object({ project_id: Type.String() }, closed);
 
 /** What the user must know to mend rules: an event keeps the price of its time. */
 const MENDING =
@@ -37,7 +34,7 @@ function registerStatusRoute(app: App, deps: ReprocessDeps): void {
         'Counts of one moment: `accepted` = `processed` + `failed` + `duplicates` + `pending`, always. ' +
         '`deferred_count` is a part of `pending`.',
       operationId: 'getIngestStatus',
-      params: Params,
+      params: ProjectParams,
       response: { 200: IngestStatus },
     },
     handler: async (request) => {
@@ -94,7 +91,7 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
       summary: 'Reprocess failed events',
       description: `Rates the failed events of a time range anew. ${MENDING}`,
       operationId: 'reprocessUsageEvents',
-      params: Params,
+      params: ProjectParams,
       body: ReprocessRequest,
       response: { 202: ReprocessResponse },
     },

@@ -12,7 +12,10 @@ import type { WebhookDeliveries } from './deliveries.js';
 import type { StoredDelivery } from './delivery-store.js';
 import { ENDPOINT_URL, EndpointParams, tags, toRead, toWrite } from './route-parts.js';
 
-const DeliveryParams = Type.Object({ ...EndpointParams.properties, message_id: Type.String() }, closed);
+const DeliveryParams = Type.Object(
+  { ...EndpointParams.properties, message_id: Type.String({ description: 'Message id, `msg_…`.' }) },
+  closed,
+);
 
 /** What became of messages to one endpoint; messages that are asked for by hand. */
 export function registerDeliveryRoutes(app: App, deliveries: WebhookDeliveries): void {

@@ -1,4 +1,4 @@
-import { closed } from '@tollgate/contract';
+import { closed, ProjectParams } from '@tollgate/contract';
 import { Type } from 'typebox';
 
 /** What all routes of webhooks share. */
@@ -8,5 +8,7 @@ export const tags = ['Webhooks'];
 export const toRead = { access: { kind: 'project', permission: 'webhooks:read' } } as const;
 export const toWrite = { access: { kind: 'project', permission: 'webhooks:write' } } as const;
 
-export const ProjectParams = Type.Object({ project_id: Type.String() }, closed);
-export const EndpointParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+export const EndpointParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Endpoint id, `whe_…`.' }) },
+  closed,
+);

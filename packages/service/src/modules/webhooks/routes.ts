@@ -1,8 +1,9 @@
 import {
   CreatedWebhookEndpoint,
   ErrorBodySchema,
-  NoContent,
+  noContent,
   PageQuery,
+  ProjectParams,
   SavedWebhookEndpoint,
   WebhookEndpoint,
   WebhookEndpointInput,
@@ -14,15 +15,7 @@ import type { WebhookDeliveries } from './deliveries.js';
 import { registerDeliveryRoutes } from './delivery-routes.js';
 import type { StoredEndpoint } from './endpoint-store.js';
 import type { WebhookEndpoints, WithSecret } from './endpoints.js';
-import {
-  ENDPOINT_URL,
-  ENDPOINTS_URL,
-  EndpointParams,
-  ProjectParams,
-  tags,
-  toRead,
-  toWrite,
-} from './route-parts.js';
+import { ENDPOINT_URL, ENDPOINTS_URL, EndpointParams, tags, toRead, toWrite } from './route-parts.js';
 
 export interface WebhookRoutesDeps {
   readonly endpoints: WebhookEndpoints;
@@ -127,7 +120,7 @@ function registerOne(app: App, endpoints: WebhookEndpoints): void {
       description: 'And its deliveries; a message that is on its way may still arrive.',
       operationId: 'deleteWebhookEndpoint',
       params: EndpointParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The webhook endpoint is deleted.') },
     },
     handler: async (request, reply) => {
       await endpoints.delete(contextOf(request), request.params.id);

@@ -41,6 +41,8 @@ export interface AppOptions extends AccessPorts {
   readonly readiness?: Readiness;
   /** Version of the product, shown in the API description. */
   readonly version?: string;
+  /** Where clients reach the service, for the API description; without it where they read that. */
+  readonly publicUrl?: string | undefined;
   /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
   readonly bodiesBytesMax?: number;
   /** HTTP connections that may be open at once; default any number. */
@@ -97,7 +99,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (request.method !== 'OPTIONS') throw new ApiError('method_not_allowed');
     reply.code(204).send();
   });
-  await installOpenApi(app, options.version ?? '0.0.0');
+  installOpenApi(app, { version: options.version ?? '0.0.0', publicUrl: options.publicUrl });
   registerOperationRoutes(app, { readiness, metrics: options.metrics });
   return app;
 }

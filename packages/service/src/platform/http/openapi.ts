@@ -1,7 +1,8 @@
-import swagger from '@fastify/swagger';
+import * as contract from '@tollgate/contract';
 import { Type } from 'typebox';
+import { describeApi } from './api-description/document.js';
+import { EXAMPLES } from './api-description/examples/index.js';
 import { registerDocsPage } from './docs-page.js';
-import { NAMED_ERROR } from './route-schema.js';
 import type { App } from './types.js';
 
 /** What a reader of the description sees first. */
@@ -20,8 +21,17 @@ const SECTIONS = [
   ['Ingest', 'Accepts events: on disk before the answer, all of a batch or none.'],
   ['Usage', 'Rated and failed events, where each number came from, and reprocessing.'],
   ['Analysis', 'Exact sums per bucket, metric and group.'],
-  ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and priced charge items.'],
+  ['Boards', 'Charts: saved queries, and how they are drawn.'],
+  ['Extractor rule sets', 'How raw JSON becomes a subject, dimensions and charge items.'],
+  ['Pricing rule sets', 'What charge items cost.'],
+  ['Rules', 'Rules are tried here, on one event or on past usage, before they are published.'],
   ['Limits', 'Plans of usage limits, the subjects that they apply to, and limits of single subjects.'],
+  [
+    'Realtime limits',
+    'What is used of the limits of a subject, within a second, and checks before the work.',
+  ],
+  ['Budget leases', 'Amounts that are held for work, so that no limit is overshot.'],
+  ['Wallets', 'Billing accounts, what they have in each currency, and every ledger entry.'],
   ['Webhooks', 'Endpoints that are told what happens, and what became of telling them.'],
   ['Plans', 'What a tenant can buy, how it is paid, and what the tenant may do by it.'],
   ['Access', 'Who a key speaks for.'],
@@ -29,30 +39,16 @@ const SECTIONS = [
   ['Operation', 'Health, metrics and checks for those who run the service.'],
 ] as const;
 
+/** What only a deployment knows of its API. */
+export interface ApiIdentity {
+  /** Version of the product. */
+  readonly version: string;
+  /** Where clients reach the service; undefined for where they read the description. */
+  readonly publicUrl: string | undefined;
+}
+
 /** Describes all routes at `/openapi.json`, and shows the description at `/docs`. */
-export async function installOpenApi(app: App, version: string): Promise<void> {
-  app.addSchema(NAMED_ERROR);
-  await app.register(swagger, {
-    refResolver: {
-      buildLocalReference: (schema, _base, _fragment, index) => String(schema.$id ?? `schema-${index}`),
-    },
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Tollgate',
-        version,
-        description: INTRODUCTION,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      tags: SECTIONS.map(([name, description]) => ({ name, description })),
-      security: [{ apiKey: [] }],
-      components: {
-        securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
-        },
-      },
-    },
-  });
+export function installOpenApi(app: App, { version, publicUrl }: ApiIdentity): void {
   let text: string | undefined;
   app.route({
     method: 'GET',
@@ -64,11 +60,26 @@ export async function installOpenApi(app: App, version: string): Promise<void> {
       description: 'The API as OpenAPI 3.1.',
       operationId: 'getOpenApi',
       response: {
-        200: { content: { 'application/json': { schema: Type.Unsafe<string>({ type: 'object' }) } } },
+        200: Type.Unsafe<string>({
+          type: 'object',
+          additionalProperties: true,
+          description: 'The OpenAPI document.',
+        }),
       },
     },
     handler: async (_request, reply) => {
-      text ??= JSON.stringify(app.swagger());
+      // At the first request, and not at the start: few processes are asked for it.
+      text ??= JSON.stringify(
+        describeApi({
+          version,
+          serverUrl: publicUrl ?? '/',
+          introduction: INTRODUCTION,
+          sections: SECTIONS,
+          routes: app.routeTable.routes,
+          types: contract,
+          examples: EXAMPLES,
+        }),
+      );
       return reply.header('content-type', 'application/json; charset=utf-8').send(text);
     },
   });

@@ -1,26 +1,13 @@
+import { Health, ReadinessReport } from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { Metrics } from '../metrics/index.js';
-import { READINESS_PROBLEMS, type Readiness, type ReadinessProblem } from './readiness.js';
+import type { Readiness } from './readiness.js';
 import type { App } from './types.js';
 
 export interface OperationDeps {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
 }
-
-const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false });
-const ReadinessSchema = Type.Object(
-  {
-    ready: Type.Boolean(),
-    checks: Type.Record(Type.String(), Type.Union([Type.Literal('ok'), Type.Literal('failed')])),
-    problems: Type.Optional(
-      Type.Record(Type.String(), Type.Unsafe<ReadinessProblem>({ enum: READINESS_PROBLEMS }), {
-        description: 'Why checks failed, by their names. The log has the errors themselves.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
 
 /** `/healthz`, `/readyz` and `/metrics`. */
 export function registerOperationRoutes(app: App, { readiness, metrics }: OperationDeps): void {
@@ -49,7 +36,7 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
         'disk is full. A process with the api role proves it by writing where accepted events are written, at most once a ' +
         'second. Without ClickHouse events are still accepted, so its check is only reported.',
       operationId: 'getReadiness',
-      response: { 200: ReadinessSchema, 503: ReadinessSchema },
+      response: { 200: ReadinessReport, 503: ReadinessReport },
     },
     handler: async (_request, reply) => {
       const report = await readiness.report();
@@ -66,7 +53,9 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
       summary: 'Metrics',
       description: 'Prometheus text format. Holds no tenant data.',
       operationId: 'getMetrics',
-      response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
+      response: {
+        200: { description: 'The metrics.', content: { 'text/plain': { schema: Type.String() } } },
+      },
     },
     handler: async (_request, reply) => {
       return reply.header('content-type', metrics.contentType).send(await metrics.metrics());

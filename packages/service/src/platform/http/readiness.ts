@@ -1,3 +1,4 @@
+import type { ReadinessProblem, ReadinessReport } from '@tollgate/contract';
 import { FlightCache } from '../flight-cache.js';
 
 /** A check of `/readyz`: throws (or rejects) when a part does not work. It may give up when the signal aborts. */
@@ -21,17 +22,6 @@ export interface ReadinessOptions {
 const READINESS_CHECK_MS_MAX = 2_000;
 /** However many ask, the checks run no more often: they write to disk, and everybody may ask. */
 const REPORT_AGE_MS_MAX = 1_000;
-
-export const READINESS_PROBLEMS = ['disk_full', 'read_only', 'timeout', 'unavailable'] as const;
-/** Why a check failed, as far as everybody may know it; the error itself is logged. */
-export type ReadinessProblem = (typeof READINESS_PROBLEMS)[number];
-
-export interface ReadinessReport {
-  readonly ready: boolean;
-  readonly checks: Readonly<Record<string, 'ok' | 'failed'>>;
-  /** Of each check that failed. */
-  readonly problems?: Readonly<Record<string, ReadinessProblem>>;
-}
 
 interface Part {
   readonly name: string;

@@ -1,6 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySerializerCompiler } from 'fastify';
-import { NAMED_ERROR } from './route-schema.js';
 
 /** Answers are written by JSON.stringify: what a handler sends is what goes out, no field dropped or converted. */
 export function serializeResponse(data: unknown): string {
@@ -14,7 +13,7 @@ export function serializeResponse(data: unknown): string {
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
   let validate: ValidateFunction | undefined;
   return (data) => {
-    validate ??= new Ajv({ strictSchema: true }).addSchema(NAMED_ERROR).compile(schema);
+    validate ??= new Ajv({ strictSchema: true }).compile(schema);
     const text = JSON.stringify(data);
     if (validate(JSON.parse(text))) return text;
     const findings = JSON.stringify(validate.errors);

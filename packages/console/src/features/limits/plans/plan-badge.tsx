@@ -1,8 +1,8 @@
-import type { UsageLimitPlanStatus } from '@tollgate/contract';
+import type { PublicationStatus } from '@tollgate/contract';
 import { Badge } from '../../../ui/badge.js';
 
 const TONES = { published: 'good', draft: 'warn', archived: 'neutral' } as const;
 
-export function PlanBadge({ status }: { readonly status: UsageLimitPlanStatus }) {
+export function PlanBadge({ status }: { readonly status: PublicationStatus }) {
   return <Badge tone={TONES[status]}>{status}</Badge>;
 }

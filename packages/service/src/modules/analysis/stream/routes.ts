@@ -1,7 +1,7 @@
 import {
   AnalysisQuery,
-  closed,
   ErrorBodySchema,
+  ProjectParams,
   STREAM_ROWS_MAX,
   STREAMS_PER_KEY_MAX,
   StreamQueryString,
@@ -35,7 +35,6 @@ const STREAMS_MAX = 200;
 /** So much may wait to go out before a client counts as behind. */
 const WAITING_BYTES_MAX = 65_536;
 
-const Params = Type.Object({ project_id: Type.String() }, closed);
 const readQuery = embeddedJson(AnalysisQuery);
 
 /** Analysis queries that are followed as usage comes in. */
@@ -58,7 +57,7 @@ export function registerStreamRoutes(app: App, { streams, charts, clock, metrics
         'what you hold. `Last-Event-ID` resumes within ten minutes. ' +
         `A key may have ${STREAMS_PER_KEY_MAX} streams at once.`,
       operationId: 'followQueries',
-      params: Params,
+      params: ProjectParams,
       querystring: StreamQueryString,
       response: {
         200: {

@@ -4,8 +4,9 @@ import {
   DirectLimitPage,
   ErrorBodySchema,
   LimitRuleInput,
-  NoContent,
+  noContent,
   PageQuery,
+  ProjectParams,
   UpdateDirectLimitBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
@@ -17,8 +18,14 @@ import type { DirectLimitRow } from './store.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes/:id/limits';
-const RouteParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
-const LimitParams = Type.Object({ ...RouteParams.properties, limit_id: Type.String() }, closed);
+const RouteParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
+  closed,
+);
+const LimitParams = Type.Object(
+  { ...RouteParams.properties, limit_id: Type.String({ description: 'Limit id, `racl_…`.' }) },
+  closed,
+);
 
 /** The operations on the limits of one subject route. */
 export function registerDirectLimitRoutes(app: App, limits: DirectLimitService): void {
@@ -115,7 +122,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       description: 'With what it has counted.',
       operationId: 'deleteDirectLimit',
       params: LimitParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The direct limit is deleted.') },
     },
     handler: async (request, reply) => {
       await limits.delete(contextOf(request), request.params.id, request.params.limit_id);

@@ -3,6 +3,7 @@ import {
   closed,
   ErrorBodySchema,
   PageQuery,
+  ProjectParams,
   UpdateUsageLimitPlanBody,
   UsageLimitPlan,
   UsageLimitPlanDetail,
@@ -13,14 +14,14 @@ import {
 } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
-import { exactBody, LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
+import { exactBody, LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
 import type { PlanService, PlanState } from './service.js';
 import { planView, versionView } from './view.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/usage-limit-plans';
 const paramsWith = (description: string) =>
-  Type.Object({ project_id: Type.String(), id: Type.String({ description }) }, closed);
+  Type.Object({ ...ProjectParams.properties, id: Type.String({ description }) }, closed);
 const PlanParams = paramsWith(
   'Of the plan, `ulp_…`, or of any of its versions, `ulpv_…`, as lists and `publish` show it.',
 );

@@ -1,4 +1,4 @@
-import type { UsageLimitPlan, UsageLimitPlanStatus, UsageLimitPlanVersion } from '@tollgate/contract';
+import type { PublicationStatus, UsageLimitPlan, UsageLimitPlanVersion } from '@tollgate/contract';
 import { ruleView } from '../rule-view.js';
 import type { PlanRow, VersionRow } from './store.js';
 
@@ -39,7 +39,7 @@ export function versionView(version: VersionRow): UsageLimitPlanVersion {
   };
 }
 
-function statusOf(archivedAt: number | null, revision: number): UsageLimitPlanStatus {
+function statusOf(archivedAt: number | null, revision: number): PublicationStatus {
   if (archivedAt !== null) return 'archived';
   return revision > 0 ? 'published' : 'draft';
 }

@@ -2,7 +2,8 @@ import {
   CreateSubjectRouteBody,
   closed,
   ErrorBodySchema,
-  NoContent,
+  noContent,
+  ProjectParams,
   SavedSubjectRoute,
   SubjectRoute,
   SubjectRouteListQuery,
@@ -13,13 +14,16 @@ import {
 import { Type } from 'typebox';
 import { type App, contextOf, type ProjectRef, pageOf } from '../../../platform/http/index.js';
 import type { IsSubjectTypeKnown } from '../change.js';
-import { LIMIT_ACCESS, LIMIT_TAG, ProjectParams } from '../request-routes.js';
+import { LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
 import type { SubjectRouteService } from './service.js';
 import type { RouteRow } from './store.js';
 
 const tags = [LIMIT_TAG];
 const url = '/v1/projects/:project_id/subject-routes';
-const RouteParams = Type.Object({ project_id: Type.String(), id: Type.String() }, closed);
+const RouteParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
+  closed,
+);
 
 export interface SubjectRouteRoutesDeps {
   readonly subjectRoutes: SubjectRouteService;
@@ -137,7 +141,7 @@ function registerDelete(app: App, routes: SubjectRouteService): void {
         'takes it.',
       operationId: 'deleteSubjectRoute',
       params: RouteParams,
-      response: { 204: NoContent },
+      response: { 204: noContent('The subject route and its direct limits are deleted.') },
     },
     handler: async (request, reply) => {
       await routes.delete(contextOf(request), request.params.id);

@@ -1,0 +1,100 @@
+import { MONTH_END, MONTH_START, NOW, PROJECT, TENANT } from './ids.js';
+
+const project = {
+  id: PROJECT,
+  tenant_id: TENANT,
+  name: 'production',
+  kind: 'release',
+  storage: 'shared',
+  created_at: MONTH_START,
+};
+const tenant = { id: TENANT, name: 'Acme', created_at: MONTH_START };
+const apiKey = {
+  id: 'key_0198a4f0d3e37b4ccda3142536475ed4',
+  name: 'gateway',
+  permissions: ['usage:ingest', 'usage:read'],
+  project_id: PROJECT,
+  expires_at: null,
+  created_at: MONTH_START,
+};
+
+export const TENANT_EXAMPLES = {
+  CreateTenantBody: { name: 'Acme' },
+  Tenant: tenant,
+  TenantList: { tenants: [tenant], total_count: 1, limit: 20, offset: 0 },
+  CreateProjectBody: { name: 'production', kind: 'release' },
+  Project: project,
+  ProjectList: { projects: [project], total_count: 1, limit: 20, offset: 0 },
+  CreateApiKeyBody: { name: 'gateway', permissions: ['usage:ingest', 'usage:read'], project_id: PROJECT },
+  CreatedApiKey: { key: 'tg_live_EXAMPLE', ...apiKey },
+  ApiKeyList: { api_keys: [apiKey], total_count: 1, limit: 20, offset: 0 },
+  Me: {
+    kind: 'key',
+    key_id: apiKey.id,
+    tenant_id: TENANT,
+    project_id: PROJECT,
+    permissions: apiKey.permissions,
+  },
+  CatalogFile: {
+    plans: [
+      {
+        id: 'launch',
+        display_name: 'Launch',
+        amount_minor: 1900,
+        currency: 'USD',
+        period: 'month',
+        monthly_event_limit: 1_000_000,
+        retention_days: 90,
+        max_development_projects: 3,
+        max_release_projects: 1,
+        max_subject_routes: 1_000,
+        max_usage_controls: 100,
+        requires_release_project_usage_storage: false,
+        release_project_usage_storage_dynamic_partition_start: -90,
+        release_project_usage_storage_dynamic_partition_end: 3,
+        release_project_usage_storage_create_history_partition: false,
+        features: { budgets: true },
+      },
+    ],
+  },
+  AppliedCatalog: { changed: [{ id: 'launch', revision: 2 }], unchanged: ['free'] },
+  GrantPlanBody: { plan_id: 'launch' },
+  EntitlementGrant: {
+    id: 'grt_0198a4f0d4f47c5ddeb4253647586ed5',
+    tenant_id: TENANT,
+    plan_id: 'launch',
+    revision: 2,
+    starts_at: MONTH_START,
+    ends_at: MONTH_END,
+    ended_at: null,
+    source: 'grant:launch-august',
+    created_at: MONTH_START,
+  },
+  CreateCheckoutBody: { plan_id: 'launch' },
+  CheckoutSession: {
+    order_id: 'ord_0198a4f0d5057d6eefc5364758697ed6',
+    session_id: 'cs_live_EXAMPLE',
+    session_url: 'https://checkout.stripe.com/c/pay/cs_live_EXAMPLE',
+  },
+  Health: { status: 'ok' },
+  ReadinessReport: { ready: true, checks: { postgres: 'ok', clickhouse: 'ok' } },
+  AuditLog: {
+    entries: [
+      {
+        id: 'aud_0198a4f0d6167e7f80d6475869708ed7',
+        tenant_id: TENANT,
+        project_id: PROJECT,
+        actor: 'service',
+        action: 'api_key.create',
+        resource_type: 'api_key',
+        resource_id: apiKey.id,
+        change: { name: 'gateway', permissions: apiKey.permissions },
+        request_id: 'req_example',
+        created_at: NOW,
+      },
+    ],
+    total_count: 1,
+    limit: 20,
+    offset: 0,
+  },
+};

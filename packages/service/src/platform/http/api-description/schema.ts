@@ -1,0 +1,84 @@
+/** A JSON Schema, as far as the contract uses the language. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly required?: readonly string[];
+  readonly maximum?: number;
+}
+
+/** The schema with each schema right inside it replaced. */
+export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => JsonSchema): JsonSchema {
+  const { properties, additionalProperties, items, anyOf } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, replace(one)])),
+    }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: replace(additionalProperties) }),
+    ...(items && { items: replace(items) }),
+    ...(anyOf && { anyOf: anyOf.map(replace) }),
+  };
+}
+
+const INT32_MAX = 2_147_483_647;
+
+/**
+ * The same schema in the words that client generators know: a choice of texts is an `enum`, a single one too, and an integer says
+ * how wide it is, because many generators take 32 bits where nothing is said.
+ */
+export function inCommonWords(schema: JsonSchema): JsonSchema {
+  if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) {
+    const { properties: _none, ...rest } = schema;
+    return rest;
+  }
+  if (schema.const !== undefined) {
+    const { const: only, ...rest } = schema;
+    return { ...rest, enum: [only] };
+  }
+  if (schema.type === 'integer' && schema.enum === undefined) {
+    return {
+      ...schema,
+      format: (schema.maximum ?? Number.POSITIVE_INFINITY) <= INT32_MAX ? 'int32' : 'int64',
+    };
+  }
+  if (schema.type === undefined && schema.enum?.every((value) => typeof value === 'string')) {
+    return { type: 'string', ...schema };
+  }
+  const { anyOf, ...rest } = schema;
+  if (anyOf?.every(isPlainTextChoice)) {
+    return { ...rest, type: 'string', enum: anyOf.flatMap((one) => one.enum ?? []) };
+  }
+  return schema;
+}
+
+function isPlainTextChoice(schema: JsonSchema): boolean {
+  return schema.type === 'string' && schema.enum !== undefined && Object.keys(schema).length === 2;
+}
+
+const NULL = 'null';
+
+/** What a value may be beside null; undefined where null is not among it, or several others are. */
+export function besideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+  if (anyOf?.length !== 2 || anyOf[1]?.type !== NULL) return undefined;
+  return anyOf[0];
+}
+
+/** A value of the schema, or null: said by the type where there is one, by a choice where another schema is named. */
+export function orNull(schema: JsonSchema, description: string | undefined): JsonSchema {
+  const { description: own, ...rest } = schema;
+  const { type } = rest;
+  const nullable: JsonSchema =
+    rest.$ref === undefined && typeof type === 'string'
+      ? { ...rest, type: [type, NULL], ...(rest.enum && { enum: [...rest.enum, null] }) }
+      : { anyOf: [rest, { type: NULL }] };
+  const said = description ?? own;
+  return said === undefined ? nullable : { ...nullable, description: said };
+}
