@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByRole('heading', { name: TITLE }).waitFor();
     await page
       .getByRole('list', { name: 'Rules of the draft' })
-      .getByText('1,000 USD of all usage per calendar month, told at 50 and 80 %, then blocks')
+      .getByText('1,000 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %')
       .waitFor();
   });
 
@@ -129,7 +129,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().getByLabel('When reached').selectOption('notify');
     await dialog().getByRole('button', { name: 'Add limit' }).click();
     await page
-      .getByText('0.000001 USD of all usage for good, told at 50 and 80 %, then only tells')
+      .getByText('0.000001 USD of all usage for good, alerts only, at 50 %, 80 % and 100 %')
       .waitFor();
   });
 
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByLabel('Subject type').fill('customer');
     await page.getByLabel('Subject id').fill(SUBJECT);
     await page.getByRole('button', { name: 'Show limits' }).click();
-    await page.getByText('No limit, and no share of one, was reached.').waitFor();
+    await page.getByText('No alerts in the last 30 days.').waitFor();
     const call = { ...sampleCall(0, seededRandom(1)), customer: SUBJECT };
     await opened.client.project(opened.tenant.projectId).batchIngest({
       source: 'limits',
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
       .getByRole('listitem')
       .filter({ hasText: 'for good' });
     await burst.getByText('exceeded').waitFor();
-    const crossings = page.getByRole('table').filter({ hasText: 'Told as' });
+    const crossings = page.getByRole('table').filter({ hasText: 'Used at that time' });
     await crossings.getByText('100 %').waitFor();
     await crossings.getByText('usage_limit.exceeded').waitFor();
     expect(await crossings.getByRole('row').count()).toBe(4);

@@ -42,7 +42,7 @@ export const PricingHint = Type.Object(
     currency: Type.Optional(
       Type.String({
         pattern: CURRENCY_PATTERN,
-        description: 'Defaults to the currency of the charge item extractor of the metric, or else USD.',
+        description: 'Default: the currency of the charge item extractor of the metric, and USD without one.',
       }),
     ),
   },

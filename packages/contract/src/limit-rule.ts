@@ -59,7 +59,7 @@ const WebhookEvent = Type.String({
 });
 const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   maxItems: NOTIFY_AT_MAX,
-  description: 'Shares of the limit that are told too, in percent, rising. That of 100 always is.',
+  description: 'Percentages of the limit at which an alert is sent, rising. One at 100 is always sent.',
 });
 
 export const LimitRuleInput = Type.Object(

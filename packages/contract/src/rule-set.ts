@@ -43,7 +43,7 @@ export const SubjectConfig = Type.Object(
     required: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Whether an event without both a type and an id fails; else it has no subject.',
+        description: 'Whether an event without both a type and an id fails; otherwise it has no subject.',
       }),
     ),
   },
@@ -153,7 +153,7 @@ export const ExtractorConfig = Type.Object(
     dimensions: Type.Optional(
       Type.Array(DimensionConfig, {
         maxItems: RULE_SET_DIMENSIONS_MAX,
-        description: 'What usage is told apart by, in charts and in expressions.',
+        description: 'Attributes to group and filter by, in charts and in expressions.',
       }),
     ),
     charge_item_extractors: Type.Optional(

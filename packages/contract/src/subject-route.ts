@@ -127,8 +127,8 @@ export const UpdateDirectLimitBody = Type.Object(
         type: 'string',
         enum: [...LIMIT_EFFECTIVE],
         description:
-          'Whether `limit_amount` counts from the next window on (the default), or in the current one already. All else ' +
-          'counts at once.',
+          'Whether `limit_amount` counts from the next window on (the default), or in the current one already. Every other ' +
+          'change counts at once.',
       }),
     ),
   },

@@ -154,7 +154,7 @@ export const ExplainedUnitPrice = Type.Object(
     ),
     pricing_unit: Nullable({
       ...DecimalText,
-      description: 'Units that `expression` is the price of, where the rule says so; else null.',
+      description: 'Units that `expression` is the price of, where the rule says so; null otherwise.',
     }),
   },
   { ...closed, description: 'How a unit price came about.' },

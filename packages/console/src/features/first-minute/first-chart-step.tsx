@@ -46,7 +46,7 @@ export function FirstChartStep({
       title={title}
       state="open"
       isLast
-      summary="A board with charts of what was received: how much, what it cost, and by what it can be told apart."
+      summary="A board with charts of what was received: how much, what it cost, with breakdowns."
     >
       <MakeBoard />
     </Step>

@@ -40,7 +40,7 @@ const LABELS: Readonly<Record<keyof RuleDraft, string>> = {
   limit_amount: 'Limit',
   action: 'When reached',
   webhook_event: 'Webhook event',
-  notify_at: 'Told at',
+  notify_at: 'Alerts at',
 };
 
 /** What changes from one version of a plan to another; `before` is undefined where there is none. Rules are the same by their name. */

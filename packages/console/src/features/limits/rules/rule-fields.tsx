@@ -21,8 +21,8 @@ const SELECTORS = [
   { value: 'metric_prefix', label: 'Metrics that begin with' },
 ] as const;
 const ACTIONS = [
-  { value: 'block', label: 'Refuse more work' },
-  { value: 'notify', label: 'Only tell' },
+  { value: 'block', label: 'Block' },
+  { value: 'notify', label: 'Alert only' },
 ] as const;
 
 /** Everything that a limit rule says. */
@@ -160,8 +160,8 @@ function Reached(props: RuleFieldsProps) {
       <Text
         {...props}
         field="notify_at"
-        label="Told at, in percent"
-        hint="Beside the limit itself: 50, 80."
+        label="Alerts at, in percent"
+        hint="For example 50, 80. Reaching the limit always sends one."
       />
       <Text
         {...props}

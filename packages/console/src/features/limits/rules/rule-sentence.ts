@@ -4,12 +4,16 @@ import { plainNumber } from '../../../plain-number.js';
 import { periodWords } from './period.js';
 import { percentages, type RuleDraft } from './rule-draft.js';
 
-/** A rule as one would say it: `100 USD of all usage per calendar month, told at 50 and 80 %, then blocks`. */
+/** A rule as one would say it: `100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %`. */
 export function ruleSentence(rule: RuleDraft): string {
   const shares = percentages(rule.notify_at).filter((percent) => !(percent >= 100));
-  const told = shares.length === 0 ? '' : `, told at ${listed(shares)} %`;
-  const end = rule.action === 'block' ? ', then blocks' : ', then only tells';
-  return `${whatIsCounted(rule)} ${periodWords(rule.period)}${told}${end}`;
+  return `${whatIsCounted(rule)} ${periodWords(rule.period)}, ${actionWords(rule.action, shares)}`;
+}
+
+/** The alerts of a rule, and whether it blocks. The limit itself always sends one. */
+function actionWords(action: RuleDraft['action'], shares: readonly number[]): string {
+  if (action === 'notify') return `alerts only, at ${listed([...shares, 100])}`;
+  return shares.length === 0 ? 'blocks at 100 %' : `alerts at ${listed(shares)}, blocks at 100 %`;
 }
 
 /** What a rule counts, and up to where. */
@@ -26,7 +30,7 @@ function whatIsCounted(rule: RuleDraft): string {
 }
 
 function listed(numbers: readonly number[]): string {
-  const texts = numbers.map((number) => (Number.isNaN(number) ? '…' : String(number)));
+  const texts = numbers.map((number) => `${Number.isNaN(number) ? '…' : number} %`);
   const last = texts.at(-1) ?? '';
   return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} and ${last}`;
 }

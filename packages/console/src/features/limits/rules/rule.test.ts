@@ -8,11 +8,11 @@ const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
 describe('a rule as a sentence', () => {
   it('says amounts of all usage', () => {
     expect(ruleSentence(RULE)).toBe(
-      '100 USD of all usage per calendar month, told at 50 and 80 %, then blocks',
+      '100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %',
     );
   });
 
-  it('says quantities of a metric, its dimension, and what is only told', () => {
+  it('says quantities of a metric, its dimension, and what only alerts', () => {
     const rule = {
       ...RULE,
       measure: 'quantity',
@@ -27,7 +27,7 @@ describe('a rule as a sentence', () => {
       notify_at: '100',
     } as const;
     expect(ruleSentence(rule)).toBe(
-      '1,000,000 llm.output_tokens where model is \u2068large\u2069 per 7 days, then only tells',
+      '1,000,000 llm.output_tokens where model is \u2068large\u2069 per 7 days, alerts only, at 100 %',
     );
   });
 
@@ -39,7 +39,7 @@ describe('a rule as a sentence', () => {
       notify_at: 'x',
       period: 'lifetime',
     } as const;
-    expect(ruleSentence(rule)).toBe('… USD of * for good, told at … %, then blocks');
+    expect(ruleSentence(rule)).toBe('… USD of * for good, alerts at … %, blocks at 100 %');
   });
 });
 

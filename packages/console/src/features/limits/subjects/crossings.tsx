@@ -18,14 +18,12 @@ export function Crossings({ subject, timezone }: { readonly subject: Subject; re
     <section aria-label="Recent crossings" className="flex flex-col gap-3">
       <h2 className="text-[15px] font-semibold">
         Recent crossings
-        <span className="ml-2 text-xs font-normal text-ink-faint">
-          of the last 30 days, as webhooks tell them
-        </span>
+        <span className="ml-2 text-xs font-normal text-ink-faint">last 30 days, also sent as webhooks</span>
       </h2>
       {crossings.isError && <ReadFailure of={crossings} />}
       {crossings.isPending && <Skeleton className="h-12" />}
       {crossings.data?.total_count === 0 && (
-        <p className="text-[13px] text-ink-soft">No limit, and no share of one, was reached.</p>
+        <p className="text-[13px] text-ink-soft">No alerts in the last 30 days.</p>
       )}
       {crossings.data !== undefined && crossings.data.total_count > 0 && (
         <>
@@ -58,13 +56,17 @@ function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
         <Badge tone={threshold_percent === 100 ? 'bad' : 'warn'}>{threshold_percent} %</Badge>
       ),
     },
-    { title: 'Limit', cell: ({ limit }) => limitName(limit) },
+    { title: 'Usage', cell: ({ limit }) => limitName(limit) },
     {
-      title: 'Used then',
+      title: 'Used at that time',
       isNumber: true,
       cell: ({ limit: { used_amount, currency } }) => <Amount value={used_amount} currency={currency} />,
     },
-    { title: 'Of', isNumber: true, cell: ({ limit: { limit_amount } }) => <Amount value={limit_amount} /> },
-    { title: 'Told as', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
+    {
+      title: 'Limit',
+      isNumber: true,
+      cell: ({ limit: { limit_amount } }) => <Amount value={limit_amount} />,
+    },
+    { title: 'Event', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
   ];
 }

@@ -32,9 +32,9 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
       </p>
       <Bar limit={limit} look={LOOKS[standing].bar} />
       <dl className="tabular mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
-        <Amount name="left" value={limit.remaining_amount} />
+        <Remaining value={limit.remaining_amount} />
         <Amount name="reserved" value={limit.reserved_amount} />
-        <div className="ml-auto">{action === 'block' ? 'blocks when reached' : 'only tells'}</div>
+        <div className="ml-auto">{action === 'block' ? 'Blocks' : 'Alert only'}</div>
       </dl>
       <p className="mt-2 border-t border-line pt-2 text-xs text-ink-faint">
         {resetAt === undefined ? (
@@ -61,6 +61,12 @@ function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: st
       />
     </div>
   );
+}
+
+/** What is left of the limit, or by how much it is exceeded. */
+function Remaining({ value }: { readonly value: string }) {
+  const isOver = value.startsWith('-');
+  return <Amount name={isOver ? 'over' : 'left'} value={isOver ? value.slice(1) : value} />;
 }
 
 function Amount({ name, value }: { readonly name: string; readonly value: string }) {

@@ -42,7 +42,7 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
           onChange={(next) => onChange({ ...value, subject: next })}
         />
       </FormSection>
-      <FormSection title="Dimensions" hint="What usage is told apart by, in charts and in expressions.">
+      <FormSection title="Dimensions" hint="Attributes to group and filter by, in charts and in expressions.">
         <EntryList<DimensionConfig>
           noun="dimension"
           path="dimensions"
@@ -50,7 +50,7 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
           max={DIMENSIONS_MAX}
           titleOf={({ name }) => name}
           summaryOf={({ path, type, required }) => `${path}  ${type}${required === true ? ', required' : ''}`}
-          nothing="None yet: usage can only be told apart by metric."
+          nothing="None yet: usage can only be grouped by metric."
           makeEntry={() => ({ name: '', path: '', type: 'string' })}
           onChange={(next) => onChange({ ...value, dimensions: next })}
         >
@@ -104,7 +104,7 @@ function SubjectFields(part: Part<SubjectConfig>) {
         <TextField {...part} name="type_path" label="Path of its type" isCode placeholder="user.type" />
         <TextField {...part} name="default_type" label="Type where there is none" placeholder="customer" />
       </FieldGrid>
-      <RequiredField part={part} isReadOnly={isReadOnly} hint="Else such an event has no subject." />
+      <RequiredField part={part} isReadOnly={isReadOnly} label="Required: fail events without a subject" />
     </>
   );
 }
@@ -112,16 +112,15 @@ function SubjectFields(part: Part<SubjectConfig>) {
 function RequiredField<T extends { required?: boolean }>({
   part: { value, onChange },
   isReadOnly,
-  hint,
+  label,
 }: {
   readonly part: Part<T>;
   readonly isReadOnly: boolean;
-  readonly hint: string;
+  readonly label: string;
 }) {
   return (
     <Checkbox
-      label="An event without it fails"
-      hint={hint}
+      label={label}
       isDisabled={isReadOnly}
       isChecked={value.required === true}
       onChange={(isChecked) => onChange({ ...value, required: isChecked })}
@@ -138,7 +137,7 @@ function DimensionFields(part: Part<DimensionConfig>) {
         <TextField {...part} name="path" label="Path" isRequired isCode placeholder="request.model" />
         <ChoiceField {...part} name="type" label="Type" options={DIMENSION_TYPES} />
       </FieldGrid>
-      <RequiredField part={part} isReadOnly={isReadOnly} hint="Else it is left out of that event." />
+      <RequiredField part={part} isReadOnly={isReadOnly} label="Required: fail events without it" />
     </>
   );
 }
@@ -148,7 +147,12 @@ function ChargeItemFields(part: Part<ChargeItemExtractor>) {
     <>
       <FieldGrid>
         <TextField {...part} name="metric" label="Metric" isRequired isCode placeholder="llm.input_tokens" />
-        <TextField {...part} name="name" label="Name" hint="Shown with its charge items; else the metric." />
+        <TextField
+          {...part}
+          name="name"
+          label="Name"
+          hint="Shown with its charge items. Default: the metric."
+        />
         <TextField {...part} name="unit" label="Unit" placeholder="token" />
         <TextField {...part} name="currency" label="Currency" isCode placeholder="USD" />
       </FieldGrid>
