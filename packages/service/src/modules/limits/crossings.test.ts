@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../platform/postgres/index.js';
 import { TEST_NOW_S } from '../../testing/api.js';
 import { emit, type WebhookEvent } from '../webhooks/index.js';
-import { toldAbout } from './crossings.js';
+import { aboutSubject } from './crossings.js';
 import { createTestLimits, makeLimit, makeRoute, type TestLimits } from './realtime.testing.js';
 import type { toRealtimeLimit } from './standing.js';
 
@@ -32,7 +32,7 @@ async function tell(subject: string, percent: number, atS: number, scope: Partia
     projectId,
     type: percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached',
     data: { ...(await snapshotOf(subject)), threshold_percent: percent },
-    about: toldAbout({ type: 'user', id: subject }),
+    about: aboutSubject({ type: 'user', id: subject }),
     atMs: atS * 1_000,
     ...scope,
   };

@@ -4,12 +4,12 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { listMessagesAbout } from '../webhooks/index.js';
 import type { Subject } from './standing.js';
 
-/** Under which crossings of a subject are told. A type has no space in it, so no two subjects share one. */
-export function toldAbout({ type, id }: Subject): string {
+/** The name under which crossings of a subject are sent. A type has no space in it, so no two subjects share one. */
+export function aboutSubject({ type, id }: Subject): string {
   return `${type} ${id}`;
 }
 
-/** Limits, and shares of them, that subjects have reached: what was told of it, whether or not anybody listened. */
+/** Limits, and shares of them, that subjects have reached: what was sent about it, whether or not there was an endpoint. */
 export class Crossings {
   constructor(private readonly postgres: Pick<Postgres, 'db'>) {}
 
@@ -18,7 +18,12 @@ export class Crossings {
     subject: Subject,
     page: Page,
   ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
-    const { rows, totalCount } = await listMessagesAbout(this.postgres.db, project, toldAbout(subject), page);
+    const { rows, totalCount } = await listMessagesAbout(
+      this.postgres.db,
+      project,
+      aboutSubject(subject),
+      page,
+    );
     const crossings = rows.map(({ id, type, payload, created_at_ms }) => {
       const { data } = JSON.parse(payload) as {
         data: LimitCrossing['limit'] & { threshold_percent: number };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type GroupOptions, Groups, type Outcome } from './groups.js';
 
-/** Groups whose work ends when it is told to. */
+/** Groups whose work ends on request. */
 function controlled(options?: GroupOptions) {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();

@@ -34,7 +34,7 @@ export interface ModelLease {
   used: number;
 }
 
-/** What must become of the steps, told as plainly as possible. */
+/** What must become of the steps, said as plainly as possible. */
 export class Oracle {
   readonly leases: ModelLease[] = [];
   readonly #used = new Map<string, number>();

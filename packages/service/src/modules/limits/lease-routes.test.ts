@@ -72,7 +72,7 @@ describe('requests', () => {
     }
   });
 
-  it("are told of another tenant's or project's lease as of one that does not exist, byte for byte", async () => {
+  it("answer for another tenant's or project's lease as for one that does not exist, byte for byte", async () => {
     const { id } = await calls.grant('nobody', { amount: '1' });
     const sibling = `/v1/projects/${await api.makeProject(api.tenantId)}/budget-leases`;
     const tenantId = await api.makeTenant();

@@ -61,7 +61,7 @@ describe('what a rule may be', () => {
     },
   );
 
-  it('takes 100 percent, which is told anyway', () => {
+  it('takes 100 percent, which always sends an alert', () => {
     expect(checkedRule(ruleOf({ notify_at: [1, 99, 100] })).notify_at).toEqual([1, 99, 100]);
   });
 

@@ -109,7 +109,7 @@ class Labels {
   }
 }
 
-/** Labels that need no quotes to be told from the path around them. */
+/** Labels that need no quotes in a path. */
 const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_ .:/#-]*$/u;
 
 function nameOf(entry: unknown): string | undefined {

@@ -10,7 +10,7 @@ export interface BoundedChanges {
 
 /**
  * What makes `after` of `before`, both JSON. Fields are compared by their paths. Entries of a list of named things are
- * paired by name, so that an entry which only stands elsewhere is not told as another one; any other list is one value.
+ * paired by name, so that an entry that only moved is not another one; any other list is one value.
  *
  * To apply a list of changes: take out what was removed or moved, then put in, by rising position, what was added or
  * moved; then set the fields that changed.

@@ -24,7 +24,7 @@ export interface VersionInput {
   readonly extractor_rule_set_id?: string;
 }
 
-/** What tells one kind of rule set from the other; all else is the same for both. */
+/** What differs between the two kinds of rule sets. */
 export interface RuleSetKind<Input extends VersionInput, Config extends object> {
   readonly name: 'extractor' | 'pricing';
   readonly idPrefix: 'ers' | 'prs';

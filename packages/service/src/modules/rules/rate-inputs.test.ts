@@ -122,7 +122,7 @@ describe('dimensions', () => {
     ]);
   });
 
-  it('are told with a failure, as far as they were read', () => {
+  it('are returned with a failure, as far as they were read', () => {
     const rated = rate(
       {
         subject: { default_type: 'user', default_id: 'u-1' },

@@ -4,7 +4,7 @@ import type { CompiledRule } from './rule.js';
 /** Metrics whose rules are kept at hand; past it all are looked up again. */
 export const METRICS_CACHED_MAX = 1_000;
 
-/** Rules of one set that select a metric, by what else they ask. */
+/** Rules of one set that select a metric, by the dimension that they ask for. */
 interface MetricRules {
   readonly unscoped: readonly CompiledRule[];
   readonly scoped: readonly DimensionRules[];

@@ -23,7 +23,7 @@ export interface CompiledRule {
   readonly periodText: string;
   readonly action: LimitAction;
   readonly webhookEvent: string | undefined;
-  /** Percentages below 100, rising; that 100 is told goes without saying. */
+  /** Percentages below 100 that send an alert, rising; 100 always does. */
   readonly notifyAt: readonly number[];
   /** Ask the route for the limit of a window: it knows since when the rule applies. */
   readonly amounts: AmountTimeline;

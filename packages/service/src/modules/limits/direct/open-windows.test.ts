@@ -58,8 +58,8 @@ async function limits(): Promise<string[]> {
   return rows.map(({ subject_id, hours, amount }) => `${subject_id} ${hours} ${amount}`);
 }
 
-/** The shares that were told, in percent. */
-async function told(): Promise<number[]> {
+/** The alerts that were sent, in percent. */
+async function sentAlerts(): Promise<number[]> {
   const { rows } = await api.postgres.pool.query(
     `select (payload::json -> 'data' ->> 'threshold_percent')::int as percent from webhook_messages order by 1`,
   );
@@ -93,26 +93,26 @@ describe('another amount of a direct limit', () => {
   it('tells, with the next usage, what usage is beyond by now', async () => {
     await use('10');
     await change({ limit_amount: '12', effective: 'now' });
-    expect(await told()).toEqual([]);
+    expect(await sentAlerts()).toEqual([]);
     await use('1');
-    expect(await told()).toEqual([80]);
+    expect(await sentAlerts()).toEqual([80]);
     await change({ limit_amount: '5', effective: 'now' });
     await use('1');
-    expect(await told()).toEqual([80, 100]);
+    expect(await sentAlerts()).toEqual([80, 100]);
   });
 
   it('tells no share twice in a window, even when the outbox has forgotten the first time', async () => {
     await use('80');
-    expect(await told()).toEqual([80]);
+    expect(await sentAlerts()).toEqual([80]);
     await api.postgres.pool.query('truncate webhook_messages cascade');
     await change({ limit_amount: '200', effective: 'now' });
     await use('119');
-    expect(await told()).toEqual([]);
+    expect(await sentAlerts()).toEqual([]);
     await use('1');
-    expect(await told()).toEqual([100]);
+    expect(await sentAlerts()).toEqual([100]);
     await change({ limit_amount: '300', effective: 'now' });
     await use('300');
-    expect(await told()).toEqual([100]);
+    expect(await sentAlerts()).toEqual([100]);
   });
 
   it('is exact in the shares it tells, however many digits it has', async () => {

@@ -20,7 +20,7 @@ describe('the crossings of a window', () => {
     });
   });
 
-  it('tells only what has not been told', () => {
+  it('sends only alerts that were not sent', () => {
     const limit = stored('10');
     expect(crossingOf(NOTIFY_AT, limit, stored('8'), stored('9'))).toEqual({ percents: [80], next: limit });
     expect(crossingOf(NOTIFY_AT, limit, limit, limit)).toEqual({ percents: [100], next: undefined });
@@ -42,19 +42,19 @@ describe('the crossings of a window', () => {
         let used = 0n;
         let most: bigint | undefined;
         let notice: bigint | undefined = firstNotice(rule, limit);
-        const told: number[] = [];
+        const sent: number[] = [];
         for (const step of steps) {
           used += step;
           if (most === undefined || used > most) most = used;
           if (notice === undefined || used < notice) continue;
           const crossing = crossingOf(rule, limit, notice, used);
-          told.push(...crossing.percents);
+          sent.push(...crossing.percents);
           notice = crossing.next;
         }
         const reached = [...rule.notifyAt, 100].filter(
           (percent) => most !== undefined && most * 100n >= limit * BigInt(percent),
         );
-        expect(told).toEqual(reached);
+        expect(sent).toEqual(reached);
       }),
     );
   });

@@ -3,24 +3,24 @@ import type { CompiledRule } from '../book/index.js';
 /** Share of the limit at which the limit itself is reached. */
 export const WHOLE_PERCENT = 100;
 
-/** What a window has to tell, when its usage has reached what it was to tell next. */
+/** The alerts of a window whose usage has reached its next notice. */
 export interface Crossing {
-  /** Percentages of the limit that are told now, rising. */
+  /** Percentages of the limit that send an alert now, rising. */
   readonly percents: readonly number[];
-  /** The usage × 10^18 at which there is something to tell next; undefined when all has been told. */
+  /** The usage × 10^18 at which the next alert is due; undefined after the last. */
   readonly next: bigint | undefined;
 }
 
-/** The usage × 10^18 at which a new window has something to tell. */
+/** The usage × 10^18 at which the first alert of a new window is due. */
 export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
   return noticeAt(limit, rule.notifyAt[0] ?? WHOLE_PERCENT);
 }
 
 /**
- * What is told when the usage of a window has reached its next notice. Usage that falls and rises again tells nothing twice:
+ * Returns the alerts of a window whose usage has reached its next notice. Usage that falls and rises again sends none twice:
  * the next notice only ever moves up.
  *
- * @param notice the usage × 10^18 that was to be told next
+ * @param notice the usage × 10^18 at which the next alert was due
  * @param used not below `notice`
  */
 export function crossingOf(

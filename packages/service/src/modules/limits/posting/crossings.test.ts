@@ -21,20 +21,20 @@ describe('crossing a limit', () => {
 
   afterEach(() => fixture.drop());
 
-  const told = (...percents: number[]) =>
+  const sent = (...percents: number[]) =>
     percents.map((percent) => `limit ${ruleNo} ${TODAY_S} ${percent} user u1`).sort();
 
   it('tells each share once, in the transaction that reaches it', async () => {
     await fixture.post([cost('4.999999999999999999')]);
     expect(await fixture.crossings()).toEqual([]);
     await fixture.post([cost('0.000000000000000001')]);
-    expect(await fixture.crossings()).toEqual(told(50));
+    expect(await fixture.crossings()).toEqual(sent(50));
     await fixture.post([cost('1')]);
-    expect(await fixture.crossings()).toEqual(told(50));
+    expect(await fixture.crossings()).toEqual(sent(50));
     await fixture.post([cost('1'), cost('9')]);
-    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    expect(await fixture.crossings()).toEqual(sent(50, 80, 100));
     await fixture.post([cost('100')]);
-    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    expect(await fixture.crossings()).toEqual(sent(50, 80, 100));
   });
 
   it('tells where the limit stands', async () => {
@@ -94,14 +94,14 @@ describe('crossing a limit', () => {
     expect(await fixture.windows()).toEqual([]);
     expect(await fixture.wallets()).toEqual([]);
     await fixture.post([cost('9')]);
-    expect(await fixture.crossings()).toEqual(told(50, 80));
+    expect(await fixture.crossings()).toEqual(sent(50, 80));
   });
 
   it('tells nothing twice when a refund is used up again', async () => {
     await fixture.post([cost('10')]);
     await fixture.post([cost('-9')]);
     await fixture.post([cost('20')]);
-    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    expect(await fixture.crossings()).toEqual(sent(50, 80, 100));
     expect(await fixture.windows()).toMatchObject([{ used: '21' }]);
   });
 
@@ -114,18 +114,18 @@ describe('crossing a limit', () => {
     ]);
     expect(await fixture.crossings()).toEqual(
       [
-        ...told(50),
+        ...sent(50),
         `limit ${ruleNo} ${TODAY_S - DAY_S} 50 user u1`,
         `limit ${ruleNo} ${TODAY_S} 50 user u2`,
       ].sort(),
     );
   });
 
-  it('is told once whatever becomes of the limit meanwhile', async () => {
+  it('is sent once whatever becomes of the limit meanwhile', async () => {
     await fixture.post([cost('9')]);
-    // As a change of the limit at once would do it: what has been told is left to the outbox.
+    // As a change of the limit at once would do it: what was sent is left to the outbox.
     await fixture.rows('update current_windows set limit_amounts = array[9], next_notices = array[4.5]');
     await fixture.post([cost('1')]);
-    expect(await fixture.crossings()).toEqual(told(50, 80, 100));
+    expect(await fixture.crossings()).toEqual(sent(50, 80, 100));
   });
 });

@@ -26,7 +26,7 @@ function sumAt(hour: number, used: string): WindowSum {
   return { usage, rule, window, used: stored(used) };
 }
 
-/** A window of the rule, or of another one, with a limit of 10 of which half is told. */
+/** A window of the rule, or of another one, with a limit of 10, whose alert at half was sent. */
 function windowAt(hour: number, used: string, ruleNo = 1): OpenedWindow {
   const [startS, endS] = [hour * HOUR_S, (hour + 1) * HOUR_S];
   return {

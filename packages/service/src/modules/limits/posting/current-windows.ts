@@ -11,7 +11,7 @@ export interface OpenedWindow {
   readonly endS: number | null;
   readonly used: bigint;
   readonly limit: bigint;
-  /** The usage at which it has something to tell next; undefined when all has been told. */
+  /** The usage at which its next alert is due; undefined after the last. */
   readonly next: bigint | undefined;
   readonly openedAtMs: number;
 }
@@ -21,7 +21,7 @@ export interface CrossedWindow {
   readonly sum: WindowSum;
   readonly used: bigint;
   readonly limit: bigint;
-  /** Percentages of the limit that are told now. */
+  /** Percentages of the limit that send an alert now. */
   readonly percents: readonly number[];
 }
 
@@ -128,7 +128,7 @@ export class CurrentWindows {
       usage: this.usage,
       ruleNo: present(ruleNos[at], 'rule', at),
       startS: present(starts[at], 'start', at),
-      // Null is a lifetime: the lists have one length, so that nothing else is meant.
+      // Null is a lifetime: the lists have one length, so that no element is missing.
       endS: ends[at] ?? null,
       used: amountFromText(present(this.#used[at], 'usage', at)),
       limit: present(limits[at], 'limit', at),

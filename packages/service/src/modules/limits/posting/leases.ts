@@ -38,7 +38,7 @@ export class BatchLeases {
     }
   }
 
-  /** What a lease is to an event of a subject. A lease of another subject is told as little of as another project's. */
+  /** What a lease is to an event of a subject. A lease of another subject is as unknown as another project's. */
   statusOf(
     scope: PostingScope,
     subject: Subject | undefined,

@@ -103,7 +103,7 @@ function quotedIds(windows: readonly WindowKey[]): string {
   });
 }
 
-/** A past window that has told, and what it is to tell next. */
+/** A past window whose alert was sent, and the usage at which its next one is due. */
 export interface MovedNotice {
   readonly sum: WindowSum;
   readonly next: bigint | undefined;

@@ -213,7 +213,7 @@ describe('posting a batch', () => {
     expect(posted).toMatchObject([{ posting: 'unrouted', accountId: '' }, { posting: 'unpriced' }]);
   });
 
-  it('holds what PostgreSQL has to be told with care', async () => {
+  it('holds values that PostgreSQL needs escaped', async () => {
     const id = `a"b\\c{d},'e' ${'é'.repeat(40)} null`;
     const [ruleNo] = await fixture.publish('ulp_1', [{ ...DAILY, limit: '1' }]);
     await fixture.route({ planId: 'ulp_1' });

@@ -212,7 +212,7 @@ export class PostingFixture {
     );
   }
 
-  /** The crossings that were told: rule, subject, window, percentage. */
+  /** The alerts that were sent: rule, subject, window, percentage. */
   async crossings(): Promise<string[]> {
     const rows = await this.rows(
       `select dedupe_key from webhook_messages where dedupe_key like 'limit %' order by dedupe_key`,

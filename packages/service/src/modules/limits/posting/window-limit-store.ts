@@ -20,8 +20,8 @@ export interface WindowLimitChange {
 }
 
 /**
- * Gives windows that exist another limit, where `AmountTimeline` says that they have it. A share that has been told in a window is
- * not told there again; what the usage has passed by now is told with the next usage. Needs the posting lock.
+ * Gives windows that exist another limit, where `AmountTimeline` says that they have it. An alert that was sent in a window is
+ * not sent there again; those that the usage has passed by now are sent with the next usage. Needs the posting lock.
  */
 export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Promise<void> {
   const { projectNo, subjectType, subjectId, ruleNo, limitAmount, notifyAt, changedAtMs, opensNow } = change;

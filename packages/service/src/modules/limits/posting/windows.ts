@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
-import { toldAbout } from '../crossings.js';
+import { aboutSubject } from '../crossings.js';
 import { type Standing, toRealtimeLimit } from '../standing.js';
 import { crossingOf, firstNotice } from './crossing.js';
 import { readCurrentWindows, writeCurrentWindows } from './current-window-store.js';
@@ -23,7 +23,7 @@ export interface CountedBatch {
 }
 
 /**
- * Adds what subjects have used to their windows; answers what crossings are to be told. Nearly all usage falls into current windows,
+ * Adds what subjects have used to their windows; returns the alerts that are to be sent. Nearly all usage falls into current windows,
  * of which a subject has one row. A window that is newer takes the place of the one before, which becomes a past one; late usage
  * goes to past windows. Needs the posting lock.
  */
@@ -67,7 +67,7 @@ function addToCurrent(rows: readonly CurrentWindows[]) {
 /**
  * Adds late usage to the past windows that exist; answers what falls into others.
  *
- * @param crossed is told of those that have something to tell
+ * @param crossed gets those that have an alert to send
  */
 async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWindow[]): Promise<WindowSum[]> {
   if (late.length === 0) return [];
@@ -86,7 +86,7 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWin
   return missing;
 }
 
-/** @param crossed is told of the window when it has something to tell at once */
+/** @param crossed gets the window when it has an alert to send at once */
 function openedWindow(
   sum: WindowSum,
   limit: bigint,
@@ -140,7 +140,7 @@ async function crossingEvents(
   });
 }
 
-/** What is told of a window that has reached a share of its limit. */
+/** The alert of a window that has reached a percentage of its limit. */
 function crossingEvent(
   { scope, subject, route }: SubjectUsage,
   standing: Standing,
@@ -155,7 +155,7 @@ function crossingEvent(
     type: rule.webhookEvent ?? (percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached'),
     data: { ...toRealtimeLimit(route, subject, standing), threshold_percent: percent },
     dedupeKey: `limit ${rule.ruleNo} ${window.startS} ${percent} ${subject.type} ${subject.id}`,
-    about: toldAbout(subject),
+    about: aboutSubject(subject),
     atMs,
   };
 }

@@ -35,7 +35,7 @@ describe('workers that post', () => {
 
   afterEach(() => pipeline.drop());
 
-  /** Every subject has `each` events of 2 USD; every share is told once. */
+  /** Every subject has `each` events of 2 USD; every alert is sent once. */
   async function expectPosted(each: number): Promise<void> {
     const subjects = Array.from({ length: SUBJECTS }, (_, index) => `u${String(index).padStart(2, '0')}`);
     expect(await fixture.windows()).toEqual(

@@ -53,7 +53,7 @@ describe('refused when it is saved', () => {
       'expected one of the documented functions',
     ],
     ['a constructor', '"".constructor("return 1") == 1', 'expected one of the documented functions'],
-    ['a type that cannot be told', '{}.a > 1', 'the type of an operand is not known'],
+    ['a type that cannot be inferred', '{}.a > 1', 'the type of an operand is not known'],
     ['a constructor of a decimal', 'item.quantity.constructor == 1', 'a Decimal has no fields'],
     ['a part of a decimal', 'item.quantity.coefficient == 1', 'a Decimal has no fields'],
   ])('%s', (_, source, reason) => {

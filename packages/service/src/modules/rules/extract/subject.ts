@@ -53,7 +53,7 @@ export function compileSubject(config: SubjectConfig, issues: Issues): ReadSubje
 
 const INVALID = Symbol('invalid');
 
-/** One half of the pair: what the event says, or else the default. */
+/** One half of the pair: the value of the event, or the default. */
 function readField(
   read: ReadPath | undefined,
   fallback: string | undefined,

@@ -74,7 +74,7 @@ describe('a price', () => {
     ['1.2500000000000001e-06', '0.00000125'],
     ['1e-19', '0'],
     ['1.5e-18', '0.000000000000000002'],
-  ])('of %s is rounded to what is recorded, and that is told', (written, price) => {
+  ])('of %s is rounded to what is recorded, and that is reported', (written, price) => {
     const row = convert(`{"mode": "embedding", "input_cost_per_token": ${written}}`);
     expect(pricesOf(row)).toEqual({ 'llm.input_tokens': `dec("${price}")` });
     expect(row.rounded).toEqual(['input_cost_per_token']);

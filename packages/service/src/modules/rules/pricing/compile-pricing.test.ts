@@ -70,7 +70,7 @@ describe('what does not save', () => {
     expect(issuesOf(config)).toEqual([[path, expect.stringContaining(message)]]);
   });
 
-  it('is told all at once, in the order of the configuration', () => {
+  it('is reported all at once, in the order of the configuration', () => {
     const config = { currency: '$', rules: [{ metric: '' }, rule({ match_expr: 'x', amount_expr: '1' })] };
     expect(issuesOf(config).map(([path]) => path)).toEqual([
       'currency',

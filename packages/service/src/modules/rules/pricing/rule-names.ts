@@ -1,8 +1,8 @@
 import type { PricingRule } from '@tollgate/contract';
 
 /**
- * What charge items record as the name of the rule that priced them: the name that was given, or else the metric or,
- * where that does not tell the rules of the rule set apart, its place, e.g. `rules[3]`.
+ * What charge items record as the name of the rule that priced them: the name that was given, without one the metric or,
+ * where several rules have that, its place, e.g. `rules[3]`.
  */
 export function pricingRuleNames(rules: readonly Pick<PricingRule, 'name' | 'metric'>[]): string[] {
   const uses = new Map<string, number>();

@@ -43,10 +43,10 @@ describe('the guide to templates', () => {
     expect(section).toContain(`(${template.documentation_url})`);
   });
 
-  it('tells of nothing else', () => {
+  it('names no other', () => {
     const titles = sections.map((section) => section.split('\n')[0]);
-    const told = titles.filter((title) => title?.includes('`'));
-    expect(told).toEqual(TEMPLATES.map(({ id, title }) => `${title}: \`${id}\``));
+    const named = titles.filter((title) => title?.includes('`'));
+    expect(named).toEqual(TEMPLATES.map(({ id, title }) => `${title}: \`${id}\``));
   });
 
   it('creates rule sets that are taken', () => {

@@ -7,7 +7,7 @@ export const objectStorage: ExtractorTemplate = {
   description:
     'Bytes stored over time, requests by operation, and bytes that came in and went out. A gigabyte (10^9) stored for a month of 730 hours is 730,000,000,000 byte-hours.',
   payload:
-    'Two kinds of payload, told apart by what they have. An entry of the access log, to which the sender adds requests: 1 (or sums) and, for an upload, bytes_received; and an entry of an inventory with storage_byte_hours: the bytes of a bucket times the hours since the last entry. Entries of other S3-compatible stores are renamed to these fields.',
+    'Two kinds of payload, which have different fields. An entry of the access log, to which the sender adds requests: 1 (or sums) and, for an upload, bytes_received; and an entry of an inventory with storage_byte_hours: the bytes of a bucket times the hours since the last entry. Entries of other S3-compatible stores are renamed to these fields.',
   documentation_url: 'https://docs.aws.amazon.com/AmazonS3/latest/userguide/sal-cw-log-format.html',
   subject: { default_type: 'account', id_path: 'bucket_owner_id' },
   dimensions: [

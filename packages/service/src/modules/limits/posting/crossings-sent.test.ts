@@ -24,7 +24,7 @@ const KILLS = 50;
 const SUBJECTS = 8;
 /** Stages of a batch after which a worker dies, in turns. */
 const STAGES = ['claim', 'deduplicate', 'spool', 'post', 'totals'] as const;
-/** Every tenth of the limit is told; an event costs 2 USD, so one more after every fifth event of a subject. */
+/** Every tenth of the limit sends an alert; an event costs 2 USD, so one more after every fifth event of a subject. */
 const TENTHS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 const LIMIT_USD = 2 * KILLS;
 const MS_PER_HOUR = 3_600_000;
@@ -36,7 +36,7 @@ function eventsOf(round: number): TestEvent[] {
   );
 }
 
-describe('crossings, from the events to who is told of them', () => {
+describe('crossings, from the events to the endpoints that are notified', () => {
   let pipeline: PipelineFixture;
   let fixture: PostingFixture;
   let receiver: Receiver;
@@ -116,10 +116,10 @@ describe('crossings, from the events to who is told of them', () => {
       if (round % 5 === 0) await dispatch();
     }
     await pipeline.worker().drain();
-    const told = Array.from({ length: SUBJECTS }, (_, subject) =>
+    const expected = Array.from({ length: SUBJECTS }, (_, subject) =>
       TENTHS.map((percent) => `limit ${ruleNo} ${TEST_DAY * 86_400} ${percent} user u${subject}`),
     ).flat();
-    expect(await fixture.crossings()).toEqual(told.sort());
+    expect(await fixture.crossings()).toEqual(expected.sort());
     const messages = new Set((await fixture.rows('select id from webhook_messages')).map(({ id }) => id));
     await waitFor(async () => {
       clock.advanceMs(MS_PER_HOUR);
