@@ -14,7 +14,7 @@ export interface ChartData {
   readonly measures: readonly Measure[];
   /** More rows exist than were answered. */
   readonly isTruncated: boolean;
-  /** Names that no usage had when the service was asked. */
+  /** Names that no usage has had so far. */
   readonly warnings: readonly Warning[];
   /** By the start of their bucket; an array stays the same for as long as nothing in its bucket changes. */
   readonly rows: ReadonlyMap<number, readonly AnalysisRow[]>;
@@ -45,7 +45,13 @@ export function withBuckets(data: ChartData, told: StreamBuckets): ChartData | u
   // A board stays open for weeks: what its range has left behind is forgotten.
   const oldest = firstBucket(told.from, data) ?? TOTALS;
   for (const bucket of rows.keys()) if (bucket < oldest) rows.delete(bucket);
-  return { ...data, from: told.from, to: told.to, rows, toldAtS: nowS() };
+  const warnings = data.warnings.filter((warning) => !told.rows.some((row) => isSeen(row, warning)));
+  return { ...data, from: told.from, to: told.to, warnings, rows, toldAtS: nowS() };
+}
+
+/** Whether a row shows that some usage has the name of a warning. */
+function isSeen({ metric, group }: AnalysisRow, { code, name }: Warning): boolean {
+  return code === 'unknown_metric' ? metric === name : group[name] != null;
 }
 
 /** The data as they stand at `atS`: a range that ends now has moved on since it was told of. */

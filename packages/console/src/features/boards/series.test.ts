@@ -228,6 +228,18 @@ describe('what is told of a chart', () => {
     expect(times).toEqual([1, 2, 3].map((hours) => FIRST + hours * HOUR_S));
   });
 
+  it('takes back the warning of a name that usage has now', () => {
+    const warnings = ['tokens', 'calls'].map((name) => ({
+      code: 'unknown_metric' as const,
+      name,
+      message: '',
+    }));
+    const dimension = { code: 'unknown_dimension' as const, name: 'model', message: '' };
+    const data = chartDataOf({ ...result([]), warnings: [...warnings, dimension] });
+    expect(followed(data, told([], [FIRST])).warnings).toHaveLength(3);
+    expect(followed(data, told([a], [FIRST])).warnings.map(({ name }) => name)).toEqual(['calls']);
+  });
+
   it('forgets what the range has left behind', () => {
     const data = chartDataOf(result([a, row({ bucket: FIRST + HOUR_S })]));
     const later = { from: FROM + HOUR_S, to: FIRST + 4 * HOUR_S };
