@@ -54,7 +54,7 @@ export function ChartTable({
               </th>
               {series.map((one) => (
                 <td key={one.key} className="px-3 py-1 text-right" title={one.exact[index]}>
-                  <EventsLink href={one.exact[index] && links?.ofBucket(one, index)}>
+                  <EventsLink href={links?.ofBucket(one, index)}>
                     {decimal(one.exact[index] ?? '0')}
                   </EventsLink>
                 </td>

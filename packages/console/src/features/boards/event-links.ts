@@ -39,7 +39,10 @@ function linksOf(path: string, drawn: Drawn, times: readonly number[]): EventLin
   const link = (selection: URLSearchParams | undefined, bounds: typeof range) =>
     selection && `${path}?${between(selection, bounds)}`;
   return {
-    ofBucket: (one, index) => link(selected(one), bucketBounds(data, times[index] ?? data.from)),
+    ofBucket: (one, index) =>
+      one.exact[index] === undefined
+        ? undefined
+        : link(selected(one), bucketBounds(data, times[index] ?? data.from)),
     ofRange: (one) => link(selected(one), range),
     ofAll: (one) => link(selectionOfAll(drawn, one), range),
   };

@@ -21,3 +21,8 @@ it.each([
 it('finds stacks below zero', () => {
   expect(seriesAt('bar', [120, 90], 100, 110)).toBe(0);
 });
+
+it('finds no line that is not there', () => {
+  expect(seriesAt('line', [Number.NaN, 98], 100, 100)).toBe(1);
+  expect(seriesAt('line', [Number.NaN], 100, 100)).toBeUndefined();
+});

@@ -7,7 +7,7 @@ const REACH_PX = 14;
  * The index of the series that a pointer is at: the band of a stack that it lies in or, within reach, the nearest line or band.
  *
  * @param tops by series, in pixels from the top: where it ends at the bucket that is pointed at; of stacks, that of the series below it
- *   is where it begins
+ *   is where it begins. NaN for a line that is not there
  * @param bottom where zero is
  */
 export function seriesAt(

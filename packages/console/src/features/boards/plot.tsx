@@ -126,7 +126,12 @@ function leadToEvents(
     const { type, series, linkAt } = latest.current;
     const { left, top } = over.getBoundingClientRect();
     const index = plot.posToIdx(event.clientX - left);
-    const tops = series.map((_, at) => plot.valToPos(plot.data[at + 1]?.[index] ?? 0, 'y'));
+    const tops = series.map(({ exact }, at) =>
+      // A line along zero is of no events, and must not stand before one that is.
+      type === 'line' && exact[index] === undefined
+        ? Number.NaN
+        : plot.valToPos(plot.data[at + 1]?.[index] ?? 0, 'y'),
+    );
     const one = series[seriesAt(type, tops, plot.valToPos(0, 'y'), event.clientY - top) ?? -1];
     return { one, href: one && linkAt?.(one, index) };
   };
