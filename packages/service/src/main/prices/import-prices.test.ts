@@ -69,7 +69,10 @@ it('prints the pricing rule set, and the report apart from it', async () => {
         pricing_unit: '1000000',
       },
     ],
-    aliases: [{ dimension: 'model', pattern: 'm-20*', value: 'm' }],
+    aliases: [
+      { dimension: 'model', pattern: 'm-202*', value: 'm' },
+      { dimension: 'model', pattern: 'm@202*', value: 'm' },
+    ],
   });
   expect(stderr.mock.calls).toEqual([
     ['1 model priced by 1 rule.\nNot converted:\n  ocr_cost_per_page: 1 model (m)'],

@@ -154,7 +154,7 @@ function Aliases({
 function AliasFields(part: Part<PricingAlias>) {
   return (
     <FieldGrid>
-      <TextField {...part} name="pattern" label="Pattern" isRequired isCode placeholder="gpt-5-mini-20*" />
+      <TextField {...part} name="pattern" label="Pattern" isRequired isCode placeholder="gpt-5-mini-202*" />
       <TextField {...part} name="value" label="Priced as" isRequired isCode placeholder="gpt-5-mini" />
       <TextField {...part} name="dimension" label="Dimension" isRequired isCode placeholder="model" />
     </FieldGrid>

@@ -9,6 +9,7 @@ const TABLE = `{
   "gpt-5": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1.25e-06},
   "gpt-5-mini": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-07},
   "azure/gpt-5-mini": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 2.75e-07},
+  "gateway/openai/gpt-5-mini": {"litellm_provider": "gateway", "mode": "chat", "input_cost_per_token": 5e-07},
   "azure/only": {"litellm_provider": "azure", "mode": "chat", "input_cost_per_token": 1e-06},
   "xai/only": {"litellm_provider": "xai", "mode": "chat", "input_cost_per_token": 2e-06},
   "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
@@ -23,10 +24,17 @@ it.each<[string, string]>([
   ['gpt-5-mini-2025-08-07', '0.00025'],
   ['gpt-5-2025-08-07', '0.00125'],
   ['openai/gpt-5-mini', '0.00025'],
+  ['gateway/openai/gpt-5-mini', '0.0005'],
   ['openai/gpt-5-mini-2025-08-07', '0.00025'],
   ['azure/gpt-5-mini-2025-08-07', '0.000275'],
   ['gpt-4o-2024-08-06', '0.0025'],
+  ['gpt-5-mini-20250807', '0.00025'],
+  ['claude-x@20250807', '0.003'],
+  ['vertex_ai/claude-x@2025-08-07', '0.003'],
   // Another model, of which the table says nothing.
+  ['gpt-5-20b', '0'],
+  ['gpt-5-mini-200k', '0'],
+  ['gpt-5@latest', '0'],
   ['gpt-5-pro', '0'],
   ['gpt-5-mini-search', '0'],
   // Two providers, two prices.

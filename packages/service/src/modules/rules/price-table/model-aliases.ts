@@ -9,29 +9,31 @@ export interface PricedModel {
 }
 
 /** A name that ends with the date of a release already, as in `-2025-08-07`, `-20250929` and `@20250929`. */
-const DATED = /[-@]20\d\d/;
+const DATED = /[-@]202\d/;
+/**
+ * Endings that are the date of a release, as far as a pattern can say: any year of this decade. A shorter one, such as `-20*`, would
+ * also fit sizes of models such as `-20b`.
+ */
+const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
- * Other names under which the models of a table are reported: without the prefix of their provider (`gemini/gemini-2.5-pro`), with it,
- * and with the date of a release behind them. A name that models of several prices could be meant by has no alias.
+ * Other names under which the models of a table are reported: with the prefix of their provider (`openai/gpt-5-mini`), without it
+ * (`gemini/gemini-2.5-pro`), and with the date of a release behind them. A name that models of several prices could be meant by has no
+ * alias; one with the prefix of a provider means the model of that provider, whatever a gateway of the same table asks for it.
  */
 export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
   const known = new Set(models.map(({ model }) => model));
-  const modelsByName = new Map<string, PricedModel[]>();
-  for (const priced of models) {
-    for (const name of otherNames(priced)) {
-      if (!known.has(name)) modelsByName.set(name, [...(modelsByName.get(name) ?? []), priced]);
-    }
-  }
-  const others = [...modelsByName].flatMap(([name, [first, ...rest]]) =>
-    first !== undefined && rest.every(({ prices }) => prices === first.prices)
-      ? [[name, first.model] as const]
-      : [],
+  const withPrefix = clearNames(models, prefixed, known);
+  const withoutPrefix = clearNames(
+    models,
+    shortened,
+    new Set([...known, ...withPrefix.map(([name]) => name)]),
   );
+  const others = [...withPrefix, ...withoutPrefix];
   const names = [...models.map(({ model }) => [model, model] as const), ...others];
   const dated = names
     .filter(([name]) => !DATED.test(name))
-    .map(([name, model]) => [`${name}-20*`, model] as const);
+    .flatMap(([name, model]) => DATE_PATTERNS.map((date) => [name + date, model] as const));
   return [...others, ...dated]
     .filter(
       ([pattern, model]) =>
@@ -40,11 +42,33 @@ export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
     .map(([pattern, value]) => ({ dimension: 'model', pattern, value }));
 }
 
-function otherNames({ model, provider }: PricedModel): string[] {
-  if (typeof provider !== 'string' || provider === '') return [];
+/** Names that are not taken, each with the model that is meant by it: the first, of several at one price. */
+function clearNames(
+  models: readonly PricedModel[],
+  nameOf: (model: PricedModel) => string | undefined,
+  taken: ReadonlySet<string>,
+): (readonly [name: string, model: string])[] {
+  const modelsByName = new Map<string, PricedModel[]>();
+  for (const priced of models) {
+    const name = nameOf(priced);
+    if (name !== undefined && !taken.has(name))
+      modelsByName.set(name, [...(modelsByName.get(name) ?? []), priced]);
+  }
+  return [...modelsByName].flatMap(([name, [first, ...rest]]) =>
+    first !== undefined && rest.every(({ prices }) => prices === first.prices)
+      ? [[name, first.model] as const]
+      : [],
+  );
+}
+
+function prefixed({ model, provider }: PricedModel): string | undefined {
+  if (typeof provider !== 'string' || provider === '') return undefined;
+  return model.includes('/') ? undefined : `${provider}/${model}`;
+}
+
+function shortened({ model, provider }: PricedModel): string | undefined {
   const slash = model.indexOf('/');
-  if (slash < 0) return [`${provider}/${model}`];
+  if (typeof provider !== 'string' || slash <= 0 || slash === model.length - 1) return undefined;
   // `vertex_ai/…` is of the provider `vertex_ai-language-models`.
-  const isPrefix = slash > 0 && slash < model.length - 1 && provider.startsWith(model.slice(0, slash));
-  return isPrefix ? [model.slice(slash + 1)] : [];
+  return provider.startsWith(model.slice(0, slash)) ? model.slice(slash + 1) : undefined;
 }

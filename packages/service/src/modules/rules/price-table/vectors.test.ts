@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { add, fromStored, toText } from '../../../kernel/decimal.js';
 import { parseLossless } from '../../../kernel/json.js';
 import { decimal } from '../expression/testing.js';
+import { fitsPattern } from '../pricing/aliases.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';
 import { convertPriceTable } from './convert-table.js';
 
@@ -53,4 +54,18 @@ it('charges in all what a gateway that shares the table charges, to the last dig
   expect(cases.map((each) => [each.m, each.u, toText(charged(each))])).toEqual(
     cases.map(({ m, u, want }) => [m, u, want]),
   );
+});
+
+it('takes no other model of the table for one with the date of a release', () => {
+  if (!existsSync(VECTORS)) return;
+  const { rows } = parseLossless(readFileSync(VECTORS, 'utf8')) as { rows: Record<string, unknown> };
+  const { models } = convertPriceTable(rows, { models: [], providers: [] });
+  const patterns = models.flatMap(({ aliases }) => aliases.map(({ pattern }) => pattern));
+  const fitting = Object.keys(rows).flatMap((name) =>
+    patterns
+      .filter((pattern) => pattern.endsWith('*') && fitsPattern(pattern, name))
+      .map((pattern) => name.slice(pattern.length - '-202*'.length)),
+  );
+  expect(patterns.length).toBeGreaterThan(500);
+  expect(fitting.filter((ending) => !/^[-@]20\d\d-?\d\d-?\d\d(-v\d:0)?$/.test(ending))).toEqual([]);
 });
