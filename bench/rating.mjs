@@ -1,7 +1,8 @@
 /**
  * Events per second of processor time that are extracted and priced (JSON parsing left out), the best of several rounds:
  * a 600-byte LLM event, 2 dimensions, 2 charge items. Priced by what the extractors carry, or by 5 and by 500 pricing rules:
- * one for each metric, or one for each model of a metric; there the ratio of the two times is printed. Needs `npm run build`.
+ * one for each metric, or one for each model of a metric; or by one rule set of a hundred models and their other names, and by 23 of them,
+ * which a whole table of model prices takes. There the ratio of the two times is printed. Needs `npm run build`.
  *
  *   node bench/rating.mjs [seconds]
  */
@@ -72,6 +73,25 @@ const PRICING_RULES = {
   ],
 };
 
+/** A rule set of a hundred models as an import makes it, the models of the events in the last of them. */
+function importedSet(number, isLast) {
+  const models = Array.from({ length: 98 }, (_, index) => `model-${number}-${index}`);
+  models.push(...(isLast ? ['gpt-4o', 'gpt-4o-base'] : [`model-${number}-a`, `model-${number}-b`]));
+  return {
+    rules: models.flatMap((model) => METRICS.map((metric) => rule(metric, model))),
+    aliases: models.flatMap((model) =>
+      [`openai/${model}`, `${model}-202*`, `${model}@202*`].map((pattern) => alias(pattern, model)),
+    ),
+  };
+}
+const alias = (pattern, value) => ({ dimension: 'model', pattern, value });
+const withAlias = (set, added) => ({ ...set, aliases: [...set.aliases, added] });
+const importedSets = (count) => [
+  ...Array.from({ length: count - 1 }, (_, number) => importedSet(number, false)),
+  // Half of the events come by another name.
+  withAlias(importedSet(count, true), alias('gpt-4o-mini', 'gpt-4o-base')),
+];
+
 function eventText(index) {
   return JSON.stringify({
     id: `chatcmpl-${index.toString().padStart(26, '0')}`,
@@ -96,22 +116,32 @@ const bytesMean = texts.reduce((sum, text) => sum + text.length, 0) / EVENTS;
 console.log(`event: ${bytesMean.toFixed(0)} bytes on average`);
 
 for (const [name, chargeItems] of Object.entries(ATTACHED)) {
-  const [best] = bestOf([rulesOf(chargeItems, [])]);
+  const [best] = bestOf([rulesOf(chargeItems, [{ rules: [] }])]);
   report(name, best);
 }
 for (const [name, pricingRules] of Object.entries(PRICING_RULES)) {
-  const [few, many] = bestOf([5, 500].map((count) => rulesOf(UNPRICED, pricingRules(count))));
+  const [few, many] = bestOf([5, 500].map((count) => rulesOf(UNPRICED, [{ rules: pricingRules(count) }])));
   report(`5 ${name}`, few);
   report(`500 ${name}`, many);
   console.log(`  500 take ${(few / many).toFixed(2)} × the time of 5`);
 }
 
-function rulesOf(chargeItems, pricingRules) {
+{
+  const [one, all] = bestOf([1, 23].map((count) => rulesOf(UNPRICED, importedSets(count))));
+  report('1 imported rule set', one);
+  report('23 imported rule sets', all);
+  console.log(`  23 take ${(one / all).toFixed(2)} × the time of 1`);
+}
+
+function rulesOf(chargeItems, pricingRuleSets) {
   const extractor = compileExtractor({ ...shared, charge_item_extractors: chargeItems });
   if (!extractor.ok) throw new Error(JSON.stringify(extractor.issues));
-  const pricing = compilePricing({ rules: pricingRules }, { ruleSetId: 'prs_bench', version: 1 });
-  if (!pricing.ok) throw new Error(JSON.stringify(pricing.issues));
-  return { extractor: extractor.extractor, prices: priceBookOf([pricing.pricing]) };
+  const pricings = pricingRuleSets.map((config, number) => {
+    const pricing = compilePricing(config, { ruleSetId: `prs_bench_${number}`, version: 1 });
+    if (!pricing.ok) throw new Error(JSON.stringify(pricing.issues));
+    return pricing.pricing;
+  });
+  return { extractor: extractor.extractor, prices: priceBookOf(pricings) };
 }
 
 /** Taken in turns, so that what else the machine does meets all of them alike. */
