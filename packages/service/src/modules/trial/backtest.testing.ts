@@ -10,6 +10,7 @@ import {
   usageRow,
 } from '../../testing/index.js';
 import type { UsageEventRow } from '../usage/index.js';
+import type { BacktestBounds } from './backtests.js';
 import { createTestTrial, EXTRACTOR, PRICING, type TestTrial } from './trial.testing.js';
 
 /** Unix seconds before the first event of the fixture. */
@@ -72,10 +73,10 @@ class Gate {
   }
 }
 
-export async function openBacktestFixture(): Promise<BacktestFixture> {
+export async function openBacktestFixture(more: Partial<BacktestBounds> = {}): Promise<BacktestFixture> {
   const gate = new Gate();
   const store = await createTestClickHouse();
-  const bounds = { atOnceEventsMax: AT_ONCE_EVENTS_MAX, perTenantMax: 1, pageEventsMax: 5 };
+  const bounds = { atOnceEventsMax: AT_ONCE_EVENTS_MAX, perTenantMax: 1, pageEventsMax: 5, ...more };
   const trial = await createTestTrial(gate.before(store.clickhouse), bounds);
   const extractorId = await trial.makeRuleSet('extractor', EXTRACTOR);
   const jobExtractorId = await trial.makeRuleSet('extractor', EXTRACTOR);
