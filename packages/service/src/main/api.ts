@@ -22,7 +22,7 @@ import {
   registerLimitManagementRoutes,
   registerRealtimeLimitRoutes,
 } from '../modules/limits/index.js';
-import { appliedAliases, isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
+import { isDefaultSubjectType, type RuleSets } from '../modules/rules/index.js';
 import { createUsageHistory, provisionStorage, type UsageHistory } from '../modules/storage/index.js';
 import { createTenancy, registerTenancyRoutes, type TenancyService } from '../modules/tenancy/index.js';
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
@@ -195,9 +195,9 @@ function registerModules(
 }
 
 /** What the usage module asks about the rules of an event. */
-function explainedBy(ruleSets: RuleSets, { findUnpriced }: RulesThreads) {
+function explainedBy(ruleSets: RuleSets, { answerAliases, findUnpriced }: RulesThreads) {
   return {
-    findAliases: appliedAliases,
+    answerAliases,
     findUnpriced,
     extractorVersions: ruleSets.extractors,
     pricingVersions: ruleSets.pricings,

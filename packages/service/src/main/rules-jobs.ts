@@ -6,7 +6,7 @@ import type {
   UnpricedItem,
 } from '@tollgate/contract';
 import type { BacktestWork } from '../modules/trial/index.js';
-import type { StoredInput } from '../modules/usage/index.js';
+import type { AliasQuestion, AnswerAliases, StoredInput } from '../modules/usage/index.js';
 import type { QueryParams } from '../platform/clickhouse/index.js';
 import type { ProjectRef } from '../platform/http/index.js';
 import type { LogLevel } from '../platform/log/index.js';
@@ -33,6 +33,10 @@ export interface RulesJobs {
   readonly checkBacktest: {
     readonly input: { readonly project: ProjectRef; readonly request: BacktestRequest };
     readonly result: undefined;
+  };
+  readonly answerAliases: {
+    readonly input: readonly AliasQuestion[];
+    readonly result: Awaited<ReturnType<AnswerAliases>>;
   };
   /** Why charge items of a stored event have no price; of the version that read it. */
   readonly findUnpriced: {

@@ -7,6 +7,7 @@ import { type ClickHouse, parseRows } from '../platform/clickhouse/index.js';
 import { createLog } from '../platform/log/index.js';
 import { connectPostgres } from '../platform/postgres/index.js';
 import { type Call, serveJobs } from '../platform/threads/index.js';
+import { answersOf } from './alias-answers.js';
 import { yieldThisThread } from './priority.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
@@ -37,6 +38,7 @@ serveJobs<RulesJobs, RulesCalls>({
       ? EXTRACTOR_KIND.checkedConfig(input as ExtractorRuleSetInput)
       : PRICING_KIND.checkedConfig(input as PricingRuleSetInput),
   testRules: ({ project, rawBody }) => testRules({ ruleSets, clock }, project, asBuffer(rawBody)),
+  answerAliases: async (questions) => answersOf(questions),
   findUnpriced: ({ project, stored, extractor }) => findUnpriced(project, stored, extractor),
   checkBacktest: ({ project, request }, call) =>
     backtestRating(call)

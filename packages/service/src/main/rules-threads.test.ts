@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../kernel/clock.js';
 import { createRuleSets, EXTRACTOR_KIND } from '../modules/rules/index.js';
 import { type BacktestWork, testRules } from '../modules/trial/index.js';
+import type { AliasQuestion } from '../modules/usage/index.js';
 import type { ProjectRef } from '../platform/http/index.js';
 import { createTestPostgres, waitFor } from '../testing/index.js';
 import { RulesThreads, type RulesThreadsDeps } from './rules-threads.js';
@@ -17,6 +18,7 @@ const SCRIPT = `
   };
   serveJobs({
     testRules: async ({ rawBody }) => doings[Buffer.from(rawBody).toString()](),
+    answerAliases: async (questions) => questions.map(() => []),
     rateBacktest: async ({ request }, call) => {
       const text = await call('query', { sql: request.extractor_rule_set_id, params: {} });
       await call('progress', 7);
@@ -82,6 +84,34 @@ describe('a test of rules', () => {
     });
     expect(await test('answer', 'ten_b')).toEqual({ charge_items: [] });
     expect(await Promise.all(tests)).toHaveLength(17);
+  });
+});
+
+/** Which alias made a rule match that is `chars` long. */
+function aliasQuestion(chars: number): AliasQuestion {
+  const never = ' || dimensions.model == "y"';
+  return {
+    config: { aliases: [{ dimension: 'model', pattern: 'x-*', value: 'x' }] },
+    rule: {
+      metric: 'm',
+      match_expr: 'dimensions.model == "x"' + never.repeat(Math.ceil(chars / never.length)),
+    },
+    item: {
+      ...{ metric: 'm', unit: null, quantity: '1', subject: undefined, occurredAt: 1 },
+      dimensions: { model: 'x-1' },
+      dimensionTypes: [{ name: 'model', type: 'string' }],
+    },
+  };
+}
+const FOUND = [{ dimension: 'model', from: 'x-1', pattern: 'x-*', value: 'x' }];
+
+describe('the aliases of an event', () => {
+  it('are found here for short conditions, and on a thread for long ones together', async () => {
+    open();
+    const answer = (...questions: AliasQuestion[]) => threads.answerAliases(projectOf('ten_a'), questions);
+    expect(await answer(aliasQuestion(100))).toEqual([FOUND]);
+    // The thread of these tests finds none.
+    expect(await answer(...Array(50).fill(aliasQuestion(100)))).toEqual(Array(50).fill([]));
   });
 });
 
@@ -161,6 +191,8 @@ describe('the thread as it is built', () => {
       const check = (input: ExtractorRuleSetInput) =>
         threads.checkConfig(projectOf('ten_a'), EXTRACTOR_KIND, input);
       expect(await check(reading('n'))).toEqual(EXTRACTOR_KIND.checkedConfig(reading('n')));
+      const questions = [1_000, 1_500, 2_000].map(aliasQuestion);
+      expect(await threads.answerAliases(projectOf('ten_a'), questions)).toEqual([FOUND, FOUND, FOUND]);
       await expect(check(reading('$['))).rejects.toMatchObject({
         statusCode: 400,
         code: 'invalid_request',

@@ -26,9 +26,9 @@ import { eventDetail, type StoredInput, type UsageScope } from './event-store.js
 import { toUsageEvent } from './event-view.js';
 import { lookUpUntil } from './event-wait.js';
 import {
+  type AnswerAliases,
   type ExtractorText,
-  explainEvent,
-  type FindAliases,
+  explainEventWith,
   type FindUnpriced,
   type RatedBy,
 } from './explain.js';
@@ -52,7 +52,7 @@ export interface EventRouteDeps {
   readonly history: UsageHistory;
   readonly extractorVersions: ExtractorVersions;
   readonly pricingVersions: PricingVersions;
-  readonly findAliases: FindAliases;
+  readonly answerAliases: AnswerAliases;
   readonly findUnpriced: FindUnpriced;
 }
 
@@ -127,9 +127,12 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
       const unpriced = await unpricedOf(deps, scope, stored, event, ratedBy);
+      const explained = await explainEventWith(event, ratedBy, (questions) =>
+        deps.answerAliases(scope, questions),
+      );
       reply.header('content-type', 'application/json; charset=utf-8');
       // Written here, not by the serializer, which would have to parse what was sent and lose digits of its numbers.
-      return reply.send(eventDetailJson(event, stored, explainEvent(event, ratedBy), unpriced) as never);
+      return reply.send(eventDetailJson(event, stored, explained, unpriced) as never);
     },
   });
 }
@@ -140,7 +143,7 @@ async function unpricedOf(
   scope: UsageScope,
   stored: StoredInput,
   { failure, charge_items: items }: UsageEvent,
-  { extractor }: RatedBy,
+  { extractor }: Pick<RatedBy, 'extractor'>,
 ): Promise<readonly UnpricedItem[]> {
   const isUnpriced =
     failure?.code === 'unpriced' || items.some(({ pricing_source: source }) => source === 'unpriced');
@@ -150,11 +153,11 @@ async function unpricedOf(
 
 /** The texts of the rules that the event's numbers came from: each is read once. */
 async function readRatedBy(
-  { extractorVersions, pricingVersions, findAliases }: EventRouteDeps,
+  { extractorVersions, pricingVersions }: EventRouteDeps,
   scope: UsageScope,
   event: UsageEvent,
   billing: string,
-): Promise<RatedBy> {
+): Promise<Omit<RatedBy, 'findAliases'>> {
   const { extractor_rule_set_id: ruleSetId, extractor_version: version } = event;
   const extractor = version === null ? undefined : await extractorVersions.read(scope, ruleSetId, version);
   const pricings = new Map<string, PricingConfig>();
@@ -171,7 +174,6 @@ async function readRatedBy(
   return {
     extractor,
     pricing: (id, pricingVersion) => pricings.get(`${id} ${pricingVersion}`),
-    findAliases,
     billing: billing === '' ? undefined : parseLossless(billing),
   };
 }

@@ -1,7 +1,7 @@
 import type { ExtractorConfig, PricingRule, UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { NumericText } from '../../kernel/json.js';
-import { explainEvent, type RatedBy } from './explain.js';
+import { explainEvent, explainEventWith, type RatedBy } from './explain.js';
 
 const config: ExtractorConfig = {
   charge_item_extractors: [
@@ -155,11 +155,12 @@ describe('a pricing rule', () => {
     const found = [
       { dimension: 'model', from: 'gpt-5-mini-2025-08-07', pattern: 'gpt-5-*', value: 'gpt-5-mini' },
     ];
+    const aliases = [{ dimension: 'model', pattern: 'gpt-5-*', value: 'gpt-5-mini' }];
     const seen: unknown[] = [];
     const explained = explain(
       { pricing_source: 'pricing_rule_set', rule_set_id: 'prs_1', rule_set_version: 2, rule_name: 'a' },
       {
-        pricing: () => ({ rules }),
+        pricing: () => ({ rules, aliases }),
         findAliases: (_config, _rule, item) => {
           seen.push(item);
           return found;
@@ -168,6 +169,36 @@ describe('a pricing rule', () => {
     );
     expect(explained.charge_items[0]?.priced_by.aliases).toEqual(found);
     expect(seen).toMatchObject([{ metric: 'llm.tokens', dimensions: { model: 'gpt-5-mini-2025-08-07' } }]);
+  });
+
+  it('is shown with what was found of aliases at once, each in its place, and nothing is asked where there are none', async () => {
+    const aliases = [{ dimension: 'model', pattern: '*', value: 'x' }];
+    const rules = ['a', 'b', 'c'].map((name) =>
+      rule({ name, ...(name === 'b' ? {} : { match_expr: `dimensions.model == "${name}"` }) }),
+    );
+    const items = rules.map(({ name = '' }) => ({
+      ...item,
+      pricing_source: 'pricing_rule_set' as const,
+      rule_set_id: 'prs_1',
+      rule_set_version: 2,
+      rule_name: name,
+    }));
+    const event = { dimensions: {}, charge_items: items } as object as UsageEvent;
+    const ratedBy = { extractor: { name: null, config }, billing: undefined };
+    const explained = await explainEventWith(
+      event,
+      { ...ratedBy, pricing: () => ({ rules, aliases }) },
+      async (questions) =>
+        questions.map(({ rule: { match_expr: from = '' } }) => [
+          { dimension: 'model', from, pattern: '*', value: 'x' },
+        ]),
+    );
+    expect(explained.charge_items.map(({ priced_by }) => priced_by.aliases.map(({ from }) => from))).toEqual([
+      ['dimensions.model == "a"'],
+      [],
+      ['dimensions.model == "c"'],
+    ]);
+    await explainEventWith(event, { ...ratedBy, pricing: () => ({ rules }) }, () => expect.unreachable());
   });
 
   it('is shown with the units of its price, which the amount is divided by', () => {

@@ -32,12 +32,27 @@ interface SeenItem {
   readonly occurredAt: number;
 }
 
+type Aliases = UsageItemExplanation['priced_by']['aliases'];
+
+/** What tells the aliases by which a rule was found for a charge item. */
+export interface AliasQuestion {
+  readonly config: Pick<PricingConfig, 'aliases'>;
+  readonly rule: Pick<PricingRule, 'metric' | 'match_expr'>;
+  readonly item: SeenItem;
+}
+
 /** Finds the aliases by which a rule was found for a charge item; the rules module has them. */
 export type FindAliases = (
-  config: PricingConfig,
-  rule: PricingRule,
+  config: AliasQuestion['config'],
+  rule: AliasQuestion['rule'],
   item: SeenItem,
-) => UsageItemExplanation['priced_by']['aliases'];
+) => Aliases;
+
+/** Answers the questions about one event, in their order: perhaps on another thread, because each compiles an expression. */
+export type AnswerAliases = (
+  project: { readonly tenantId: string; readonly projectId: string },
+  questions: readonly AliasQuestion[],
+) => Promise<readonly Aliases[]>;
 
 /** Finds why charge items of an event have no price; the trial module does it as in a test of rules. */
 export type FindUnpriced = (
@@ -74,6 +89,23 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
     },
     charge_items: event.charge_items.map((item) => explainItem(item, event, ratedBy)),
   };
+}
+
+/** As `explainEvent`, with all that is to be found of aliases found at once. */
+export async function explainEventWith(
+  event: UsageEvent,
+  ratedBy: Omit<RatedBy, 'findAliases'>,
+  answer: (questions: readonly AliasQuestion[]) => Promise<readonly Aliases[]>,
+): Promise<UsageExplanation> {
+  const questions: AliasQuestion[] = [];
+  const ask: FindAliases = ({ aliases = [] }, { metric, match_expr = '' }, item) => {
+    questions.push({ config: { aliases }, rule: { metric, match_expr }, item });
+    return [];
+  };
+  const explained = explainEvent(event, { ...ratedBy, findAliases: ask });
+  if (questions.length === 0) return explained;
+  const answers = (await answer(questions)).values();
+  return explainEvent(event, { ...ratedBy, findAliases: () => answers.next().value ?? [] });
 }
 
 /** How the numbers of one charge item came about. */
@@ -119,13 +151,10 @@ export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: Ra
   };
 }
 
-function aliasesOf(
-  rule: PricingRule,
-  item: UsageChargeItem,
-  event: SeenEvent,
-  ratedBy: RatedBy,
-): UsageItemExplanation['priced_by']['aliases'] {
+function aliasesOf(rule: PricingRule, item: UsageChargeItem, event: SeenEvent, ratedBy: RatedBy): Aliases {
   const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
+  // Nothing is compiled for the many without any.
+  if ((config.aliases ?? []).length === 0 || rule.match_expr === undefined) return [];
   const dimensionTypes = ratedBy.extractor?.config.dimensions ?? [];
   return ratedBy.findAliases(config, rule, seenItem(item, event, dimensionTypes));
 }

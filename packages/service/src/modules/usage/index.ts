@@ -1,7 +1,14 @@
 export { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
 export type { StoredInput, UsageScope } from './event-store.js';
 export { toUsageChargeItem, toUsageEvent } from './event-view.js';
-export { explainItem, type FindUnpriced, type SeenEvent, seenItem } from './explain.js';
+export {
+  type AliasQuestion,
+  type AnswerAliases,
+  explainItem,
+  type FindUnpriced,
+  type SeenEvent,
+  seenItem,
+} from './explain.js';
 export { registerExportRoutes } from './export-routes.js';
 export { filterSql, StatementParams } from './filter-sql.js';
 export {

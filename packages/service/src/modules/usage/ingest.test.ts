@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await createTestApi((app, { postgres, clock }) => {
     queue = new PostgresSegmentQueue(postgres);
     registerUsageRoutes(app, {
-      findAliases: () => [],
+      answerAliases: async () => [],
       findUnpriced: async () => [],
       clickhouse: { query: async () => [] },
       history: everythingKept,

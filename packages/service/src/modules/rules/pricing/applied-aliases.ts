@@ -13,8 +13,8 @@ import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-
  * the rule does not match them as they are.
  */
 export function appliedAliases(
-  { aliases = [] }: PricingConfig,
-  { match_expr: match }: PricingRule,
+  { aliases = [] }: Pick<PricingConfig, 'aliases'>,
+  { match_expr: match }: Pick<PricingRule, 'metric' | 'match_expr'>,
   item: SeenItem,
 ): AppliedAlias[] {
   if (aliases.length === 0 || match === undefined) return [];
