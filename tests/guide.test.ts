@@ -1,12 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, startService } from './support/service.js';
+import { PROGRAM, type RunningService, startService } from './support/service.js';
 
+const PRICES = fileURLToPath(new URL('samples/model-prices.json', import.meta.url));
 const hasTools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
 /** The guides' shell blocks as one script that ends at the first failure. */
@@ -35,7 +36,12 @@ describe.runIf(hasTools)('the guides', () => {
   async function printedBy(...guides: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)('bash', ['-c', scriptOf(...guides)], {
       cwd: folder,
-      env: { ...process.env, URL: service.url, SERVICE_KEY: service.serviceKey },
+      env: {
+        ...process.env,
+        PATH: `${folder}:${process.env.PATH}`,
+        URL: service.url,
+        SERVICE_KEY: service.serviceKey,
+      },
     });
     return stdout;
   }
@@ -58,6 +64,23 @@ describe.runIf(hasTools)('the guides', () => {
     expect(printed).toContain('llm.input_tokens 0.0036 → 0.0036');
     expect(printed).toContain('llm.output_tokens 0.0051 → 0.0068');
     expect(printed.trim().split('\n').at(-1)).toBe('succeeded');
+  });
+
+  it('importing prices goes on from there', async () => {
+    // The table is not downloaded, and the program is that of the build.
+    copyFileSync(PRICES, join(folder, 'model_prices_and_context_window.json'));
+    writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`, {
+      mode: 0o755,
+    });
+    const printed = await printedBy('getting-started.md', 'prices.md');
+    expect(printed).toMatch(/^Saved pricing rule set prs_\w+, version 1: \d+ rules in USD\.$/m);
+    expect(printed).toContain('It is a draft, and prices nothing before it is published.');
+    expect(printed).toMatch(/^Unchanged: .*\nPublished it: it prices events that occur from \d+ on\.$/m);
+    expect(printed).toContain('llm.input_tokens 0.0005 by gpt-5-mini llm.input_tokens');
+    expect(printed).toContain('llm.output_tokens 0.0006 by gpt-5-mini llm.output_tokens');
+    expect(printed.trim().split('\n').at(-1)).toMatch(
+      /^Published it: it prices events that occur from \d+ on\.$/,
+    );
   });
 
   it('wallets go on from there', async () => {

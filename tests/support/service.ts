@@ -11,7 +11,8 @@ import { isRunning, type ProcessIdentity } from '../../packages/service/src/plat
 import { copyDataDir, newScratchFolder } from '../../packages/service/src/testing/scratch-folder.js';
 import { descendantsOf, killNow } from './process-tree.js';
 
-const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
+/** The program that was built. */
+export const PROGRAM = fileURLToPath(new URL('../../packages/service/dist/bundle/cli.js', import.meta.url));
 const BUNDLE = fileURLToPath(new URL('../../scripts/bundle.mjs', import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
 const END_TIMEOUT_MS = 30_000;
