@@ -49,7 +49,7 @@ export function sampleCall(sequence: number, random: () => number): Record<strin
 }
 
 /** Calls per second at the busiest hour, on average. */
-const CALLS_PER_SECOND = 1;
+const CALLS_PER_SECOND = 0.5;
 
 /** How many calls a second has, in the history as in live traffic: chance, around what the time of day asks for. */
 export function callsInSecond(unixSeconds: number, random: () => number): number {

@@ -7,6 +7,8 @@ import type { DemoTenant } from './tenant.js';
 
 const HISTORY_SECONDS = 86_400;
 const HISTORY_BATCH_EVENTS = 2_000;
+/** Batches that are sent at once: while one is made durable, the next is read. */
+const HISTORY_BATCHES_AT_ONCE = 3;
 const RETRY_MS = 1_000;
 
 const SOURCE = 'demo-gateway';
@@ -24,9 +26,15 @@ export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock)
       events.push(toItem(tenant, second, `h${events.length}`, random));
     }
   }
-  for (let from = 0; from < events.length; from += HISTORY_BATCH_EVENTS) {
-    await project.batchIngest({ source: SOURCE, events: events.slice(from, from + HISTORY_BATCH_EVENTS) });
-  }
+  let next = 0;
+  const sendInTurn = async () => {
+    while (next < events.length) {
+      const from = next;
+      next += HISTORY_BATCH_EVENTS;
+      await project.batchIngest({ source: SOURCE, events: events.slice(from, next) });
+    }
+  };
+  await Promise.all(Array.from({ length: HISTORY_BATCHES_AT_ONCE }, sendInTurn));
   return events.length;
 }
 
