@@ -83,10 +83,27 @@ function isRefusal({ statusCode, cause }: ApiError): boolean {
   return statusCode === 503 && cause === undefined;
 }
 
-/** Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error. */
+/** Connections that await the answers ahead of the refusal, which is their last. */
+const refusedLater = new WeakSet<Socket>();
+
+/**
+ * Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error. The requests ahead of it
+ * on the connection are answered first: they may have been served, and a client takes the first answer for that to its first request.
+ */
 export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  // The parser refuses whatever else arrives, too.
+  if (refusedLater.has(socket)) return;
+  const ahead = responseAhead(socket);
+  if (ahead !== undefined) {
+    refusedLater.add(socket);
+    ahead.once('close', () => {
+      refusedLater.delete(socket);
+      answerUnparsable(error, socket);
+    });
     return;
   }
   const answer = new ApiError(codeOfClientError(error.code), { message: messageOfClientError(error.code) });
@@ -96,6 +113,17 @@ export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): 
       `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Content-Type-Options: nosniff\r\nX-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/**
+ * Returns the response that must be sent before a refusal. One that has not begun and awaits the rest of its own request is not returned:
+ * that rest cannot be parsed, and the refusal takes its place. Node has no documented way from a connection to its response.
+ */
+function responseAhead(
+  socket: Socket & { _httpMessage?: ServerResponse | null },
+): ServerResponse | undefined {
+  const response = socket._httpMessage ?? undefined;
+  return response?.req.complete || response?.headersSent ? response : undefined;
 }
 
 /**

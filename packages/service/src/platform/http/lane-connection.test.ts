@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Wire } from '../../testing/both-ways.js';
 import { ExpressFixture } from '../../testing/express-fixture.js';
 import { waitFor } from '../../testing/index.js';
@@ -17,6 +17,14 @@ const incomplete = () => fixture.post(LARGEST).subarray(0, -1);
 
 function connections(): Promise<number> {
   return new Promise((resolve) => fixture.app.server.getConnections((_error, count) => resolve(count)));
+}
+
+/** The statuses of all answers until the connection is closed. */
+async function statusesOf(wire: Wire): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let next = await wire.answer(); next !== undefined; next = await wire.answer())
+    statuses.push(next.status);
+  return statuses;
 }
 
 async function hangUp(wire: Wire): Promise<void> {
@@ -147,6 +155,27 @@ test('what is sent ahead is read no further than its first piece', async () => {
   release();
   expect((await wire.answer())?.status).toBe(202);
   expect((await wire.answer())?.status).toBe(400);
+});
+
+describe.each(['express', 'fastify'] as const)('bytes that are no HTTP (%s)', (way) => {
+  test.each<[string, () => Buffer[], number[]]>([
+    ['behind two requests', () => [fixture.post(), fixture.post()], [202, 202, 400]],
+    ['behind the last request', () => [fixture.post(undefined, { connection: 'close' })], [202]],
+  ])('are not refused before the answers: %s', async (_what, requests, statuses) => {
+    const release = fixture.holdAnswer();
+    const wire = await Wire.open(fixture.ways[way]);
+    await wire.write(Buffer.concat([...requests(), Buffer.from('x')]));
+    await waitFor(() => fixture.answered.length === requests().length);
+    await wire.write('more of it');
+    release();
+    expect(await statusesOf(wire)).toEqual(statuses);
+  });
+
+  test('are refused behind the answer when a body is longer than announced', async () => {
+    const wire = await Wire.open(fixture.ways[way]);
+    await wire.write(fixture.post(undefined, { 'content-type': undefined, 'content-length': '12' }));
+    expect(await statusesOf(wire)).toEqual([415, 400]);
+  });
 });
 
 test('a client that does not read its answers is left to Node', async () => {

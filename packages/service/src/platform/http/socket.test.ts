@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { ErrorBodySchema } from '@tollgate/contract';
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Wire } from '../../testing/both-ways.js';
 import { createLog } from '../log/index.js';
 import { createMetrics } from '../metrics/index.js';
 import { type App, closeGracefully, createApp, Readiness } from './index.js';
@@ -70,6 +73,27 @@ describe('on a socket', () => {
 
   test.each(['/healthz', '/openapi.json', '/nowhere'])('no type of %s is to be guessed', async (path) => {
     expect((await get(await listen(), path)).headers['x-content-type-options']).toBe('nosniff');
+  });
+
+  test('an answer that has begun is sent whole before bytes that are no HTTP are refused', async () => {
+    const stream = new PassThrough();
+    app.route({
+      ...publicly,
+      method: 'GET',
+      url: '/stream',
+      handler: (_request, reply) => reply.header('content-length', 10).send(stream),
+    });
+    const wire = await Wire.open(await listen());
+    await wire.write('GET /stream HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    stream.write('01234');
+    await once(wire.socket, 'data');
+    const refused = once(app.server, 'clientError');
+    await wire.write('no chunk');
+    await refused;
+    stream.end('56789');
+    expect(await wire.answer()).toMatchObject({ status: 200, body: '0123456789' });
+    expect((await wire.answer())?.status).toBe(400);
+    await wire.closed();
   });
 
   test('shutdown: not ready at once, in-flight requests finish, new ones are refused', async () => {
