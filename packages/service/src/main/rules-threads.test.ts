@@ -94,7 +94,7 @@ function aliasQuestion(chars: number): AliasQuestion {
     config: { aliases: [{ dimension: 'model', pattern: 'x-*', value: 'x' }] },
     rule: {
       metric: 'm',
-      match_expr: 'dimensions.model == "x"' + never.repeat(Math.ceil(chars / never.length)),
+      match_expr: `dimensions.model == "x"${never.repeat(Math.ceil(chars / never.length))}`,
     },
     item: {
       ...{ metric: 'm', unit: null, quantity: '1', subject: undefined, occurredAt: 1 },
