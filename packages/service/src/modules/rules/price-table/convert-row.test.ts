@@ -215,6 +215,15 @@ describe('prices of service tiers and batches', () => {
     expect(leftOut).toEqual([]);
   });
 
+  it.each([
+    ['gemini', FLEX],
+    ['vertex_ai-language-models', FLEX],
+    ['openai', 'dimensions.service_tier == "flex"'],
+  ])('ask for the traffic type of Google where the provider is %s: %s', (provider, condition) => {
+    const row = `{"litellm_provider": "${provider}", "input_cost_per_token": 1, "input_cost_per_token_flex": 2}`;
+    expect(convert(row).rules[0]?.match_expr).toBe(`dimensions.model == "m" && ${condition}`);
+  });
+
   it.each<[object, string]>([
     [{}, '1'],
     [{ service_tier: 'default' }, '1'],

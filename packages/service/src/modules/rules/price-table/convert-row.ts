@@ -51,6 +51,7 @@ export function convertRow(model: string, row: PriceRow, promptTokensDimension?:
     return [...variants, { price: base }].map(({ price, variant }, position) =>
       ruleOf({
         model,
+        provider: row.litellm_provider,
         metric: metric.metric,
         price,
         variant,
@@ -75,6 +76,7 @@ function isPresent(row: PriceRow, key: string): boolean {
 
 interface RuleParts extends VariantPrice {
   readonly model: string;
+  readonly provider: unknown;
   readonly metric: string;
   readonly priority: number;
   readonly promptTokensDimension: string | undefined;
@@ -86,7 +88,8 @@ interface VariantPrice {
   readonly variant?: PriceVariant | undefined;
 }
 
-function ruleOf({ model, metric, price, priority, variant, promptTokensDimension }: RuleParts): PricingRule {
+function ruleOf(parts: RuleParts): PricingRule {
+  const { model, provider, metric, price, priority, variant, promptTokensDimension } = parts;
   const names = [model, metric];
   const conditions = [modelIs(model)];
   if (variant?.above !== undefined && promptTokensDimension !== undefined) {
@@ -95,7 +98,7 @@ function ruleOf({ model, metric, price, priority, variant, promptTokensDimension
   }
   if (variant?.tier !== undefined) {
     names.push(variant.tier);
-    conditions.push(serviceTierIs(variant.tier));
+    conditions.push(serviceTierIs(variant.tier, provider));
   }
   return {
     name: names.join(' '),

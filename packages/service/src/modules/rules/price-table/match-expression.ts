@@ -28,12 +28,17 @@ export function dimensionAbove(name: string, threshold: number): string {
 
 /**
  * True for events whose request was served in this tier. Templates read it into `service_tier`, that of Gemini into
- * `traffic_type`; an event with neither does not match.
+ * `traffic_type`; an event with neither does not match. Only models that Google may serve are asked for the latter: rules that ask
+ * for texts of certain dimensions alone are looked up, others are tried one by one.
  */
-export function serviceTierIs(tier: ServiceTier): string {
+export function serviceTierIs(tier: ServiceTier, provider: unknown): string {
   const byName = `dimensions.service_tier == ${celString(tier)}`;
   const trafficType = TRAFFIC_TYPES[tier];
-  return trafficType === undefined
+  return trafficType === undefined || !mayBeGoogle(provider)
     ? byName
     : `(${byName} || dimensions.traffic_type == ${celString(trafficType)})`;
+}
+
+function mayBeGoogle(provider: unknown): boolean {
+  return typeof provider !== 'string' || /^(gemini|vertex_ai)/.test(provider);
 }
