@@ -73,6 +73,8 @@ export interface BatchOptions {
   readonly turns: Turns;
   /** What events take is measured by it. */
   readonly thread: ThreadTime;
+  /** As in `PlanInput`; of all batches of the worker that take new events. */
+  readonly slowTenants: Set<string>;
   /** Notified as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;
 }
@@ -89,7 +91,8 @@ export async function processBatch(
   deps: BatchDeps,
   options: BatchOptions,
 ): Promise<BatchCounts | undefined> {
-  const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, onClaimed } = options;
+  const { source, eventsMax, rollup, eventIds, block, stages, turns, thread, slowTenants, onClaimed } =
+    options;
   const { reprocessBytesMax = REPROCESS_BYTES_MAX, unprojectedBytesMax = UNPROJECTED_BYTES_MAX } = options;
   const isHeldBack = (await unprojectedBytes(tx)) >= unprojectedBytesMax;
   const claimed = isHeldBack ? [] : await claimFrom(tx, deps, source, eventsMax);
@@ -111,7 +114,7 @@ export async function processBatch(
   const plan = await ratePlan(
     tx,
     deps,
-    { intake, posting, rollup, processedAtMs, block, turns, thread, tenantMs },
+    { intake, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
     eventIds,
     stages,
   );

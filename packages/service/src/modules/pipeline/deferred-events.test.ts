@@ -85,6 +85,24 @@ describe("events of a tenant's slow rules", () => {
     expect(worker.stats()).toMatchObject({ batches: 1, processed: 8, deferred: 0 });
   });
 
+  it('take their allowance once, though two batches have some of them', async () => {
+    await fixture.accept(batchRecord(fixture.project, slowEvents('first', 5)));
+    await fixture.accept(batchRecord(fixture.project, slowEvents('second', 5)));
+    // The batch that found the tenant to be slow dies, and the next one has its mark already.
+    fixture.killAfter = 'totals';
+    fixture.killsAfterPasses = 0;
+    const worker = fixture.worker({ batchEventsMax: 5 });
+    await expect(worker.drain()).rejects.toThrow('killed');
+    fixture.killAfter = 'commit';
+    fixture.killsAfterPasses = 0;
+    await expect(worker.drain()).rejects.toThrow('killed');
+    fixture.killAfter = undefined;
+    expect(fixture.ratedNames).toEqual(['first', 'first', 'first']);
+    expect(await fixture.queue.backlog()).toMatchObject({ events: 10, deferredEvents: 5 });
+    await worker.drain();
+    expect(await fixture.ingestTotals()).toMatchObject([{ processed_count: 10, failed_count: 0 }]);
+  });
+
   it('keep the new events of their tenant behind them, and those of no other', async () => {
     await fixture.accept(batchRecord(fixture.project, slowEvents('slow', 9)));
     await oneBatch();

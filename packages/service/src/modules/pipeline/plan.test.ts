@@ -89,6 +89,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     block: new UsageBlock(),
     turns: new Turns(),
     tenantMs: Number.POSITIVE_INFINITY,
+    slowTenants: new Set(),
     thread: { nowMs: () => nowMs, waitedMs: () => 0 },
     onDefect: (error) => {
       throw error;

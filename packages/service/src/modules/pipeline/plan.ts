@@ -60,6 +60,8 @@ export interface PlanInput {
   readonly turns: Turns;
   /** Milliseconds of the thread that the events of each tenant may take, ordinary ones aside. */
   readonly tenantMs: number;
+  /** Those whose events have taken longer, in this batch or in one beside it: the rest of theirs is deferred. */
+  readonly slowTenants: Set<string>;
   /** What events take is measured by it. */
   readonly thread: ThreadTime;
 }
@@ -118,11 +120,11 @@ class Planner {
 
   /** Rates the events of a group that are no duplicates; those that its tenant has no time for are deferred. */
   async rate(group: EventGroup, defer: Deferral): Promise<void> {
-    const { duplicates, rules, onDefect, turns } = this.input;
+    const { duplicates, rules, onDefect, turns, slowTenants } = this.input;
     const { tenantId, projectId } = group;
     const events = group.events.filter((event) => !duplicates.has(event));
     const time = this.#ratingTime.of(tenantId);
-    if (time.isSpent || this.#postingTime.of(tenantId).isSpent) return defer(events, true);
+    if (slowTenants.has(tenantId)) return defer(events, true);
     for (let count = group.events.length - events.length; count > 0; count--) this.#addDuplicate(group);
     const envelopes = events.map((event) => readEnvelope(group, event, onDefect));
     const ruleSetIds = new Set<string>();
@@ -130,13 +132,14 @@ class Planner {
     await rules.prepare(projectId, ruleSetIds);
     const rated: RatedEvent[] = [];
     for (const [index, event] of events.entries()) {
-      if (time.isSpent) break;
+      if (slowTenants.has(tenantId)) break;
       const envelope = envelopes[index];
       const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
       const known = version instanceof Promise ? await version : version;
       this.#timer.start();
       rated.push(rateEvent(group, event, envelope, known, onDefect));
       time.add(this.#timer.lapMs());
+      if (time.isSpent) slowTenants.add(tenantId);
       if (turns.isOverAt(this.#timer.atMs)) await this.#pause();
     }
     if (rated.length < events.length) defer(events.slice(rated.length), false);
@@ -150,7 +153,7 @@ class Planner {
     const slice = this.#slice;
     this.#slice = [];
     this.#ratedCount = 0;
-    const { posting, turns } = this.input;
+    const { posting, turns, slowTenants } = this.input;
     await posting.prepare(
       slice.map(({ group, rated }) => ({ scope: group, events: rated.filter(isProcessed) })),
     );
@@ -165,6 +168,7 @@ class Planner {
         const ratedEvent = rated[index];
         if (ratedEvent !== undefined) this.#addEvent(group, event, ratedEvent);
         time.add(this.#timer.lapMs());
+        if (time.isSpent) slowTenants.add(group.tenantId);
         if (turns.isOverAt(this.#timer.atMs)) await this.#pause();
       }
       group.body.close();

@@ -73,8 +73,6 @@ class LaneWorker implements PipelineWorker {
   readonly #eventsMax: number;
   readonly #lingerMs: number;
   readonly #lanes: number;
-  readonly #reprocessBytesMax: number | undefined;
-  readonly #unprojectedBytesMax: number | undefined;
   readonly #thread: ThreadTime;
   readonly #wakeup = new Wakeup();
   readonly #rollup: RollupDimensions;
@@ -83,6 +81,8 @@ class LaneWorker implements PipelineWorker {
   readonly #deferredTurns: DeferredTurns;
   /** Whether some tenant may have deferred events: nobody else asks for them. */
   #mayBeDeferred = true;
+  /** Tenants whose events were too slow for a batch: those beside it defer theirs too, and do not spend as much time again. */
+  readonly #slowTenants = new Set<string>();
   /** Batches of events that are not deferred, from their claim to their end. */
   #inHand = 0;
   readonly #stats: PipelineStats = {
@@ -103,21 +103,17 @@ class LaneWorker implements PipelineWorker {
 
   constructor(
     private readonly deps: PipelineWorkerDeps,
-    options: PipelineWorkerOptions,
+    private readonly options: PipelineWorkerOptions,
   ) {
     const {
       batchEventsMax = BATCH_EVENTS_MAX,
       lingerMs = LINGER_MS,
       lanes = LANES,
-      reprocessBytesMax,
-      unprojectedBytesMax,
       thread = threadTime,
     } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
     this.#lanes = lanes;
-    this.#reprocessBytesMax = reprocessBytesMax;
-    this.#unprojectedBytesMax = unprojectedBytesMax;
     this.#thread = thread;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = new RollupDimensions({
@@ -237,7 +233,10 @@ class LaneWorker implements PipelineWorker {
     const { after } = this.#deferredTurns;
     const tenantId = await transaction(postgres, (tx) => queue.nextDeferredTenant(tx, after));
     this.#mayBeDeferred = tenantId !== undefined;
-    if (tenantId === undefined) return undefined;
+    if (tenantId === undefined) {
+      this.#slowTenants.clear();
+      return undefined;
+    }
     this.#deferredTurns.after = tenantId;
     const source = { kind: 'deferred', tenantId } as const;
     const eventsMax = this.#deferredTurns.eventsOf(tenantId);
@@ -264,11 +263,12 @@ class LaneWorker implements PipelineWorker {
     const stages = new StageClock<BatchStage>((stage, durationMs) => observer.stage(stage, durationMs));
     const options = {
       ...batch,
-      reprocessBytesMax: this.#reprocessBytesMax,
-      unprojectedBytesMax: this.#unprojectedBytesMax,
+      reprocessBytesMax: this.options.reprocessBytesMax,
+      unprojectedBytesMax: this.options.unprojectedBytesMax,
       rollup: this.#rollup,
       eventIds: this.#eventIds,
       thread: this.#thread,
+      slowTenants: batch.source.kind === 'new' ? this.#slowTenants : new Set<string>(),
       stages,
     };
     const counts = await transaction(postgres, (tx) => processBatch(tx, this.deps, options)).finally(() =>
