@@ -156,4 +156,28 @@ describe('GET …/usage/events/:raw_event_id', () => {
       expect([answer.status, answer.json().details[0].path]).toEqual([400, 'wait_seconds']);
     }
   });
+
+  it('reads nothing to a key that was revoked while it waited', async () => {
+    const row = usageRow({ tenantId: api.tenantId, projectId: api.projectId });
+    const key = await api.makeKey(api.tenantId, ['usage:read']);
+    const wait = () => api.call('GET', `${url}/${textOf(row)}?wait_seconds=10`, undefined, key);
+    const waiting = Array.from({ length: EVENT_WAITS_PER_KEY_MAX }, wait);
+    // One more is refused once all of them wait.
+    expect(await Promise.race([wait(), ...waiting])).toMatchObject({ status: 429 });
+    const { key_id: keyId } = (await api.call('GET', '/v1/me', undefined, key)).json();
+    const revoked = `/admin/v1/tenants/${api.tenantId}/api-keys/${keyId}`;
+    expect((await api.call('DELETE', revoked)).status).toBe(204);
+    await insertUsageRows(store.clickhouse, [row]);
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual(waiting.map(() => 401));
+  });
+});
+
+it('answers whoever waits for an event when the service ends', async () => {
+  const ending = await openEventsFixture();
+  const absent = usageRow({ tenantId: ending.api.tenantId, projectId: ending.api.projectId });
+  const waiting = ending.api.call('GET', `${ending.url}/${textOf(absent)}?wait_seconds=10`);
+  await ending.api.app.close();
+  expect((await waiting).json()).toMatchObject({ code: 'shutting_down' });
+  await ending.close();
 });

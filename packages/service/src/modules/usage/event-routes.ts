@@ -81,6 +81,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
     perKeyMax: EVENT_WAITS_PER_KEY_MAX,
     totalMax: EVENT_WAITS_MAX,
   });
+  app.addHook('preClose', async () => waits.end());
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/usage/events',
@@ -119,10 +120,15 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const scope = await history.scopeOf(request.project);
       const waitMs = (request.query.wait_seconds ?? 0) * 1_000;
       const lookUp = async () => (id === undefined ? undefined : eventDetail(clickhouse, scope, id));
-      const stored =
-        waitMs === 0 || id === undefined
-          ? await lookUp()
-          : await lookUpUntil(lookUp, { waitMs, signal: waits.take(request.principal, reply) });
+      const wait = async () => {
+        const signal = waits.take(request.principal, reply);
+        const found = await lookUpUntil(lookUp, { waitMs, signal });
+        if (found === undefined && signal.aborted) throw new ApiError('shutting_down');
+        // A key that was revoked meanwhile reads nothing any more.
+        if (!(await app.isStillAllowed(request))) throw new ApiError('unauthenticated');
+        return found;
+      };
+      const stored = waitMs === 0 || id === undefined ? await lookUp() : await wait();
       if (stored === undefined) throw new ApiError('not_found');
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);

@@ -39,3 +39,11 @@ it('gives back at once what is taken for an answer that is over', () => {
   over.raw.destroy();
   expect([slots.take(key('a'), over).aborted, slots.taken]).toEqual([true, 0]);
 });
+
+it('aborts the signals of all when they are ended, and of who comes later', () => {
+  const slots = new Slots({ what: 'streams', perKeyMax: 2, totalMax: 2 });
+  const before = slots.take(key('a'), answer());
+  expect(before.aborted).toBe(false);
+  slots.end();
+  expect([before.aborted, slots.take(key('a'), answer()).aborted]).toEqual([true, true]);
+});

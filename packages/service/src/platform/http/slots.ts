@@ -17,7 +17,9 @@ const RETRY_AFTER_S = 5;
 /** Bounds how many long answers are open at once: of one key, and of all. */
 export class Slots {
   readonly #byKey = new Map<string, number>();
+  readonly #open = new Set<AbortController>();
   #total = 0;
+  #areEnded = false;
 
   constructor(private readonly limits: SlotLimits) {}
 
@@ -27,19 +29,28 @@ export class Slots {
   }
 
   /**
-   * Takes one until the answer has ended, in whatever way; the signal aborts then.
+   * Takes one until the answer has ended, in whatever way; the signal aborts then, or when all are ended.
    * @throws ApiError 429 when the key has as many as it may have, 503 when the process has
    */
   take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
     const release = this.#take(principal);
     const gone = new AbortController();
+    this.#open.add(gone);
     const leave = () => {
       release();
+      this.#open.delete(gone);
       gone.abort();
     };
     if (raw.destroyed) leave();
     else raw.once('close', leave);
+    if (this.#areEnded) gone.abort();
     return gone.signal;
+  }
+
+  /** Aborts all signals, and those of whoever comes later: at a shutdown nothing is worth waiting for. */
+  end(): void {
+    this.#areEnded = true;
+    for (const gone of this.#open) gone.abort();
   }
 
   /** What is returned gives it back. */
