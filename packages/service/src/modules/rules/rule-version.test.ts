@@ -44,7 +44,7 @@ it.each<[string, number]>([
 
 it.each([
   ['a match', rules('no match', 'dec("1")'), 'rules[1].match_expr'],
-  ['a price', rules('true', '1'), 'rules[1].unit_price_expr'],
+  ['a price', rules('true', 'true'), 'rules[1].unit_price_expr'],
   ['a price that cannot be recorded', rules('true', 'dec("1e20")'), 'rules[1].unit_price_expr'],
 ])('meets what no longer compiles at the event that needs it: %s', (_, pricing, path) => {
   const version = versionOf({ pricing });

@@ -1,6 +1,6 @@
 import { Decimal, decimalFromBigInt } from '../../../kernel/decimal.js';
-import { decimalOfDouble } from './double-literal.js';
 import { STEP_CHARS, STRING_CHARS_MAX } from './limits.js';
+import { decimalOfDouble } from './number-literal.js';
 import type { Site } from './site.js';
 import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';

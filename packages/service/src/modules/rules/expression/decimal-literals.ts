@@ -1,12 +1,12 @@
 import { parseDecimal } from '../../../kernel/decimal.js';
-import { literalText } from './double-literal.js';
 import { becomeCall } from './environment.js';
 import { findFunction } from './functions/index.js';
+import { literalText } from './number-literal.js';
 import type { Node, OpenNode } from './syntax.js';
 
 /**
- * Reads double literals as decimals, by the digits of their text, wherever only a decimal can be meant: as the result,
- * and as an argument of type Decimal. Then `0.0000015` is `dec("0.0000015")`, and no double comes near the price.
+ * Reads number literals as decimals, by the digits of their text, wherever only a decimal can be meant: as the result, as an
+ * argument of type Decimal, and in tiers. Then `0.0000015` is `dec("0.0000015")`, and no double comes near the price.
  *
  * @param nodes of a tree that is not yet checked
  * @param result the root, where the expression must yield a decimal
@@ -17,6 +17,7 @@ export function readDecimalLiterals(nodes: readonly Node[], result: Node | undef
     if (node.op !== 'call') continue;
     const [name, args] = node.args as [string, readonly Node[]];
     if (name === 'dec') quoteLiteral(args[0], source);
+    else if (name.startsWith('tier_')) pending.push(...args.flatMap(elementsOf));
     else pending.push(...args.filter((_, index) => takesDecimal(name, index)));
   }
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
@@ -36,11 +37,14 @@ function quoteLiteral(argument: Node | undefined, source: string): void {
   }
 }
 
-/** The functions on decimals. Others, such as int(), take doubles as well. */
-const ON_DECIMALS = /^(dec|tier)_/;
+/** What a list holds that is written out, the lists within it too: a table of tiers is one. Any other node is itself. */
+function elementsOf(node: Node): readonly Node[] {
+  return node.op === 'list' ? (node.args as Node[]).flatMap(elementsOf) : [node];
+}
 
+/** Of the functions on decimals: others, such as int(), take doubles as well. */
 function takesDecimal(name: string, index: number): boolean {
-  if (!ON_DECIMALS.test(name)) return false;
+  if (!name.startsWith('dec_')) return false;
   const signatures = findFunction(name, false)?.signatures ?? [];
   const parameters = signatures.map((signature) => /\(([^)]*)\)/.exec(signature)?.[1]?.split(', ')[index]);
   return parameters.includes('Decimal');

@@ -1,7 +1,7 @@
 import { compare, Decimal, decimalFromBigInt, equals } from '../../../kernel/decimal.js';
 import { boundedText } from './code.js';
-import { decimalsOf } from './double-literal.js';
 import { ELEMENT_STEPS } from './limits.js';
+import { decimalsOf } from './number-literal.js';
 import type { Site } from './site.js';
 import type { Value } from './value.js';
 

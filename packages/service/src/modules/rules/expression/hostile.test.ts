@@ -23,7 +23,7 @@ describe('refused when it is saved', () => {
     ['a double that vanishes', 'dec(dyn(1e-400))', 'a double cannot hold these digits'],
     ['a double that overflows', 'dec(1e400)', 'invalid number'],
     ['a huge exponent as text', 'dec("1e999999999")', 'dec() expects a number'],
-    ['an int of 65 bits', 'dec(9223372036854775808)', 'expected an int of 64 bits'],
+    ['an int of 65 bits', 'dec(dyn(9223372036854775808))', 'expected an int of 64 bits'],
     ['deep parentheses', `${'('.repeat(1_000)}dec("1")${')'.repeat(1_000)}`, 'nested too deeply'],
     ['deep calls', `${'dec('.repeat(300)}1${')'.repeat(300)}`, 'nested too deeply'],
     ['deep indexes', `dimensions${'["a"]'.repeat(300)}`, 'nested too deeply'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { amountOf, decimal, envWith, matchOf, refusalOf } from './testing.js';
+import { amountOf, decimal, envWith, matchOf, outcomeOf, refusalOf } from './testing.js';
 
 it.each([
   ['item.quantity + dec("0.5")', '1501'],
@@ -46,8 +46,8 @@ it('compares with a double by its shortest decimal, to the last digit', () => {
 });
 
 it.each([
-  ['item.quantity + 1', 'line 1, column 17: no Decimal + int; expected Decimal, write dec(…)'],
-  ['2 * item.quantity', 'line 1, column 1: no int * Decimal; expected Decimal, write dec(…)'],
+  ['item.quantity + size("a")', 'line 1, column 17: no Decimal + int; expected Decimal, write dec(…)'],
+  ['size("a") * item.quantity', 'line 1, column 1: no int * Decimal; expected Decimal, write dec(…)'],
   [
     'item.quantity / dec("2")',
     'no such overload: Decimal / Decimal; expected dec_div(Decimal, Decimal, scale)',
@@ -57,8 +57,12 @@ it.each([
   expect(refusalOf(source)).toContain(reason);
 });
 
-it('refuses comparisons of a decimal with a number that was written out', () => {
-  expect(refusalOf('item.quantity > 1000', 'match')).toBe(
+it('compares a decimal with a number that is written out, and with no int that is computed', () => {
+  for (const source of ['item.quantity > 1500', '1501 > item.quantity', '-1 < item.quantity * 1'])
+    expect(matchOf(source)).toBe('true');
+  for (const source of ['item.quantity == 1500', 'item.quantity < 0x5dc', 'item.quantity <= 1500'])
+    expect(outcomeOf(source, 'match')).not.toBe('true');
+  expect(refusalOf('item.quantity > size("a")', 'match')).toBe(
     'line 1, column 17: no Decimal > int; expected Decimal, write dec(…)',
   );
 });

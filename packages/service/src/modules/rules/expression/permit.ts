@@ -1,6 +1,6 @@
 import { equals } from '../../../kernel/decimal.js';
-import { decimalsOf, writtenDecimal } from './double-literal.js';
 import { INT_MAX, INT_MIN, LITERAL_DEPTH_MAX, TREE_DEPTH_MAX } from './limits.js';
+import { decimalsOf, writtenDecimal } from './number-literal.js';
 import { isComprehension, type Node, operands, refuse } from './syntax.js';
 
 interface Visit {

@@ -27,7 +27,7 @@ describe('syntax', () => {
 
 describe('types', () => {
   it.each([
-    ['1', 'line 1, column 1: expected an expression of type Decimal, found int'],
+    ['size("a")', 'line 1, column 1: expected an expression of type Decimal, found int'],
     ['"1"', 'expected an expression of type Decimal, found string'],
     ['double("0.5")', 'expected an expression of type Decimal, found double'],
     ['true', 'expected an expression of type Decimal, found bool'],
@@ -42,7 +42,7 @@ describe('types', () => {
     ['item', 'expected a field of item: quantity, metric, unit'],
     ['[item].size() > 0 ? dec("1") : dec("2")', 'expected a field of item'],
     ['price()', 'expected one of the documented functions'],
-    ['true ? dec("1") : 1', 'ternary branches must have the same type'],
+    ['true ? dec("1") : size("a")', 'ternary branches must have the same type'],
     ['"a" ? dec("1") : dec("2")', 'ternary condition must be bool'],
     ['dec("1") && true', 'requires bool operands'],
     ['has(dimensions) ? dec("1") : dec("2")', 'has() invalid argument'],

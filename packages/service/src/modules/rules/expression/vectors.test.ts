@@ -73,7 +73,7 @@ describe('as CEL has it', () => {
   });
 });
 
-describe('a double that is written where a decimal is expected', () => {
+describe('a number that is written where a decimal is expected', () => {
   it.each([
     ['0.0000015', '0.0000015'],
     ['.5', '0.5'],
@@ -92,6 +92,16 @@ describe('a double that is written where a decimal is expected', () => {
     ['{"gpt-4o": 0.0000025, "o3": 0.00001}[dimensions.model]', '0.0000025'],
     ['[0.1, 0.2][1]', '0.2'],
     ['dimensions.seats * 1e23', '350000000000000000000000'],
+    ['2', '2'],
+    ['-2', '-2'],
+    ['dec(12345678901234567890)', '12345678901234567890'],
+    ['item.quantity * 2 + 1', '3002'],
+    ['item.quantity > 1000 ? 1 : 2.5', '1'],
+    ['dec_mul(item.quantity, 2)', '3001'],
+    ['dec_round(item.quantity, 0)', '1500'],
+    ['{"gpt-4o": 2, "o3": 0.5}[dimensions.model]', '2'],
+    ['tier_package(item.quantity, 10, 0.5)', '75.5'],
+    ['tier_volume(item.quantity, [[null, 0.1]])', '150.05'],
   ])('%s is %s', (source, expected) => {
     expect(outcomeOf(source, 'amount')).toBe(expected);
   });
@@ -99,10 +109,11 @@ describe('a double that is written where a decimal is expected', () => {
   it.each([
     ['double("0.5")', 'expected an expression of type Decimal, found double'],
     ['item.quantity * double("0.5")', 'no Decimal * double; expected Decimal, write dec(…)'],
-    ['dec_mul(item.quantity, 2)', "found no matching overload for 'dec_mul(Decimal, int)'"],
-    ['5', 'expected an expression of type Decimal, found int'],
+    ['dec_mul(item.quantity, int("2"))', "found no matching overload for 'dec_mul(Decimal, int)'"],
+    ['0x10', 'expected an expression of type Decimal, found int'],
+    ['5 / 2', 'expected an expression of type Decimal, found int'],
     ['00.5', 'a double cannot hold these digits'],
-    ['tier_package(item.quantity, 10, 0.5)', 'expected an int, a decimal string or a decimal'],
+    ['tier_package(item.quantity, 10, double("0.5"))', 'expected an int, a decimal string or a decimal'],
   ])('%s is refused', (source, reason) => {
     expect(outcomeOf(source, 'amount')).toContain(`refused: `);
     expect(outcomeOf(source, 'amount')).toContain(reason);

@@ -99,7 +99,7 @@ describe('refuses', () => {
     ],
     [
       'an amount',
-      items(item(), item({ name: 'b', amount_expr: 'item.quantity * 2' })),
+      items(item(), item({ name: 'b', amount_expr: 'item.quantity * occurred_at' })),
       'charge_item_extractors[1].amount_expr',
       'line 1, column 17: no Decimal * int',
     ],
@@ -143,7 +143,7 @@ describe('refuses', () => {
     const config: ExtractorConfig = {
       subject: { type_path: '*', default_id: '\0' },
       dimensions: [{ name: '-', path: '', type: 'number' }],
-      charge_item_extractors: [item({ metric: '!', path: '..', unit_price_expr: '1', amount_expr: '2' })],
+      charge_item_extractors: [item({ metric: '!', path: '..', unit_price_expr: 'true', amount_expr: '!' })],
     };
     expect(issuesOf(config).map(([path]) => path)).toEqual([
       'subject.default_id',

@@ -71,7 +71,7 @@ describe('what does not save', () => {
   });
 
   it('is reported all at once, in the order of the configuration', () => {
-    const config = { currency: '$', rules: [{ metric: '' }, rule({ match_expr: 'x', amount_expr: '1' })] };
+    const config = { currency: '$', rules: [{ metric: '' }, rule({ match_expr: 'x', amount_expr: 'true' })] };
     expect(issuesOf(config).map(([path]) => path)).toEqual([
       'currency',
       'rules[0].metric',

@@ -10,7 +10,7 @@ it.each([
   ['dec_abs(dimensions.seats)', '3.5'],
   ['dec_abs(dyn(-3))', '3'],
   [
-    'dec_abs(-1)',
+    'dec_abs(int("-1"))',
     "refused: line 1, column 1: found no matching overload for 'dec_abs(int)'; expected dec_abs(Decimal)",
   ],
   [

@@ -19,7 +19,7 @@ it.each([
     "refused: line 1, column 1: found no matching overload for 'dec_ceil(Decimal)'; expected dec_ceil(Decimal, scale)",
   ],
   [
-    'dec_ceil(1, 0)',
+    'dec_ceil(int("1"), 0)',
     "refused: line 1, column 1: found no matching overload for 'dec_ceil(int, int)'; expected dec_ceil(Decimal, scale)",
   ],
   ['dec_ceil(dimensions.model, 0)', 'fails: line 1, column 21: expected a decimal'],

@@ -10,7 +10,7 @@ it.each([
   ['dec_cmp(dyn(1), dyn(1.0)) == 0', 'true'],
   ['dec_cmp(dec("1e399"), dec("1e-400")) == 1', 'true'],
   [
-    'dec_cmp(1, 2) == 0',
+    'dec_cmp(int("1"), int("2")) == 0',
     "refused: line 1, column 1: found no matching overload for 'dec_cmp(int, int)'; expected dec_cmp(Decimal, Decimal)",
   ],
   [

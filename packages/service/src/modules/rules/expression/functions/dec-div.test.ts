@@ -54,7 +54,7 @@ it.each([
     "refused: line 1, column 1: found no matching overload for 'dec_div(Decimal, Decimal, Decimal)'; expected dec_div(Decimal, Decimal, scale)",
   ],
   [
-    'dec_div(dec("1"), 2, 2)',
+    'dec_div(dec("1"), int("2"), 2)',
     "refused: line 1, column 1: found no matching overload for 'dec_div(Decimal, int, int)'; expected dec_div(Decimal, Decimal, scale)",
   ],
   ['dec_div(dec("1"), dec("2"), dimensions.model)', 'fails: line 1, column 40: expected int'],

@@ -19,7 +19,7 @@ it.each([
     "refused: line 1, column 1: found no matching overload for 'dec_floor(Decimal)'; expected dec_floor(Decimal, scale)",
   ],
   [
-    'dec_floor(1, 0)',
+    'dec_floor(int("1"), 0)',
     "refused: line 1, column 1: found no matching overload for 'dec_floor(int, int)'; expected dec_floor(Decimal, scale)",
   ],
   ['dec_floor(dimensions.model, 0)', 'fails: line 1, column 22: expected a decimal'],

@@ -11,7 +11,7 @@ it.each([
   ['dec_max(dimensions.seats, dec("4"))', '4'],
   ['dec_max(dyn(1), dyn(2))', '2'],
   [
-    'dec_max(dec("1"), 2)',
+    'dec_max(dec("1"), int("2"))',
     "refused: line 1, column 1: found no matching overload for 'dec_max(Decimal, int)'; expected dec_max(Decimal, Decimal)",
   ],
   [

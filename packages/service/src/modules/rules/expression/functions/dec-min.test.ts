@@ -10,7 +10,7 @@ it.each([
   ['dec_min(dimensions.seats, dec("4"))', '3.5'],
   ['dec_min(dyn(1), dyn(2))', '1'],
   [
-    'dec_min(dec("1"), 2)',
+    'dec_min(dec("1"), int("2"))',
     "refused: line 1, column 1: found no matching overload for 'dec_min(Decimal, int)'; expected dec_min(Decimal, Decimal)",
   ],
   [

@@ -31,7 +31,7 @@ it.each([
     "refused: line 1, column 1: found no matching overload for 'dec_mul(string, string)'; expected dec_mul(Decimal, Decimal)",
   ],
   [
-    'dec_mul(item.quantity, 2)',
+    'dec_mul(item.quantity, int("2"))',
     "refused: line 1, column 1: found no matching overload for 'dec_mul(Decimal, int)'; expected dec_mul(Decimal, Decimal)",
   ],
   ['dec_mul(item.quantity, dimensions.model)', 'fails: line 1, column 35: expected a decimal'],

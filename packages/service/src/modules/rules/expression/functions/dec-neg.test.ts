@@ -9,7 +9,7 @@ it.each([
   ['dec_neg(dimensions.seats)', '-3.5'],
   ['dec_neg(dyn(1.5))', '-1.5'],
   [
-    'dec_neg(1)',
+    'dec_neg(int("1"))',
     "refused: line 1, column 1: found no matching overload for 'dec_neg(int)'; expected dec_neg(Decimal)",
   ],
   [

@@ -17,7 +17,7 @@ it.each([
     'refused: line 1, column 1: the decimal is out of range: more than 400 digits',
   ],
   [
-    'dec_sub(dec("1"), 1)',
+    'dec_sub(dec("1"), int("1"))',
     "refused: line 1, column 1: found no matching overload for 'dec_sub(Decimal, int)'; expected dec_sub(Decimal, Decimal)",
   ],
   [

@@ -56,11 +56,12 @@ it.each([
 
 it.each([
   ['tier_package(dimensions.seats, 2, 1)', '2'],
+  ['tier_package(item.quantity, 1.5, 0.25)', '250.25'],
   ['tier_package(item.quantity, 0, "1")', 'refused: line 1, column 29: expected a size of more than 0'],
   ['tier_package(item.quantity, "0.00", "1")', 'refused: line 1, column 29: expected a size of more than 0'],
   ['tier_package(item.quantity, "-5", "1")', 'refused: line 1, column 29: expected a size of more than 0'],
   [
-    'tier_package(item.quantity, 1.5, "1")',
+    'tier_package(item.quantity, double("1.5"), "1")',
     'refused: line 1, column 29: expected an int, a decimal string or a decimal',
   ],
   [
@@ -76,7 +77,7 @@ it.each([
     'refused: line 1, column 33: expected an int, a decimal string or a decimal',
   ],
   [
-    'tier_package(item.quantity, 10, 0.5)',
+    'tier_package(item.quantity, 10, double("0.5"))',
     'refused: line 1, column 33: expected an int, a decimal string or a decimal',
   ],
   [
@@ -84,12 +85,12 @@ it.each([
     'refused: line 1, column 29: expected an int, a decimal string or a decimal',
   ],
   [
-    'tier_package(1500, 10, 1)',
-    "refused: line 1, column 1: found no matching overload for 'tier_package(int, int, int)'; expected tier_package(Decimal, size, price)",
+    'tier_package(int("1500"), "10", "1")',
+    "refused: line 1, column 1: found no matching overload for 'tier_package(int, string, string)'; expected tier_package(Decimal, size, price)",
   ],
   [
-    'tier_package(item.quantity, 10)',
-    "refused: line 1, column 1: found no matching overload for 'tier_package(Decimal, int)'; expected tier_package(Decimal, size, price)",
+    'tier_package(item.quantity, "10")',
+    "refused: line 1, column 1: found no matching overload for 'tier_package(Decimal, string)'; expected tier_package(Decimal, size, price)",
   ],
   ['tier_package(dec("-1"), 10, 1)', 'refused: line 1, column 14: expected a quantity of 0 or more'],
 ])('%s is %s', (source, outcome) => {

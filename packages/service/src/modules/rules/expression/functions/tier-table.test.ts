@@ -24,8 +24,8 @@ describe.each(['tier_graduated', 'tier_volume'])('%s', (name) => {
     ['[[null, "1"], [100, "2"]]', OPEN],
     ['[[null, "1"], [null, "2"]]', OPEN],
     ['[[100, null]]', NUMBER],
-    ['[[1.5, "1"]]', NUMBER],
-    ['[[100, 1.5]]', NUMBER],
+    ['[[double("1.5"), "1"]]', NUMBER],
+    ['[[100, double("1.5")]]', NUMBER],
     ['[[100, "cheap"]]', NUMBER],
     ['[["", "1"]]', NUMBER],
     ['[["1e999", "1"]]', NUMBER],
@@ -40,12 +40,20 @@ describe.each(['tier_graduated', 'tier_volume'])('%s', (name) => {
     ['item.quantity', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
     ['item.quantity, 5', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
     ['item.quantity, "[[null, 1]]"', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
-    ['5, [[null, 1]]', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
+    ['int("5"), [[null, 1]]', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
     ['item.quantity, dec("1")', `expected ${name}(Decimal, [[up_to, unit_price], …])`],
     ['dec("-1"), [[null, 1]]', 'expected a quantity of 0 or more'],
     ['dec("2"), [[1, 1]]', 'the quantity is past the bound of the last tier'],
   ])('refuses %s', (args, reason) => {
     expect(refusalOf(`${name}(${args})`)).toContain(reason);
+  });
+
+  it('reads bounds and prices by the digits that are written', () => {
+    const tiers = '[[0.12345678901234567890, 0.0000015], [null, dimensions.batch == true ? 0.000002 : 3]]';
+    const priced =
+      amountOf(`${name}(dec("0.2"), ${tiers}) - ${name}(dec("0.2"), [["0.1234567890123456789", "0.0000015"],
+      [null, "0.000002"]])`);
+    expect(priced).toBe('0');
   });
 
   it('takes bounds and prices from the event, and fails where they are wrong', () => {

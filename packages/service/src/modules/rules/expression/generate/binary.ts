@@ -1,9 +1,9 @@
 import { add, compare, Decimal, equals, mul, neg, sub } from '../../../../kernel/decimal.js';
 import { boundedText, type Code, constantCode, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
-import { decimalsOf, writtenDecimal } from '../double-literal.js';
 import { equalValues, orderValues } from '../equality.js';
 import { decimalOperation } from '../functions/index.js';
 import { ELEMENT_STEPS, INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
+import { decimalsOf, writtenDecimal } from '../number-literal.js';
 import type { Site } from '../site.js';
 import { type Node, refuse } from '../syntax.js';
 import type { Run, Value } from '../value.js';
@@ -49,12 +49,13 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
 }
 
 /**
- * A double that is written out beside a decimal is one itself, by the digits of its text; and in arithmetic with
- * what is known only for each event (a dimension), where it would have two readings.
+ * A number that is written out beside a decimal is one itself, by the digits of its text; and so is a double in arithmetic
+ * with what is known only for each event (a dimension), where it would have two readings.
  */
 function besideDecimal(operator: string, code: Code, other: Code, { source }: Scope): Code {
-  if (typeof code.node.args !== 'number') return code;
-  const isAmbiguous = operator in EXACT && other.type === 'dyn' && decimalsOf(code.node.args).length > 1;
+  const { args } = code.node;
+  const isAmbiguous =
+    typeof args === 'number' && operator in EXACT && other.type === 'dyn' && decimalsOf(args).length > 1;
   if (other.type !== 'Decimal' && !isAmbiguous) return code;
   const written = writtenDecimal(code.node, source);
   return written === undefined ? code : constantCode({ ...code, type: 'Decimal' }, written);

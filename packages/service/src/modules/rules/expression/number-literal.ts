@@ -3,6 +3,7 @@ import {
   decimalFromBigInt,
   decimalFromNumber,
   equals,
+  neg,
   parseDecimal,
 } from '../../../kernel/decimal.js';
 import type { Node } from './syntax.js';
@@ -25,15 +26,19 @@ export function decimalOfDouble(double: number): Decimal | undefined {
   return others.length === 0 ? first : undefined;
 }
 
-/** The decimal that the digits of a number literal denote; undefined for any other node. */
+/** The decimal that the digits of a number literal denote, with a minus or without; undefined for any other node. */
 export function writtenDecimal(node: Node, source: string): Decimal | undefined {
+  if (node.op === '-_') {
+    const negated = writtenDecimal(node.args as Node, source);
+    return negated && neg(negated);
+  }
   const text = literalText(node, source);
   return text === undefined ? undefined : parseDecimal(text);
 }
 
-/** The text of a double literal as JSON writes it; undefined for any other node. */
+/** The text of a number literal, of a double as JSON writes it; undefined for any other node. */
 export function literalText({ op, args, start, end }: Node, source: string): string | undefined {
-  if (op !== 'value' || typeof args !== 'number') return undefined;
+  if (op !== 'value' || (typeof args !== 'number' && typeof args !== 'bigint')) return undefined;
   const text = source.slice(start, end);
   return text.startsWith('.') ? `0${text}` : text;
 }
