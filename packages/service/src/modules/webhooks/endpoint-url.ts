@@ -21,8 +21,9 @@ export function endpointUrlProblem(
   text: string,
   { allowPrivate }: { allowPrivate: boolean },
 ): string | undefined {
-  const url = PLAIN_URL.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) return 'a URL that begins with https:// or http://';
+  if (!PLAIN_URL.test(text)) return 'a URL that begins with https:// or http://';
+  if (!URL.canParse(text)) return 'a URL with a host and, if any, a port from 1 to 65535';
+  const url = new URL(text);
   if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@')) {
     return 'a URL without credentials';
   }

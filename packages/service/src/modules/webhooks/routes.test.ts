@@ -180,6 +180,15 @@ describe('an endpoint', () => {
     expect(answer.json().details[0].path).toBe(path);
   });
 
+  it.each([
+    ['ftp://a.example/', 'begins with https:// or http://'],
+    ['https://1.2.3.4.5/', 'with a host'],
+    ['https://a.example:70000/', 'port from 1 to 65535'],
+  ])('says what is wrong with %s', async (url, problem) => {
+    const { error } = (await hooks.call('POST', hooks.url, { ...INPUT, url })).json();
+    expect(error).toContain(problem);
+  });
+
   it('is one of a few: so many and no more, however many are made at once', async () => {
     const project = await hooks.makeProject(hooks.tenantId);
     const url = `/v1/projects/${project}/webhook-endpoints`;
