@@ -39,9 +39,9 @@ function errorsPage() {
     .map(([code, { message }]) => `| \`${code}\` | ${message} |`);
   return `# Errors and warnings
 
-Every answer outside 2xx has the body \`{"error": string, "code": string}\` and, where a request did not pass validation,
+Every response outside 2xx has the body \`{"error": string, "code": string}\`; if a request did not pass validation, also
 \`"details": [{"path", "message"}]\`. \`code\` is stable and meant for programs; \`error\` is meant for people and may change.
-429 and 503 carry \`Retry-After\`; nothing was accepted then, and the same request may be sent again.
+429 and 503 have a \`Retry-After\` header; nothing was accepted then, and the same request may be sent again.
 
 | Status | Code | Message |
 |---|---|---|
@@ -49,8 +49,8 @@ ${rows.join('\n')}
 
 ## Warnings
 
-A write or a query that was carried out can answer with \`"warnings": [{"code", "name", "message"}]\`: names that nothing in the
-project knows yet. Such names may be right, so they are not refused.
+A successful write or query can return \`"warnings": [{"code", "name", "message"}]\` about names that do not occur in the project
+yet. Such names may be correct, so the request is not refused.
 
 | Code | Message |
 |---|---|
@@ -63,27 +63,27 @@ This page is made from \`packages/contract/src/errors.ts\` and \`warnings.ts\` b
 function configurationPage() {
   return `# Configuration
 
-Tollgate is configured by environment variables. An empty variable counts as unset. A value that cannot be understood ends
-the start with a sentence that names it.
+Tollgate is configured by environment variables. An empty variable counts as unset. If a value is not valid, the
+service does not start and names the variable.
 
 ${configurationTable()}
 
 ## Open files
 
-A process keeps files open for its stores, and one for each client that is connected. It looks at its limit (\`ulimit -n\`) when it starts:
-with fewer than it needs to work at all, 328 as \`tollgate serve\` without other settings, it does not start; with fewer than 906 it warns. The
-connections that it takes are what the stores leave, 374 under a limit of 1,024, and 50,000 at most. Who comes when all are in use
-is answered 503 \`server_busy\`, and once a minute the log says so; \`tollgate_http_connections\` in \`/metrics\` counts those that are open.
-Node.js raises its soft limit to the hard one by itself, so the hard one is what counts.
+A process keeps files open for its stores, and one for each connected client. It checks its limit of open files (\`ulimit -n\`) when it
+starts. \`tollgate serve\` with default settings does not start with fewer than 328, and logs a warning with fewer than 906. The number of
+client connections is limited to what the stores leave free: 374 under a limit of 1,024, and never more than 50,000. A client beyond that
+gets 503 \`server_busy\`, and a line is logged once a minute; \`tollgate_http_connections\` in \`/metrics\` counts open connections. Node.js
+raises its soft limit to the hard limit by itself, so set the hard limit.
 
 ## Health
 
-\`GET /healthz\` answers 200 as long as the process answers at all: for whoever restarts it. \`GET /readyz\` answers 200 while the process
-can do its work, and 503 from the first moment of its shutdown and while it cannot: for whoever sends it requests. A process with the
-api role proves that events can be accepted by writing where they are written, at most once a second however many ask: \`queue\` is
-PostgreSQL, \`queue_files\` the folder of large segments beside an embedded one. \`problems\` says why a check failed: \`disk_full\`,
-\`read_only\`, \`timeout\` or \`unavailable\`; the log has the error itself. Without ClickHouse events are still accepted, so its check is
-only reported.
+\`GET /healthz\` returns 200 as long as the process responds: use it to decide when to restart the process. \`GET /readyz\` returns 200 while
+the process can do its work, and 503 otherwise and during shutdown: use it to decide where to send requests. A process with the api role
+checks that events can be accepted by writing to the event queue, at most once a second, however many requests come in: \`queue\` is
+PostgreSQL, \`queue_files\` the folder of large segments beside an embedded PostgreSQL. \`problems\` gives the reason of a failed check:
+\`disk_full\`, \`read_only\`, \`timeout\` or \`unavailable\`; the log has the full error. Events are accepted without ClickHouse too, so a failed
+\`clickhouse\` check does not make the process unready.
 
 \`\`\`json
 {

@@ -5,7 +5,7 @@
 export const ERRORS = {
   invalid_request: { status: 400, message: 'The request is not valid.' },
   invalid_json: { status: 400, message: 'The body is not valid JSON.' },
-  unlike_units: { status: 400, message: 'Quantities of unlike units cannot be added up.' },
+  unlike_units: { status: 400, message: 'Quantities with different units cannot be added up.' },
   json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
   json_too_complex: { status: 400, message: 'The JSON holds too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
@@ -18,30 +18,30 @@ export const ERRORS = {
     message: 'The extractor rule set has as many published pricing rule sets as it may have.',
   },
   nothing_to_publish: { status: 409, message: 'There is no draft to publish.' },
-  name_taken: { status: 409, message: 'Another one of the project has this name.' },
+  name_taken: { status: 409, message: 'This name is already used in the project.' },
   plan_not_published: {
     status: 409,
     message: 'Only a published plan that is not archived can be bound.',
   },
   usage_limit_plan_archived: { status: 409, message: 'The plan is archived; restore it first.' },
-  subject_route_exists: { status: 409, message: 'The subject has a route already.' },
+  subject_route_exists: { status: 409, message: 'The subject already has a route.' },
   limit_key_taken: { status: 409, message: 'Another limit of the route has this limit_key.' },
   unauthenticated: { status: 401, message: 'A valid API key is required: Authorization: Bearer <API_KEY>.' },
   permission_denied: { status: 403, message: 'This API key lacks a permission that the operation needs.' },
   no_entitlement: {
     status: 403,
-    message: 'The tenant has no plan: events are accepted once it has bought one.',
+    message: 'The tenant has no plan. Events are accepted once it buys one.',
   },
-  entitlement_limit_reached: { status: 403, message: "The tenant's plan does not allow that." },
+  entitlement_limit_reached: { status: 403, message: "The tenant's plan does not allow this." },
   event_quota_exceeded: {
     status: 429,
-    message: "The plan's events of this month are used up; nothing was accepted.",
+    message: "The plan's monthly event limit is reached; nothing was accepted.",
   },
-  not_found: { status: 404, message: 'There is no such resource.' },
+  not_found: { status: 404, message: 'The resource does not exist.' },
   method_not_allowed: { status: 405, message: 'This path does not support the method.' },
   external_id_taken: { status: 409, message: 'Another account of the project has this external_id.' },
   limit_exceeded: { status: 409, message: 'The amount would exceed the limits in `details`.' },
-  insufficient_funds: { status: 409, message: 'The prepaid wallet has less available than that.' },
+  insufficient_funds: { status: 409, message: 'The prepaid wallet does not have enough funds available.' },
   idempotency_key_conflict: {
     status: 409,
     message: 'The Idempotency-Key was used for another request.',
@@ -54,7 +54,7 @@ export const ERRORS = {
   chart_id_taken: { status: 409, message: 'Another chart of the project has this chart_id.' },
   checkout_in_progress: {
     status: 409,
-    message: 'A checkout of another plan is under way; finish it, or wait until it expires.',
+    message: 'A checkout of another plan is in progress; finish it, or wait until it expires.',
   },
   payment_checkout_expired: {
     status: 409,
@@ -66,17 +66,17 @@ export const ERRORS = {
   },
   payments_not_configured: {
     status: 503,
-    message: 'This service takes no payments: its operator has configured no payment provider.',
+    message: 'This service takes no payments: no payment provider is configured.',
   },
   payment_provider_failed: {
     status: 502,
     message: 'The payment provider could not create the checkout. Try again with the same Idempotency-Key.',
   },
   invalid_signature: { status: 400, message: 'The signature is missing, wrong or too old.' },
-  payment_mismatch: { status: 400, message: 'The payment is not that of an order; nothing was changed.' },
+  payment_mismatch: { status: 400, message: 'No order matches this payment; nothing was changed.' },
   payment_order_not_ready: {
     status: 503,
-    message: 'The order of the payment is not there yet. Deliver the event again.',
+    message: 'The order of the payment does not exist yet. Deliver the event again.',
   },
   quota_initialization_failed: {
     status: 503,
@@ -96,7 +96,7 @@ export const ERRORS = {
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   expectation_failed: {
     status: 417,
-    message: 'The only expectation that is met is `Expect: 100-continue`.',
+    message: 'The only supported expectation is `Expect: 100-continue`.',
   },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
@@ -108,13 +108,16 @@ export const ERRORS = {
     status: 503,
     message: 'The usage queue is full; nothing was accepted. Try again later.',
   },
-  server_busy: { status: 503, message: 'Too much is being received at once. Try again later.' },
+  server_busy: { status: 503, message: 'The service is at capacity. Try again later.' },
   rules_time_limit_exceeded: {
     status: 503,
-    message: 'The rules were not checked in time. Try again later, or with fewer or simpler rules.',
+    message: 'Checking the rules took too long. Try again later, or with fewer or simpler rules.',
   },
   analysis_busy: { status: 503, message: 'Too many analysis queries are waiting. Try again later.' },
-  store_unavailable: { status: 503, message: 'A store is away; nothing was accepted. Try again later.' },
+  store_unavailable: {
+    status: 503,
+    message: 'A database is unavailable; nothing was accepted. Try again later.',
+  },
   shutting_down: { status: 503, message: 'The service is shutting down. Try again later.' },
   internal_error: { status: 500, message: 'Something went wrong on our side.' },
 } as const satisfies Record<string, ErrorEntry>;

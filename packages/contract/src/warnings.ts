@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { closed } from './common.js';
 
 /**
- * Every warning that an answer can carry, with its message, where `{name}` stands for the name in question. A warning
- * refuses nothing: the set of names is open, so that the name may be right and its usage still to come.
+ * Every warning that a response can have, with its message; `{name}` is replaced by the name in question. A request with
+ * a warning is carried out: the name may be correct, and its usage may not have arrived yet.
  */
 export const WARNINGS = {
   unknown_metric: { message: 'No usage of the project has the metric `{name}` so far. Check its spelling.' },
@@ -12,8 +12,8 @@ export const WARNINGS = {
   },
   metric_not_extracted: {
     message:
-      'The extractor rule set makes no charge item of the metric `{name}`: its prices apply only to items that events ' +
-      'bring in `x-billing.items`.',
+      'The extractor rule set makes no charge items of the metric `{name}`: its prices apply only to items that events ' +
+      'have in `x-billing.items`.',
   },
   unknown_event_type: {
     message:
@@ -25,7 +25,7 @@ export const WARNINGS = {
   },
   no_route: {
     message:
-      'The subject `{name}` has no route: no limits apply to it, and its usage is charged to no account.',
+      'The subject `{name}` has no route: it has no limits, and its usage is not charged to an account.',
   },
 } as const satisfies Record<string, { readonly message: string }>;
 
@@ -35,25 +35,24 @@ export type WarningCode = keyof typeof WARNINGS;
 export const WarningCodeSchema = Type.Unsafe<WarningCode>({
   type: 'string',
   enum: Object.keys(WARNINGS),
-  description: 'What is doubtful, for programs; stable. docs/errors.md lists all.',
+  description: 'Stable code of the warning, for programs. docs/errors.md lists all.',
 });
 
 export const Warning = Type.Object(
   {
     code: WarningCodeSchema,
     name: Type.String({ description: 'The name in question, as it was sent.' }),
-    message: Type.String({ description: 'What is doubtful about it, for people.' }),
+    message: Type.String({ description: 'Explanation of the warning, for people.' }),
   },
-  { ...closed, description: 'A name in the request that nothing in the project knows yet.' },
+  { ...closed, description: 'A name in the request that does not occur in the project yet.' },
 );
 export type Warning = Static<typeof Warning>;
 
 export const Warnings = Type.Array(Warning, {
-  description:
-    'What is doubtful about the request, which was carried out all the same; empty when nothing is.',
+  description: 'Warnings about names in the request, which was carried out; empty if there are none.',
 });
 
-/** One answer carries so many warnings of a kind at most. */
+/** Upper bound of the warnings of one kind in a response. */
 export const WARNINGS_MAX = 20;
 
 /** Returns a warning of the code about each of the first names. */

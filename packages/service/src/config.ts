@@ -87,7 +87,7 @@ const SETTINGS = {
   ingestBacklogEventsMax: setting(
     'TOLLGATE_INGEST_BACKLOG_EVENTS_MAX',
     '2000000',
-    'Accepted events that may wait to be rated; past it ingest returns 503 `ingest_backlog_full`. One tenant may use three quarters of it.',
+    'Most accepted events that may wait to be rated; beyond it ingest returns 503 `ingest_backlog_full`. One tenant may use three quarters of it.',
     integer(1_000, 1_000_000_000),
   ),
   webhookAllowPrivate: setting(
@@ -98,7 +98,7 @@ const SETTINGS = {
   ),
   paymentProvider: optional(
     'TOLLGATE_PAYMENT_PROVIDER',
-    'Where plans are paid: `stripe`, or `sandbox`, which takes no money and is for development and tests. Without it no plan can be bought; `tollgate demo` uses the sandbox.',
+    'Payment provider for plans: `stripe`, or `sandbox`, which takes no money and is for development and tests. If unset, no plan can be bought; `tollgate demo` uses the sandbox.',
     readPaymentProvider,
   ),
   stripeApiKey: optional(
@@ -124,7 +124,7 @@ const SETTINGS = {
   refundEndsPlan: setting(
     'TOLLGATE_REFUND_ENDS_PLAN',
     '0',
-    'With `1` a plan ends when its payment was refunded in whole or is disputed; otherwise that is recorded and reported only.',
+    'With `1` a plan ends when its payment is fully refunded or disputed; with `0` refunds and disputes are only recorded and reported.',
     readFlag,
   ),
   publicUrl: optional(

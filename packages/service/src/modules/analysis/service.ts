@@ -42,7 +42,7 @@ function refuseUnlikeUnits(units: readonly string[]): void {
   const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
   const remedy = `leave it out of measures, keep metrics apart with split_by: ["metric"], or name metrics of one unit`;
   throw new ApiError('unlike_units', {
-    message: `Quantities of unlike units (${names}) cannot be added up: ${remedy}.`,
+    message: `Quantities with different units (${names}) cannot be added up: ${remedy}.`,
     details: [{ path: 'measures', message: `must not hold quantity for units ${names}` }],
   });
 }

@@ -105,7 +105,7 @@ function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventTerms
 
 function limitReached({ planId }: Entitlement, detail: ErrorDetail): ApiError {
   return new ApiError('entitlement_limit_reached', {
-    message: `The plan ${planId} does not allow that: ${detail.path} ${detail.message}.`,
+    message: `The plan ${planId} does not allow this: ${detail.path} ${detail.message}.`,
     details: [detail],
   });
 }

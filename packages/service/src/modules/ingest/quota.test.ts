@@ -67,7 +67,7 @@ describe('the event quota', () => {
     expect([refused.status, refused.json()]).toEqual([
       429,
       {
-        error: "The plan's events of this month are used up; nothing was accepted.",
+        error: "The plan's monthly event limit is reached; nothing was accepted.",
         code: 'event_quota_exceeded',
         details: [{ path: 'monthly_event_limit', message: 'allows 5 in a calendar month; 4 used, 2 sent' }],
       },
@@ -137,7 +137,7 @@ describe("the tenant's plan", () => {
       expect([answer.status, answer.json()]).toEqual([
         403,
         {
-          error: 'The tenant has no plan: events are accepted once it has bought one.',
+          error: 'The tenant has no plan. Events are accepted once it buys one.',
           code: 'no_entitlement',
         },
       ]);

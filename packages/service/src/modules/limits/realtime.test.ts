@@ -165,7 +165,7 @@ describe('the snapshot', () => {
       code: 'no_route',
       name: 'team u1',
       message:
-        'The subject `team u1` has no route: no limits apply to it, and its usage is charged to no account.',
+        'The subject `team u1` has no route: it has no limits, and its usage is not charged to an account.',
     };
     const other = `${api.url}/subject/realtime/limits?subject_type=team&subject_id=u1`;
     const { status, json } = await api.call('GET', other);

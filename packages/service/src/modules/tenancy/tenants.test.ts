@@ -57,7 +57,7 @@ describe('tenants', () => {
   test('404: an absent tenant', async () => {
     const absent = await node.call('GET', `/admin/v1/tenants/${newId('ten', node.clock)}`, node.serviceKey);
     expect(absent.status).toBe(404);
-    expect(absent.text).toBe('{"error":"There is no such resource.","code":"not_found"}');
+    expect(absent.text).toBe('{"error":"The resource does not exist.","code":"not_found"}');
     expect((await node.call('GET', '/admin/v1/tenants/%00', node.serviceKey)).text).toBe(absent.text);
   });
 });

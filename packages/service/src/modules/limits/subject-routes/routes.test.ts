@@ -75,7 +75,7 @@ describe('create', () => {
     const { id } = await post(body);
     const before = await accounts();
     expect(await post(body, 409)).toEqual({
-      error: `The subject has a route already: ${id}.`,
+      error: `The subject already has a route: ${id}.`,
       code: 'subject_route_exists',
       details: [{ path: 'subject_id', message: `${id} is its route`, subject_route_id: id }],
     });

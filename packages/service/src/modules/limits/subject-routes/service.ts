@@ -170,7 +170,7 @@ async function refuseTaken(
   const taken = await store.findRouteOfSubject(tx, owner, subject);
   if (taken === undefined || taken === routeId) return;
   throw new ApiError('subject_route_exists', {
-    message: `The subject has a route already: ${taken}.`,
+    message: `The subject already has a route: ${taken}.`,
     details: [{ path: 'subject_id', message: `${taken} is its route`, subject_route_id: taken }],
   });
 }

@@ -42,7 +42,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   404: {
     name: 'NotFound',
-    description: "There is no such resource, or it is another tenant's.",
+    description: 'The resource does not exist, or belongs to another tenant.',
     code: 'not_found',
   },
   409: {
@@ -79,7 +79,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   503: {
     name: 'Unavailable',
     description:
-      'A store is away or the service shuts down; nothing was accepted. Try again after `Retry-After`.',
+      'A database is unavailable or the service is shutting down; nothing was accepted. Try again after `Retry-After`.',
     code: 'store_unavailable',
     headers: ['Retry-After'],
   },
