@@ -165,7 +165,12 @@ describe('usage controls', () => {
   it('are direct limits and plan rules of all projects', async () => {
     const [first, second] = projects;
     expect((await createPlan(first, 'a', 4)).status).toBe(201);
-    expectReached(await createPlan(second, 'b', 2), 'tiny', 'max_usage_controls', 'allows 5; 4 used');
+    expectReached(
+      await createPlan(second, 'b', 2),
+      'tiny',
+      'max_usage_controls',
+      'allows 5; 4 used, 2 more asked for',
+    );
     const route = await api.call('POST', `/v1/projects/${second}/subject-routes`, {
       subject_type: 'user',
       subject_id: '1',
@@ -196,7 +201,12 @@ describe('usage controls', () => {
     await post(id, 'archive');
     expect(await used()).toBe(0);
     const other = (await createPlan(projects[0], 'b', 3)).json();
-    expectReached(await post(id, 'restore'), 'tiny', 'max_usage_controls', 'allows 5; 3 used');
+    expectReached(
+      await post(id, 'restore'),
+      'tiny',
+      'max_usage_controls',
+      'allows 5; 3 used, 4 more asked for',
+    );
     await put(other.id, 1);
     expect((await post(id, 'restore')).status).toBe(200);
     await api.call('POST', `/v1/projects/${projects[0]}/subject-routes`, {

@@ -90,7 +90,8 @@ export class TenantAdmission {
     await lockAllowance(tx, tenantId, limit);
     const used = await count();
     if (used + added <= most) return entitlement;
-    throw limitReached(entitlement, { path: limit, message: `allows ${most}; ${used} used` });
+    const asked = added === 1 ? '' : `, ${added} more asked for`;
+    throw limitReached(entitlement, { path: limit, message: `allows ${most}; ${used} used${asked}` });
   }
 }
 

@@ -57,8 +57,12 @@ describe('create', () => {
   });
 
   it('refuses a key that another limit of the route has, not one of another route or of the plan', async () => {
-    await post(ruleOf());
-    expect((await post(ruleOf(), 409)).code).toBe('limit_key_taken');
+    const { id } = await post(ruleOf());
+    expect(await post(ruleOf(), 409)).toMatchObject({
+      code: 'limit_key_taken',
+      error: `${id} has this limit_key already.`,
+      details: [{ path: 'limit_key', message: `${id} has this limit_key already` }],
+    });
     const usage_limit_plan_id = await api.makePlan([ruleOf()]);
     const other = await api.makeRoute({ usage_limit_plan_id });
     await api.must(201, 'POST', limitsPath(other.id), ruleOf());

@@ -138,7 +138,13 @@ async function refuseUnknownRoute(
 async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
   const keys = await store.readKeys(tx, key, key.routeId);
   const taken = keys.get(limitKey);
-  if (taken !== undefined && taken !== key.limitId) throw new ApiError('limit_key_taken');
+  if (taken !== undefined && taken !== key.limitId) {
+    const message = `${taken} has this limit_key already`;
+    throw new ApiError('limit_key_taken', {
+      message: `${message}.`,
+      details: [{ path: 'limit_key', message }],
+    });
+  }
   if (keys.size >= LIMIT_RULES_MAX && ![...keys.values()].includes(key.limitId)) {
     throw invalidRequest('limit_key', `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), the most`);
   }

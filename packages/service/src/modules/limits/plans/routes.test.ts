@@ -42,9 +42,16 @@ describe('create', () => {
   it('refuses a name that another plan has, an archived one too', async () => {
     const body = { name: 'twice', title: 'Twice' };
     const { id } = await api.must(201, 'POST', PLANS, body);
-    expect((await api.must(409, 'POST', PLANS, body)).code).toBe('name_taken');
+    const refusal = (message: string) => ({
+      code: 'name_taken',
+      error: `${message}.`,
+      details: [{ path: 'name', message }],
+    });
+    expect(await api.must(409, 'POST', PLANS, body)).toMatchObject(refusal(`${id} has this name already`));
     await archive(id);
-    expect((await api.must(409, 'POST', PLANS, body)).code).toBe('name_taken');
+    expect(await api.must(409, 'POST', PLANS, body)).toMatchObject(
+      refusal(`${id}, which is archived, has this name already`),
+    );
     const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}${PLANS}`;
     expect((await api.call('POST', elsewhere, body)).status).toBe(201);
   });

@@ -26,7 +26,7 @@ export class PlanService {
   create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
     const values = checkedRules(body.rules ?? []);
     return changeLimits(this.deps, context, async (tx, atMs) => {
-      if (await store.isNameTaken(tx, context.project, body.name)) throw new ApiError('name_taken');
+      await refuseTakenName(tx, context.project, body.name);
       await this.#admitRules(tx, context.project, values.length);
       const now = Math.floor(atMs / 1_000);
       const plan: store.PlanRow = {
@@ -215,6 +215,14 @@ async function versionsOf(
 ): Promise<readonly [store.VersionRow | undefined, store.VersionRow | undefined]> {
   const published = revision === 0 ? undefined : await store.findVersion(db, owner, id, revision);
   return [published, await store.findVersion(db, owner, id, 0)];
+}
+
+async function refuseTakenName(tx: Tx, owner: LimitOwner, name: string): Promise<void> {
+  const taken = await store.findPlanNamed(tx, owner, name);
+  if (taken === undefined) return;
+  const holder = taken.archived_at === null ? taken.id : `${taken.id}, which is archived,`;
+  const message = `${holder} has this name already`;
+  throw new ApiError('name_taken', { message: `${message}.`, details: [{ path: 'name', message }] });
 }
 
 /** @throws ApiError `not_found`, `invalid_request` */

@@ -81,15 +81,19 @@ export async function findPlanOfVersion(
   return row === undefined ? undefined : { planId: row.plan_id, revision: row.revision };
 }
 
-export async function isNameTaken(db: Db, owner: LimitOwner, name: string): Promise<boolean> {
-  const row = await db
+/** The plan that has a name, archived or not. */
+export async function findPlanNamed(
+  db: Db,
+  owner: LimitOwner,
+  name: string,
+): Promise<{ readonly id: string; readonly archived_at: number | null } | undefined> {
+  return db
     .selectFrom('usage_limit_plans')
-    .select('id')
+    .select(['id', 'archived_at'])
     .where('tenant_id', '=', owner.tenantId)
     .where('project_id', '=', owner.projectId)
     .where('name', '=', name)
     .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Whether a route is bound to the plan. */

@@ -150,9 +150,17 @@ describe('binding a plan', () => {
     const archived = await api.makePlan();
     await api.must(200, 'POST', `/usage-limit-plans/${archived}/archive`);
     const route = await api.makeRoute();
-    for (const usage_limit_plan_id of [draft, archived]) {
+    for (const [usage_limit_plan_id, problem] of [
+      [draft, 'has no published version: publish it first'],
+      [archived, 'is archived: restore it first'],
+    ]) {
       const created = await post({ subject_type: 'user', subject_id: 'unbound', usage_limit_plan_id }, 409);
-      expect([created.code, created.details[0].path]).toEqual(['plan_not_published', 'usage_limit_plan_id']);
+      const message = `${usage_limit_plan_id} ${problem}`;
+      expect(created).toMatchObject({
+        code: 'plan_not_published',
+        error: `${message}.`,
+        details: [{ path: 'usage_limit_plan_id', message }],
+      });
       expect((await put(route.id, { usage_limit_plan_id }, 409)).code).toBe('plan_not_published');
     }
     await api.must(200, 'POST', `/usage-limit-plans/${archived}/restore`);

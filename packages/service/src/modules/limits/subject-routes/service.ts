@@ -155,8 +155,13 @@ async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Prom
   const plan = await findPlan(tx, owner, planId);
   if (plan === undefined) throw invalidRequest(path, 'expected a usage limit plan of this project');
   if (plan.current_revision > 0 && plan.archived_at === null) return;
+  const problem =
+    plan.archived_at === null
+      ? 'has no published version: publish it first'
+      : 'is archived: restore it first';
   throw new ApiError('plan_not_published', {
-    details: [{ path, message: 'expected one that is published and not archived' }],
+    message: `${planId} ${problem}.`,
+    details: [{ path, message: `${planId} ${problem}` }],
   });
 }
 
