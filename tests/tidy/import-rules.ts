@@ -5,7 +5,6 @@ import type { CodeFile, Import } from './source.js';
 /** Packages that only one part of platform may import; the modules see its ports. */
 const OWNED_PACKAGES: Readonly<Record<string, string>> = {
   fastify: 'platform/http',
-  '@fastify/swagger': 'platform/http',
   pino: 'platform',
   'prom-client': 'platform/metrics',
   pg: 'platform/postgres',

@@ -129,7 +129,7 @@ const SETTINGS = {
   ),
   publicUrl: optional(
     'TOLLGATE_PUBLIC_URL',
-    'Where browsers reach the service, as the pages of the sandbox need to know; without it where it listens.',
+    'Where clients reach the service, for `servers` of the API description and for the pages of the sandbox; without it where it listens.',
     readPublicUrl,
   ),
   url: optional(

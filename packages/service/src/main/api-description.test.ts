@@ -91,7 +91,7 @@ function inlineSchemas(): (readonly [pointer: string, text: string])[] {
 }
 
 function isNullable(anyOf: unknown): boolean {
-  return Array.isArray(anyOf) && anyOf.length === 2 && anyOf[1].type === 'null' && '$ref' in anyOf[0];
+  return Array.isArray(anyOf) && anyOf.length === 2 && anyOf[1].type === 'null';
 }
 
 /** What is small enough to be said in place, where it is said once. */

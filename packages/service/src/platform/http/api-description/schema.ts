@@ -5,6 +5,7 @@ export interface JsonSchema {
   readonly format?: string;
   readonly description?: string;
   readonly const?: unknown;
+  readonly default?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -31,32 +32,40 @@ export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => J
 const INT32_MAX = 2_147_483_647;
 
 /**
- * The same schema in the words that client generators know: a choice of texts is an `enum`, a single one too, and an integer says
- * how wide it is, because many generators take 32 bits where nothing is said.
+ * The same schema in the words that client generators know: a choice of texts is an `enum`, a single one too; an integer says how
+ * wide it is, because many generators take 32 bits where nothing is said; and a default is told by the description alone, because
+ * some generators make a field that has one a required field of requests.
  */
 export function inCommonWords(schema: JsonSchema): JsonSchema {
-  if (schema.properties !== undefined && Object.keys(schema.properties).length === 0) {
-    const { properties: _none, ...rest } = schema;
-    return rest;
-  }
-  if (schema.const !== undefined) {
-    const { const: only, ...rest } = schema;
-    return { ...rest, enum: [only] };
-  }
-  if (schema.type === 'integer' && schema.enum === undefined) {
-    return {
-      ...schema,
-      format: (schema.maximum ?? Number.POSITIVE_INFINITY) <= INT32_MAX ? 'int32' : 'int64',
-    };
-  }
-  if (schema.type === undefined && schema.enum?.every((value) => typeof value === 'string')) {
-    return { type: 'string', ...schema };
-  }
-  const { anyOf, ...rest } = schema;
+  return withTypeOfChoice(withWidth(withToldDefault(withoutEmptyParts(schema))));
+}
+
+function withoutEmptyParts(schema: JsonSchema): JsonSchema {
+  const { properties, ...rest } = schema;
+  return properties !== undefined && Object.keys(properties).length === 0 ? rest : schema;
+}
+
+function withToldDefault(schema: JsonSchema): JsonSchema {
+  if (schema.default === undefined) return schema;
+  const { default: value, description, ...rest } = schema;
+  const told = `Default: \`${value}\`.`;
+  return { ...rest, description: description === undefined ? told : `${description} ${told}` };
+}
+
+function withWidth(schema: JsonSchema): JsonSchema {
+  if (schema.type !== 'integer' || schema.enum !== undefined) return schema;
+  const { maximum = Number.POSITIVE_INFINITY } = schema;
+  return { ...schema, format: maximum <= INT32_MAX ? 'int32' : 'int64' };
+}
+
+function withTypeOfChoice(schema: JsonSchema): JsonSchema {
+  const { anyOf, const: only, ...rest } = schema;
+  if (only !== undefined) return { ...rest, enum: [only] };
   if (anyOf?.every(isPlainTextChoice)) {
     return { ...rest, type: 'string', enum: anyOf.flatMap((one) => one.enum ?? []) };
   }
-  return schema;
+  const isTextChoice = rest.type === undefined && rest.enum?.every((value) => typeof value === 'string');
+  return isTextChoice === true ? { type: 'string', ...rest } : schema;
 }
 
 function isPlainTextChoice(schema: JsonSchema): boolean {
@@ -71,12 +80,15 @@ export function besideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
   return anyOf[0];
 }
 
-/** A value of the schema, or null: said by the type where there is one, by a choice where another schema is named. */
+/**
+ * A value of the schema, or null: said by the type where that is simple, by a choice where another schema is named, and for lists,
+ * whose entries the page at `/docs` does not read beside two types.
+ */
 export function orNull(schema: JsonSchema, description: string | undefined): JsonSchema {
   const { description: own, ...rest } = schema;
   const { type } = rest;
   const nullable: JsonSchema =
-    rest.$ref === undefined && typeof type === 'string'
+    rest.$ref === undefined && typeof type === 'string' && rest.items === undefined
       ? { ...rest, type: [type, NULL], ...(rest.enum && { enum: [...rest.enum, null] }) }
       : { anyOf: [rest, { type: NULL }] };
   const said = description ?? own;
