@@ -69,7 +69,7 @@ export const UsageLimitPlan = Type.Object(
     created_at: UnixSeconds,
     updated_at: UnixSeconds,
   },
-  { ...closed, description: 'A usage limit plan, for those who manage it.' },
+  { ...closed, description: 'A usage limit plan, without its rules.' },
 );
 
 export const UsageLimitPlanVersion = Type.Object(

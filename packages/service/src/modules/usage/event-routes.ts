@@ -67,7 +67,7 @@ export const EventParams = Type.Object(
     ...ProjectParams.properties,
     raw_event_id: Type.String({
       maxLength: IDENTIFIER_CHARS_MAX,
-      description: 'Raw event id, as the answer to ingest says it.',
+      description: 'Raw event id, `evt_…`, as ingest returned it.',
     }),
   },
   closed,
