@@ -92,7 +92,10 @@ export const ERRORS = {
     status: 409,
     message: 'The webhook endpoint is disabled; a PUT enables it again.',
   },
-  concurrency_limit_reached: { status: 429, message: 'The key has as many of these open as it may have.' },
+  concurrency_limit_reached: {
+    status: 429,
+    message: 'The key, or its tenant, has as many of these open as it may have.',
+  },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   expectation_failed: {
     status: 417,

@@ -1,6 +1,6 @@
+import { tenantShare } from '../../kernel/tenant-share.js';
 import { ApiError } from '../../platform/http/index.js';
 import type { Backlog, BacklogSize, SegmentQueue } from '../../platform/queue/index.js';
-import { tenantShare } from './tenant-share.js';
 
 const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
 const BACKLOG_BYTES_MAX_DEFAULT = 4 * 1_024 ** 3;

@@ -1,5 +1,6 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
 import { utcMonthAt } from '../../kernel/period.js';
+import { tenantShare } from '../../kernel/tenant-share.js';
 import { ApiError } from '../../platform/http/index.js';
 import {
   type QuotaRefusal,
@@ -9,7 +10,6 @@ import {
 } from '../../platform/queue/index.js';
 import { type EventTerms, quotaExceeded } from './event-admission.js';
 import { SpentQuotas } from './spent-quotas.js';
-import { tenantShare } from './tenant-share.js';
 
 /** A segment takes requests up to this size, and always at least one. */
 const SEGMENT_BYTES_MAX = 8 * 1_048_576;

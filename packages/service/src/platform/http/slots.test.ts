@@ -4,10 +4,10 @@ import { expect, it } from 'vitest';
 import { Slots } from './slots.js';
 import type { KeyPrincipal } from './types.js';
 
-const key = (keyId: string): KeyPrincipal => ({
+const key = (keyId: string, tenantId = 'ten_1'): KeyPrincipal => ({
   kind: 'key',
   keyId,
-  tenantId: 'ten_1',
+  tenantId,
   projectId: undefined,
   permissions: [],
 });
@@ -31,6 +31,18 @@ it('bounds what one key has, and what all have', () => {
   expect([slots.taken, gone.aborted]).toEqual([2, true]);
   slots.take(key('a'), answer());
   expect(() => slots.take(key('a'), answer())).toThrow('A key may have 2 streams at once.');
+});
+
+it('leaves room for other tenants, however many keys one has', () => {
+  const slots = new Slots({ what: 'streams', perKeyMax: 2, totalMax: 8 });
+  const answers = Array.from({ length: 6 }, answer);
+  for (const [index, each] of answers.entries()) slots.take(key(`a${index}`), each);
+  expect(() => slots.take(key('a6'), answer())).toThrow('The keys of the tenant have as many streams');
+  slots.take(key('b', 'ten_2'), answer());
+  answers[0]?.raw.emit('close');
+  answers[1]?.raw.emit('close');
+  slots.take(key('a6'), answer());
+  expect(slots.taken).toBe(6);
 });
 
 it('gives back at once what is taken for an answer that is over', () => {

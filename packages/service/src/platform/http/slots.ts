@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { tenantShare } from '../../kernel/tenant-share.js';
 import { ApiError } from './errors.js';
 import type { Principal } from './types.js';
 
@@ -14,9 +15,10 @@ export interface SlotLimits {
 /** After so long a client that was refused may try again. */
 const RETRY_AFTER_S = 5;
 
-/** Bounds how many long answers are open at once: of one key, and of all. */
+/** Bounds how many long answers are open at once: of one key, of all keys of one tenant, and of all. */
 export class Slots {
-  readonly #byKey = new Map<string, number>();
+  readonly #byKey = new Counts();
+  readonly #byTenant = new Counts();
   readonly #open = new Set<AbortController>();
   #total = 0;
   #areEnded = false;
@@ -30,7 +32,7 @@ export class Slots {
 
   /**
    * Takes one until the answer has ended, in whatever way; the signal aborts then, or when all are ended.
-   * @throws ApiError 429 when the key has as many as it may have, 503 when the process has
+   * @throws ApiError 429 when the key or its tenant has as many as it may have, 503 when the process has
    */
   take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
     const release = this.#take(principal);
@@ -56,9 +58,9 @@ export class Slots {
   /** What is returned gives it back. */
   #take(principal: Principal): () => void {
     const { what, perKeyMax, totalMax } = this.limits;
-    const key = principal.kind === 'service' ? 'service' : principal.keyId;
-    const ofKey = this.#byKey.get(key) ?? 0;
-    if (ofKey >= perKeyMax) {
+    const [key, tenant] =
+      principal.kind === 'service' ? ['service', 'service'] : [principal.keyId, principal.tenantId];
+    if (this.#byKey.of(key) >= perKeyMax) {
       throw new ApiError('concurrency_limit_reached', {
         message: `A key may have ${perKeyMax} ${what} at once.`,
         retryAfterS: RETRY_AFTER_S,
@@ -70,13 +72,35 @@ export class Slots {
         retryAfterS: RETRY_AFTER_S,
       });
     }
-    this.#byKey.set(key, ofKey + 1);
-    this.#total += 1;
-    return () => {
-      this.#total -= 1;
-      const left = (this.#byKey.get(key) ?? 1) - 1;
-      if (left === 0) this.#byKey.delete(key);
-      else this.#byKey.set(key, left);
-    };
+    // A tenant can make as many keys as it likes: all of them together leave room for others.
+    if (this.#byTenant.of(tenant) >= tenantShare(this.#total, totalMax)) {
+      throw new ApiError('concurrency_limit_reached', {
+        message: `The keys of the tenant have as many ${what} as its share of the server. Try again later.`,
+        retryAfterS: RETRY_AFTER_S,
+      });
+    }
+    this.#add(key, tenant, 1);
+    return () => this.#add(key, tenant, -1);
+  }
+
+  #add(key: string, tenant: string, count: 1 | -1): void {
+    this.#byKey.add(key, count);
+    this.#byTenant.add(tenant, count);
+    this.#total += count;
+  }
+}
+
+/** How many each has; who has none takes no memory. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, count: number): void {
+    const sum = this.of(name) + count;
+    if (sum === 0) this.#counts.delete(name);
+    else this.#counts.set(name, sum);
   }
 }

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../kernel/clock.js';
+import { tenantShare } from '../../kernel/tenant-share.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { PostgresSegmentQueue, reprocessRecord } from '../../platform/queue/index.js';
 import { createTestPostgres, type TestPostgres } from '../../testing/index.js';
 import { everyEventAdmitted } from '../../testing/ingest-api.js';
 import { GroupCommit } from './group-commit.js';
 import { IngestService } from './index.js';
-import { tenantShare } from './tenant-share.js';
 
 const NOW_S = 1_790_000_000;
 const BACKLOG_EVENTS_MAX = 400;
