@@ -41,7 +41,7 @@ describe('a service without a payment provider', () => {
     const { status, body } = await operate('POST', url, { plan_id: 'scale' }, 'purchase-1');
     expect([status, body.code]).toEqual([503, 'payments_not_configured']);
     expect((await operate('GET', '/v1/plans')).body).toMatchObject({ payment_provider: null });
-    expect(service.output).toContain('Tenants need a plan, and can buy none');
+    expect(service.output).toContain('Tenants need a plan, but cannot buy one');
   });
 });
 

@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
     await clickAt('Lines', { bucket: BUSY, value: busy('llm.output_tokens'), top });
     await expectEvents(amounts.get('llm.output_tokens')?.[BUSY]);
     expect(filters()).toMatchObject({ metric: 'llm.output_tokens', currency: 'USD' });
-    await page.getByText(/charge items? that fit the filters/).waitFor();
+    await page.getByText(/charge items? that match the filters/).waitFor();
   });
 
   it('lead there from the cells of a table and from the legend, by keyboard too', async () => {

@@ -139,12 +139,12 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens[');
     await page.getByText(/column \d+: expected a JSON path/).waitFor();
     await page.getByLabel('Plus every number at (1)').fill('usage.iterations[*].output_tokens');
-    expect(await page.getByLabel('When more is subtracted than there is').count()).toBe(0);
+    expect(await page.getByLabel('If more is subtracted than the quantity').count()).toBe(0);
     const title = page.getByTitle('llm.output_tokens', { exact: true });
     expect(await title.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
     await button('Subtract another quantity').click();
     await page.getByLabel('Less the quantity at (1)').fill('usage.reasoning_tokens');
-    await page.getByLabel('When more is subtracted than there is').selectOption('Charge 0, with a note');
+    await page.getByLabel('If more is subtracted than the quantity').selectOption('Charge 0, with a note');
     await button('Check against a total in the event').click();
     await page.getByLabel('Path of the total').fill('usage.total_tokens');
     await button('Add a count that it includes').click();

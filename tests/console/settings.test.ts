@@ -166,7 +166,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'What you lose with Launch' });
     await dialog.getByText('Days of history: 90 instead of 365.').waitFor();
     await dialog.getByText('Budget leases: not included.').waitFor();
-    await dialog.getByText('The time left of your plan growth ends at once.').waitFor();
+    await dialog.getByText('Your plan growth ends at once; its remaining time is lost.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
     await plan().getByRole('heading', { name: 'growth' }).waitFor();

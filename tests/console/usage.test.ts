@@ -238,7 +238,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     await showsRows(1);
     expect(new URL(page.url()).searchParams.get('note')).toBe('quantity_clamped');
     await rows().first().getByRole('button').click();
-    await page.getByRole('dialog').getByText('More is subtracted for out than there is').waitFor();
+    await page.getByRole('dialog').getByText('The amounts to subtract exceed the quantity of out').waitFor();
     await page.keyboard.press('Escape');
   });
 

@@ -233,7 +233,7 @@ function measureBacklog(metrics: Metrics, ingest: IngestService): void {
   addReadGauge(
     metrics,
     'tollgate_queue_deferred_events',
-    'Accepted events that wait behind others of their own tenant, because its rules take long.',
+    'Accepted events that are deferred because the rules of their tenant are slow.',
     () => ingest.backlog.deferredEvents,
   );
   addReadGauge(

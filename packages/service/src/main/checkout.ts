@@ -71,7 +71,7 @@ function problemOf(config: Config): string | undefined {
     return `TOLLGATE_STRIPE_API_KEY is set, but ${use}: set TOLLGATE_PAYMENT_PROVIDER to stripe.`;
   }
   return config.paymentProvider === undefined && config.baselinePlan === 'none'
-    ? 'Tenants need a plan, and can buy none: set TOLLGATE_PAYMENT_PROVIDER, or grant plans to them.'
+    ? 'Tenants need a plan, but cannot buy one: set TOLLGATE_PAYMENT_PROVIDER, or grant plans to them.'
     : undefined;
 }
 

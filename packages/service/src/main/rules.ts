@@ -47,13 +47,13 @@ function measureRules(metrics: Metrics, backtests: Backtests, threads: RulesThre
   addReadGauge(
     metrics,
     'tollgate_backtests_running',
-    'Backtests that this process runs, or is about to.',
+    'Backtests that run or wait in this process.',
     () => backtests.runningCount,
   );
   addReadGauge(
     metrics,
     'tollgate_rules_jobs_waiting',
-    'Tests, saves and backtests of rules that wait for a thread.',
+    'Tests, saves and backtests of rules that wait for a rules thread.',
     () => threads.waitingCount,
   );
 }

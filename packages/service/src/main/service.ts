@@ -67,7 +67,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     onProgress(config.roles.includes('api') ? 'starting the API' : 'starting the health endpoints');
     const readiness = new Readiness({
       onFailure: (check, error) => log.warn({ check, err: error }, 'a check of /readyz fails'),
-      onRecovery: (check) => log.warn({ check }, 'a check of /readyz fails no more'),
+      onRecovery: (check) => log.warn({ check }, 'a check of /readyz passes again'),
     });
     const key = serviceKey.text;
     const parts = { config, stores, serviceKey: key, log, metrics, readiness, pipeline, connectionsMax };

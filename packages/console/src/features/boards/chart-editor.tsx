@@ -134,11 +134,11 @@ function optionsOf(values: readonly string[], chosen: string, labelOf: (value: s
 }
 
 function groupLabel(value: string): string {
-  return value === 'all' ? 'All' : `The ${value} largest`;
+  return value === 'all' ? 'All' : `Top ${value}`;
 }
 
 function bucketOption(value: string): string {
-  return value === 'auto' ? 'By the range' : bucketLabel(value);
+  return value === 'auto' ? 'Automatic' : bucketLabel(value);
 }
 
 function LookFields({ draft, onEdit }: FieldsProps) {

@@ -46,7 +46,7 @@ function isSmall(total: string, largest: number): boolean {
 function foldOf(key: string, unordered: readonly Line[], before: readonly Fold[], step: Step): Fold {
   const members = unordered.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const [first] = members;
-  if (first === undefined) throw new Error('nothing is summed of no lines');
+  if (first === undefined) throw new Error('cannot sum zero lines');
   const metrics = new Set(members.map(({ row }) => row.metric));
   const row = { ...first.row, metric: metrics.size === 1 ? first.row.metric : null };
   const known = before.find(({ line, members: last }) => line.key === key && isSame(last, members));

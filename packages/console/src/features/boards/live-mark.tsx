@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<Exclude<Liveness, 'none'>, { label: string; meaning
   },
   polling: {
     label: 'Every 5 s',
-    meaning: 'No live connection for this range, or at the moment: charts are read again every 5 seconds.',
+    meaning: 'No live updates for this range, or no connection. Charts refresh every 5 seconds.',
     dot: 'bg-warn',
   },
 };

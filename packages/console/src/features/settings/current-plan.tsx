@@ -40,7 +40,8 @@ export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement
 }
 
 function keptText({ retention_days: days, features }: Entitlement): string {
-  const kept = days === UNLIMITED ? 'Usage is kept for good.' : `Usage is shown for ${count(days)} days.`;
+  const kept =
+    days === UNLIMITED ? 'Usage is kept without a time limit.' : `Usage is shown for ${count(days)} days.`;
   const included = Object.keys(features).filter((name) => features[name] === true);
   return included.length === 0 ? kept : `${kept} Includes ${included.map(featureName).join(', ')}.`;
 }

@@ -73,9 +73,9 @@ describe('a plan beside what the tenant has', () => {
       'Release projects: 1 instead of unlimited.',
       'Subject routes: 1,000 instead of unlimited. You have 1,200: they stay, and no new one can be added.',
       'Usage controls: 50 instead of unlimited.',
-      'Days of history: 90 instead of unlimited. Older usage is hidden at once, and deleted 30 days later unless you buy a longer plan before.',
-      'Days back that events are taken: 90 instead of 3,650.',
-      'Days ahead that events are taken: 3 instead of 30.',
+      'Days of history: 90 instead of unlimited. Older usage is hidden at once, and deleted 30 days later unless you buy a plan with longer history before then.',
+      'Maximum age of events in days: 90 instead of 3,650.',
+      'Days that events may lie in the future: 3 instead of 30.',
       'Budget leases: not included. What exists stays; nothing new can be created.',
     ]);
   });
@@ -97,6 +97,6 @@ describe('a plan beside what the tenant has', () => {
       ['Budget leases', 'included'],
       ['Exports', 'included'],
     ]);
-    expect(lossesOf(ON_LAUNCH, more)).toEqual(['The time left of your plan launch ends at once.']);
+    expect(lossesOf(ON_LAUNCH, more)).toEqual(['Your plan launch ends at once; its remaining time is lost.']);
   });
 });

@@ -45,10 +45,10 @@ export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAl
       present.retention_days,
       plan.retention_days,
       () =>
-        `Older usage is hidden at once, and deleted ${HISTORY_GRACE_DAYS} days later unless you buy a longer plan before.`,
+        `Older usage is hidden at once, and deleted ${HISTORY_GRACE_DAYS} days later unless you buy a plan with longer history before then.`,
     ),
-    compareNumber('Days back that events are taken', daysBack(present), daysBack(plan)),
-    compareNumber('Days ahead that events are taken', daysAhead(present), daysAhead(plan)),
+    compareNumber('Maximum age of events in days', daysBack(present), daysBack(plan)),
+    compareNumber('Days that events may lie in the future', daysAhead(present), daysAhead(plan)),
     compareSwitch(
       'Separate storage for new release projects',
       present.requires_release_project_usage_storage,
@@ -62,7 +62,9 @@ export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAl
 export function lossesOf(present: Entitlement, plan: CatalogPlan): string[] {
   const losses = comparePlan(present, plan).flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   const isReplaced = present.status === 'active' && present.plan_id !== plan.id;
-  return isReplaced ? [...losses, `The time left of your plan ${present.plan_id} ends at once.`] : losses;
+  return isReplaced
+    ? [...losses, `Your plan ${present.plan_id} ends at once; its remaining time is lost.`]
+    : losses;
 }
 
 /** How people call a feature. */

@@ -15,10 +15,10 @@ export function DeferredNote() {
       <strong className="font-semibold">
         {count(data.deferred_count)} accepted {isOne ? 'event is' : 'events are'} waiting to be rated
       </strong>
-      , {isOne ? '' : 'the oldest '}for {duration(data.deferred_lag_seconds)}, because events of your projects
-      take long to rate.{' '}
+      , {isOne ? '' : 'the oldest '}for {duration(data.deferred_lag_seconds)}, because rating the events of
+      your projects takes long.{' '}
       <span className="text-ink-soft">
-        None is lost. Simpler expressions in the <InlineLink href={`/p/${id}/rules`}>rules</InlineLink>{' '}
+        No event is lost. Simpler expressions in the <InlineLink href={`/p/${id}/rules`}>rules</InlineLink>{' '}
         shorten the wait.
       </span>
     </p>

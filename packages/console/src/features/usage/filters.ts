@@ -29,7 +29,7 @@ export const NOTES = {
   any: 'With a note',
   quantity_clamped: 'Quantity set to 0',
   quantity_kept: 'Nothing subtracted',
-  quantity_parts_beside: 'Parts counted beside',
+  quantity_parts_beside: 'Parts reported separately',
 } as const satisfies Record<NonNullable<UsageEventsQuery['note']>, string>;
 
 /** Time follows the clock (`last`, seconds), is a range of its own, or everything. */

@@ -71,7 +71,7 @@ function Ask({
   return (
     <>
       <p className="text-[13px] text-ink-soft">
-        {number} failed {events.length === 1 ? 'event' : 'events'} that fit the filters will be rated by the
+        {number} failed {events.length === 1 ? 'event' : 'events'} that match the filters will be rated by the
         rules in force at the time of each. What fails again stays in this list, with its new reason. Publish
         mended rules first, effective from before the events.
       </p>

@@ -47,7 +47,7 @@ export function UsageSum({ question, isLive }: { readonly question: Question; re
           <span className="text-ink-soft">
             {priced.length > 0 && 'for '}
             {count(items)} charge {items === 1 ? 'item' : 'items'}
-            {asksForItems(question) && ' that fit the filters'}
+            {asksForItems(question) && ' that match the filters'}
           </span>
         </>
       )}

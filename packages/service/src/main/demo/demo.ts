@@ -111,7 +111,7 @@ function welcome({ serviceKey, places }: Service, url: string, opened: Opened, s
     `    -d '{"source": "curl", "occurred_at": '$(date +%s)', "raw_json": {"customer": "cust_me", "model": "gpt-5", "usage": {"input_tokens": 1200, "output_tokens": 340}}}' \\`,
     `    | sed 's/.*"raw_event_id":"\\([^"]*\\)".*/\\1/'); echo "$EVENT"`,
     '',
-    'See it priced as soon as it is rated, and the rules that price it:',
+    'See its price as soon as it is rated, and the rules behind the price:',
     '',
     `  curl -s "${project}/usage/events/$EVENT?wait_seconds=10" -H 'Authorization: Bearer ${tenant.key}'`,
     `  curl -s ${project}/pricing-rule-sets -H 'Authorization: Bearer ${tenant.key}'`,

@@ -43,7 +43,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
         'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
         'With `limit` and dimensions, those groups that have the most, and one row of all others. ' +
         'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
-        'Metrics and dimensions that no usage has find nothing, and are named in `warnings`. ' +
+        'Metrics and dimensions without usage match nothing and are listed in `warnings`. ' +
         'With `Accept: text/csv` the rows come as CSV, and `X-Truncated` says whether more exist.',
       operationId: 'queryUsage',
       params: ProjectParams,

@@ -40,10 +40,10 @@ export async function analyze(
 function refuseUnlikeUnits(units: readonly string[]): void {
   if (units.length < 2) return;
   const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
-  const remedy = `leave it out of measures, keep metrics apart with split_by: ["metric"], or name metrics of one unit`;
+  const remedy = `remove quantity from measures, split by metric (split_by: ["metric"]), or choose metrics with the same unit`;
   throw new ApiError('unlike_units', {
     message: `Quantities with different units (${names}) cannot be added up: ${remedy}.`,
-    details: [{ path: 'measures', message: `must not hold quantity for units ${names}` }],
+    details: [{ path: 'measures', message: `must not include quantity for units ${names}` }],
   });
 }
 

@@ -127,7 +127,7 @@ function registerOrders(app: App, checkouts: Checkouts): void {
 /** The one tenant that the key administers. @throws ApiError `permission_denied` */
 function administeredBy(principal: Principal): string {
   if (principal.kind === 'service') {
-    throw permissionDenied('The service key belongs to no tenant: use an admin key of the tenant.');
+    throw permissionDenied('The service key does not belong to a tenant: use an admin key of the tenant.');
   }
   if (!principalPermits(principal, 'tenant:admin')) throw lackingPermissions(principal, 'tenant:admin');
   if (principal.projectId !== undefined) throw boundToProject();

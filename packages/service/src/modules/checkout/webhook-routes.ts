@@ -29,7 +29,7 @@ function registerWebhook(app: App, settlement: Settlement): void {
       tags: ['Plans'],
       summary: 'Webhook of the payment provider',
       description:
-        'Takes `payment_intent.succeeded` and grants what was paid; records `charge.refunded` and `charge.dispute.created` of such a payment. Other events, and those of payments for other things, are received and ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
+        'Grants the paid plan on `payment_intent.succeeded`; records `charge.refunded` and `charge.dispute.created` of such a payment. Other events, and events of other payments, are ignored. Authenticated by `Payment-Signature` or `Stripe-Signature` over the bytes of the body.',
       operationId: 'receivePaymentEvent',
       body: Type.Unsafe<Buffer>({ description: 'An event, as Stripe sends it.' }),
       response: { 200: PaymentWebhookReceipt },

@@ -46,12 +46,12 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
       tags,
       summary: 'Create a budget lease',
       description:
-        'Reserves the amount of every `block` limit on amounts of the currency that selects all usage, or the metric of the ' +
-        'lease, without a dimension, and of a prepaid wallet; all or none. 409 `limit_exceeded` names each limit without room in ' +
-        '`details`, with what is used, reserved and asked. 409 `insufficient_funds` names the wallet and what it has available. ' +
-        'Where nothing limits the subject, the lease is granted and nothing holds it; `warnings` names a subject without a ' +
-        'route. A lease carries over into the ' +
-        'next window. Events that name it in `x-usage-control.budget_lease_id` move what they cost from reserved to used.',
+        'Reserves the amount from a prepaid wallet and from every `block` limit on amounts of the currency that selects all usage ' +
+        'or the metric of the lease, without a dimension; all or none. 409 `limit_exceeded` lists each limit that is too low in ' +
+        '`details`, with the amounts used, reserved and asked. 409 `insufficient_funds` names the wallet and its available ' +
+        'amount. If nothing limits the subject, the lease is granted and reserves nothing; `warnings` lists a subject without ' +
+        'a route. A lease stays reserved in the next window. Events that name it in `x-usage-control.budget_lease_id` move ' +
+        'their cost from reserved to used.',
       operationId: 'createBudgetLease',
       params: ProjectParams,
       headers: OptionalIdempotencyKeyHeaders,

@@ -109,7 +109,7 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       tags: ['Usage'],
       summary: 'Read a usage event',
       description:
-        'The event, what was sent, and how each number came about. With `wait_seconds` it can be read right after it was accepted.',
+        'The event as it was sent, and how each number was calculated. With `wait_seconds` it can be read right after it was accepted.',
       operationId: 'getUsageEvent',
       params: EventParams,
       querystring: UsageEventQuery,

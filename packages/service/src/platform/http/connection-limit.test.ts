@@ -90,7 +90,7 @@ describe('connections of a server', () => {
     expect(JSON.parse(refused.text).code).toBe('server_busy');
     expect(await ask('/healthz')).toMatchObject({ status: 200, connection: 'close' });
     expect(logged.length).toBe(1);
-    expect(logged[0]).toContain('as many are open as the limit of open files allows');
+    expect(logged[0]).toContain('the limit of open files allows no more');
     expect(await metrics.metrics()).toContain('tollgate_http_connections_refused_total 2');
     open.pop()?.destroy();
     await waitFor(async () => (await openConnections()) === CONNECTIONS_MAX - 1);

@@ -38,7 +38,7 @@ export class ConnectionLimit {
     addReadGauge(metrics, 'tollgate_http_connections', 'Open HTTP connections.', () => this.#open);
     this.#refusals = new Counter({
       name: 'tollgate_http_connections_refused_total',
-      help: 'HTTP connections that came when as many were open as may be.',
+      help: 'HTTP connections refused because the maximum number was open.',
       registers: [metrics],
     });
   }
@@ -79,7 +79,7 @@ export class ConnectionLimit {
     const { log, connectionsMax } = this.#options;
     log.warn(
       { connectionsMax, unlogged: this.#unlogged },
-      'a connection was refused: as many are open as the limit of open files allows',
+      'a connection was refused: the limit of open files allows no more',
     );
     this.#nextLogMs = nowMs + LOG_INTERVAL_MS;
     this.#unlogged = 0;

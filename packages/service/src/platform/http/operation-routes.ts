@@ -32,9 +32,9 @@ export function registerOperationRoutes(app: App, { readiness, metrics }: Operat
       tags: ['Operation'],
       summary: 'Able to accept work?',
       description:
-        'False from the first moment of shutdown, and while no events can be accepted: PostgreSQL is away or read-only, or a ' +
-        'disk is full. A process with the api role proves it by writing where accepted events are written, at most once a ' +
-        'second. Without ClickHouse events are still accepted, so its check is only reported.',
+        'False during shutdown, and while no events can be accepted: PostgreSQL is unavailable or read-only, or a disk is full. ' +
+        'A process with the api role checks it by writing to the event queue, at most once a second. Events are accepted ' +
+        'without ClickHouse too, so a failed check of it does not make the process unready.',
       operationId: 'getReadiness',
       response: { 200: ReadinessReport, 503: ReadinessReport },
     },

@@ -63,7 +63,7 @@ function LimitForm({
       <p className="text-[13px] text-ink-soft">{ruleSentence(rule)}</p>
       <RuleFields rule={rule} errorOf={errors.at} onEdit={(change) => setRule({ ...rule, ...change })} />
       {isOtherAmount && (
-        <Field label="The new limit counts" hint="An alert that was sent in this window is not sent again.">
+        <Field label="The new limit applies" hint="An alert that was sent in this window is not sent again.">
           {(control) => (
             <Select {...control} options={EFFECTIVE_OPTIONS} value={effective} onChange={setEffective} />
           )}

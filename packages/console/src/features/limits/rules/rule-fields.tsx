@@ -161,7 +161,7 @@ function Reached(props: RuleFieldsProps) {
         {...props}
         field="notify_at"
         label="Alerts at, in percent"
-        hint="For example 50, 80. Reaching the limit always sends one."
+        hint="For example 50, 80. An alert at 100 % is always sent."
       />
       <Text
         {...props}

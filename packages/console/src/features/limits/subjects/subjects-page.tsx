@@ -66,7 +66,7 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
           title={routeId === null ? 'No route, so no limits' : 'No limits'}
         >
           {routeId === null
-            ? 'Make a route for it, or for every subject of its type, under Routes.'
+            ? 'Create a route for it, or for every subject of its type, under Routes.'
             : 'Its route has no plan and no limits of its own.'}
         </EmptyState>
       ) : (

@@ -83,7 +83,7 @@ export function PricingUnitField<T extends { readonly pricing_unit?: string | nu
       onChange={(next) => onChange({ ...value, pricing_unit: next.pricing_unit })}
       name="pricing_unit"
       label="Units of the price"
-      hint="1000000 where the price is that of a million; empty: one unit."
+      hint="Number of units that the price is for, such as 1000000. Empty: one unit."
       placeholder="1"
       isCode
     />

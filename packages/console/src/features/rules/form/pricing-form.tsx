@@ -132,7 +132,7 @@ function Aliases({
   return (
     <FormSection
       title="Aliases"
-      hint="Other names for the values that rules ask for, such as a model with a release date. * stands for any text. A value that a rule matches as it is keeps that rule."
+      hint="Other names for dimension values, such as a model with a release date. * matches any text. A rule that matches the original value comes first."
     >
       <EntryList<PricingAlias>
         noun="alias"

@@ -67,7 +67,7 @@ export function QuantityFields(part: Part<ChargeItemExtractor>) {
             {...part}
             value={{ ...value, on_negative: value.on_negative ?? 'fail' }}
             name="on_negative"
-            label="When more is subtracted than there is"
+            label="If more is subtracted than the quantity"
             hint="Providers sometimes report counts that do not add up."
             options={ON_NEGATIVE}
           />
@@ -102,7 +102,7 @@ function StatedTotalFields({
         look="quiet"
         size="small"
         className="self-start"
-        title="For providers that report some counts inside the quantity, others beside it: their own total decides."
+        title="For providers that may or may not include these counts in the quantity: their total decides."
         onClick={() => onChange({ path: '' })}
       >
         Check against a total in the event
@@ -113,8 +113,8 @@ function StatedTotalFields({
     <fieldset className="flex flex-col gap-3 rounded-lg border border-line px-4 pt-2 pb-3">
       <legend className="px-1 text-[13px] font-medium">Total in the event</legend>
       <p className="text-xs text-ink-faint">
-        If it equals the quantity plus the counts below plus everything subtracted, the provider counts the
-        latter beside the quantity. Nothing is then subtracted, and the event gets a note.
+        If it equals the quantity plus the counts below plus everything subtracted, the quantity does not
+        include the subtracted counts. Nothing is subtracted then, and the event gets a note.
       </p>
       <FieldGrid>
         <TextField

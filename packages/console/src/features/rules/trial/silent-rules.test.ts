@@ -33,15 +33,15 @@ describe('silentExtractors', () => {
 
   it('tells where there was nothing', () => {
     expect(silentExtractors(body, [item({ extractor_name: 'In' })])).toEqual([
-      { name: 'tokens.out', reason: 'the event has nothing at usage.out' },
+      { name: 'tokens.out', reason: 'usage.out is missing in the event' },
     ]);
   });
 
   it('names every place that was looked at', () => {
     const added = { metric: 'm', sum_paths: ['a[*].n', 'b'] };
     const at = (entry: object) => silentExtractors({ charge_item_extractors: [entry] }, [])[0]?.reason;
-    expect(at(added)).toBe('the event has nothing at a[*].n, b');
-    expect(at({ ...added, path: 'n' })).toBe('the event has nothing at n, a[*].n, b');
+    expect(at(added)).toBe('a[*].n, b is missing in the event');
+    expect(at({ ...added, path: 'n' })).toBe('n, a[*].n, b is missing in the event');
   });
 
   it('tells of items that the event brought itself', () => {

@@ -16,7 +16,7 @@ export function silentExtractors(body: unknown, items: readonly UsageChargeItem[
     if (sent.has(metric))
       return [{ name: shown, reason: `x-billing of the event has an item of ${metric}, which goes first` }];
     if (made.has(shown)) return [];
-    return [{ name: shown, reason: `the event has nothing at ${[path ?? [], sumPaths].flat().join(', ')}` }];
+    return [{ name: shown, reason: `${[path ?? [], sumPaths].flat().join(', ')} is missing in the event` }];
   });
 }
 

@@ -23,10 +23,10 @@ const url = '/v1/projects/:project_id/usage-limit-plans';
 const paramsWith = (description: string) =>
   Type.Object({ ...ProjectParams.properties, id: Type.String({ description }) }, closed);
 const PlanParams = paramsWith(
-  'Of the plan, `ulp_…`, or of any of its versions, `ulpv_…`, as lists and `publish` show it.',
+  'Id of the plan (`ulp_…`) or of any of its versions (`ulpv_…`), as lists and `publish` return it.',
 );
 const CurrentPlanParams = paramsWith(
-  'Of the plan, `ulp_…`, of its version in force or of its draft, `ulpv_…`. That of an earlier version is a 400 that names the plan.',
+  'Id of the plan (`ulp_…`), of its version in force or of its draft (`ulpv_…`). The id of an earlier version returns 400 and names the plan.',
 );
 
 /** The operations on usage limit plans. */

@@ -18,5 +18,5 @@ it('stops the batch rather than count usage under another rule', () => {
     latest: [],
     all: undefined,
   };
-  expect(() => new UsageCounter().add(usage, ratedUsage({}))).toThrow('rule 2 is none of its route');
+  expect(() => new UsageCounter().add(usage, ratedUsage({}))).toThrow('rule 2 does not belong to its route');
 });

@@ -32,7 +32,7 @@ export class UsageCounter {
     if (rule.measure === 'amount' && item.currency !== rule.currency) return;
     const place = places.get(rule);
     // Taken for the first rule, the usage would be counted in another limit.
-    if (place === undefined) throw new Error(`rule ${rule.ruleNo} is none of its route`);
+    if (place === undefined) throw new Error(`rule ${rule.ruleNo} does not belong to its route`);
     let sum = usage.latest[place];
     if (sum === undefined || !isWithin(sum.window, event.occurredAt)) {
       sum = this.#open(usage, rule, event.occurredAt, sum);

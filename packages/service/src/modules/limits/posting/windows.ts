@@ -134,7 +134,7 @@ async function crossingEvents(
   return crossed.flatMap(({ sum, used, limit, percents }, index) => {
     const { rule, window } = sum;
     const ofRule = reserved[index];
-    if (ofRule === undefined) throw new Error(`what is reserved of rule ${rule.ruleNo} was not read`);
+    if (ofRule === undefined) throw new Error(`the reserved amount of rule ${rule.ruleNo} was not read`);
     const standing = { rule, window, used, limit, reserved: ofRule };
     return percents.map((percent) => crossingEvent(sum.usage, standing, percent, nowMs));
   });

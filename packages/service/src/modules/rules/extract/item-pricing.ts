@@ -92,7 +92,7 @@ function compilePricingUnit(
   issues: Issues,
 ): Decimal | undefined {
   if (sent === undefined) return undefined;
-  if (unitPrice === undefined) issues.add(path, 'needs unit_price_expr, which is the price of so many units');
+  if (unitPrice === undefined) issues.add(path, 'needs unit_price_expr, the price that it applies to');
   const unit = parseDecimal(String(sent));
   const stored = unit === undefined ? undefined : toStored(unit);
   if (unit === undefined || stored === undefined || stored <= 0n || unit.scale > FRACTION_DIGITS_MAX) {

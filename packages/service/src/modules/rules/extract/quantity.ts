@@ -80,12 +80,12 @@ interface Excess {
 function excessOf({ on_negative: mode, metric, name }: ChargeItemExtractor, at: string): Excess | undefined {
   if (mode === undefined || mode === 'fail') return undefined;
   const who = name ?? metric;
-  const exceeded = `More is subtracted for ${who} than there is`;
+  const exceeded = `The amounts to subtract exceed the quantity of ${who}`;
   const path = `${at}.less_paths`;
   return mode === 'clamp'
     ? {
         quantity: () => ZERO,
-        note: { code: 'quantity_clamped', metric, path, message: `${exceeded}: its quantity is 0.` },
+        note: { code: 'quantity_clamped', metric, path, message: `${exceeded}: it was set to 0.` },
       }
     : {
         quantity: (total) => total,
@@ -136,7 +136,7 @@ function compileStatedTotal(
   compile: (source: string, place: string) => ReadPart,
 ): StatedTotal {
   const place = `${at}.stated_total`;
-  const message = `${stated?.path} counts the subtracted quantities beside ${name ?? metric}: nothing was subtracted.`;
+  const message = `By ${stated?.path}, ${name ?? metric} does not include the amounts to subtract: nothing was subtracted.`;
   const note: RatingNote = { code: 'quantity_parts_beside', metric, path: place, message };
   if (stated === undefined) return { isOfPartsBeside: () => false, note };
   const readStated = compile(stated.path, `${place}.path`);
@@ -166,7 +166,7 @@ function sumOf(terms: readonly ReadPart[], at: string): ReadPart {
 function sumReader(read: ReadNodes, decimalOf: DecimalOf, at: string): ReadPart {
   const readValue = reader((value) => value, decimalOf, at);
   const outOfRange = outOfRangeAt(at);
-  const message = `The path looks at more than ${SUM_NODES_MAX} entries (SUM_NODES_MAX).`;
+  const message = `The path reads more than ${SUM_NODES_MAX} entries (SUM_NODES_MAX).`;
   const tooLong = new RatingFailure('quantity_list_too_long', message, at);
   return (rawJson) => {
     const nodes = read(rawJson);

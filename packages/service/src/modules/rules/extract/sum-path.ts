@@ -88,9 +88,7 @@ function choiceOf({ selectors, token }: Segment): Test {
   const isChild = token.kind !== TokenKind.DDOT && others.length === 0;
   if (isChild && selector instanceof WildcardSelector) return () => true;
   if (isChild && selector instanceof FilterSelector) return testOf(selector.expression);
-  throw new Unsupported(
-    'expected names, indexes, [*] and filters such as [?@.type == "a"] in a path that is added up',
-  );
+  throw new Unsupported('expected names, indexes, [*] and filters such as [?@.type == "a"] in a sum path');
 }
 
 function testOf(expression: FilterExpression): Test {
@@ -135,6 +133,6 @@ function operandOf(expression: FilterExpression): ReadPath {
 
 function unsupportedFilter(): Unsupported {
   return new Unsupported(
-    'expected a filter of ==, !=, &&, || and ! over paths to one node below @ and texts, true, false or null',
+    'expected a filter with ==, !=, &&, || and !, paths to one node below @, strings, true, false or null',
   );
 }

@@ -16,7 +16,7 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   'Retry-After': {
-    description: 'Seconds after which the same request makes sense again.',
+    description: 'Seconds to wait before the same request is sent again.',
     schema: { type: 'integer', format: 'int32' },
   },
   'WWW-Authenticate': { description: 'The scheme of the key.', schema: { type: 'string', enum: ['Bearer'] } },
@@ -62,7 +62,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'A quota or a number of open requests is used up; `code` says which.',
+    description: 'A quota or the number of open requests is exhausted; `code` says which.',
     code: 'event_quota_exceeded',
     headers: ['Retry-After'],
   },
@@ -73,7 +73,7 @@ const RESPONSES: Readonly<Record<number, ErrorResponse>> = {
   },
   502: {
     name: 'BadGateway',
-    description: 'Somebody that the service depends on failed. Try the same request again.',
+    description: 'An external service failed. Try the same request again.',
     code: 'payment_provider_failed',
   },
   503: {
