@@ -1,4 +1,4 @@
-// What boards ask of the service: the charts of one board, and usage that they are drawn from.
+// The queries that boards send: the charts of one board, and the usage that they show.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateLoad } from './processes.mjs';

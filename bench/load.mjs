@@ -173,7 +173,7 @@ class Connection {
     this.pending = '';
     this.sentMs = undefined;
     this.run.answered(status, this.template.events, latencyMs);
-    // As clients do: what was refused is sent again as it was, and takes none of the machine to make.
+    // Refused requests are sent again unchanged, as clients do, so that the load generator needs no CPU for new ones.
     this.refused = status === 202 ? undefined : this.template.buffer;
     if (status === 202) this.next();
     else setTimeout(() => this.next(), this.run.refusedPauseMs(retryAfterS));

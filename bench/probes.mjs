@@ -5,14 +5,14 @@ import { singleBody } from './events.mjs';
 const SENT_EVERY_MS = 100;
 /** So many requests that wait for an event may a key have at once. */
 const WAITS_PER_KEY_MAX = 10;
-/** Of one such request. The service looks every 100 ms, and a look takes a millisecond or two. */
+/** Longest wait of one such request. The service checks every 100 ms, and a check takes a millisecond or two. */
 const WAIT_SECONDS = 10;
 const WAIT_MAX_MS = 300_000;
 
 export class Probes {
   #delaysMs = [];
   #underWay = new Set();
-  /** Whose turn it is to send: a project as often as its key may wait. */
+  /** The projects in the order in which they send; a project occurs as often as its key may wait. */
   #free;
   #sent = 0;
   #isOver = false;

@@ -141,7 +141,7 @@ function cores(share) {
   return share === undefined ? '–' : `${share.toFixed(2)} cores`;
 }
 
-/** Of the service and of PostgreSQL together: what compares on a machine that does other things too. */
+/** CPU time of the service and PostgreSQL together; it can be compared on a busy machine too. */
 function perEvent({ serviceCpuShare, postgresCpuShare, ratedPerSecond }) {
   if (serviceCpuShare === undefined) return '–';
   return `${((1e6 * (serviceCpuShare + postgresCpuShare)) / ratedPerSecond).toFixed(1)} µs`;

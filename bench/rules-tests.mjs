@@ -18,7 +18,7 @@ for (const argument of process.argv.slice(2)) {
 }
 const CONNECTIONS = 16;
 const RULES = 500;
-/** Of each of the two expressions of a rule: a little under a megabyte together. */
+/** Length of each of the two expressions of a rule; all rules together are a little under a megabyte. */
 const EXPRESSION_CHARS = 950;
 
 const service = await BenchService.start();
@@ -128,7 +128,7 @@ function report(kind, timesMs) {
   console.log(`  ${kind}: ${timesMs.length} answered, p50 ${at(0.5)}, p99 ${at(0.99)} ms`);
 }
 
-/** The least of the rounds tells what the requests do from what else runs on the machine. */
+/** The minimum over the rounds, which other programs on the machine disturb least. */
 function least(rounds, share) {
   return Math.min(...rounds.map((latencyMs) => latencyMs[share]));
 }

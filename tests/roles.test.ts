@@ -73,7 +73,7 @@ async function totalsOf(service: RunningService) {
   return answer.body.rows;
 }
 
-/** Of the database, for every transaction that does not ask for another mode; connections that know it otherwise are ended. */
+/** Sets the default mode of the database for transactions; ends connections that have another default. */
 async function setReadOnly(mode: 'on' | 'off'): Promise<void> {
   const [{ name }] = (await postgres.beside('select current_database() as name')) as [{ name: string }];
   await postgres.beside(

@@ -16,7 +16,7 @@ const CALLS: readonly Readonly<Record<string, number>>[] = [
 ];
 /** The hour whose bar is clicked. */
 const BUSY = 1;
-/** How far an axis goes beyond the largest value. */
+/** The ratio of the axis maximum to the largest value. */
 const HEADROOM = 1.05;
 
 describe.runIf(hasBrowser)('the amounts of charts', () => {

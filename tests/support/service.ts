@@ -26,7 +26,7 @@ export interface ServiceOptions {
   readonly args?: readonly string[];
   /** Whether its data directory is empty, and its first start has to make, in seconds, what is otherwise there. */
   readonly startsEmpty?: boolean;
-  /** How many files it may open; by default as many as the test. */
+  /** Limit of its open files; default: that of the test. */
   readonly filesMax?: number;
 }
 

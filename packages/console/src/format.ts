@@ -35,8 +35,8 @@ export function decimalShort(text: string): string {
 }
 
 /**
- * The digits that mean something at a glance, cut and not rounded: two of fraction or, below one, the first three that are not zero.
- * The whole of it belongs into a title.
+ * The significant digits, cut and not rounded: two of the fraction or, below one, the first three that are not zero.
+ * Show the full number in a title.
  */
 export function decimalGlance(text: string): string {
   const [, , whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];

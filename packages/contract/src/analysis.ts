@@ -13,7 +13,7 @@ import { Warnings } from './warnings.js';
 export const MEASURES = ['item_count', 'quantity', 'amount'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** What `split_by` can name: what keeps rows apart beside bucket, currency and group. */
+/** Values of `split_by`: further fields that rows are split by, in addition to bucket, currency and group. */
 export const SPLITS = ['metric'] as const;
 export type Split = (typeof SPLITS)[number];
 

@@ -16,7 +16,7 @@ export const CATALOG_CURRENCY_PATTERN = '^[A-Z]{3}$';
 export const CATALOG_NUMBER_MAX = 1_000_000_000_000_000;
 /** About a hundred years. */
 export const CATALOG_DAYS_MAX = 36_500;
-/** How long history is kept after a plan stopped showing it. */
+/** Days for which history is kept after the last plan that showed it. */
 export const HISTORY_GRACE_DAYS = 30;
 export const CATALOG_FEATURES_MAX = 32;
 export const CATALOG_PLANS_MAX = 100;

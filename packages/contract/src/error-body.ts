@@ -6,7 +6,7 @@ import { PermissionSchema } from './permissions.js';
 const decimal = (description: string) => Type.Optional({ ...DecimalText, description });
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-/** What a program needs to know beside the sentence. Each stands only where its description says. */
+/** Values for programs, in addition to the message. Each occurs only with the codes in its description. */
 const facts = {
   permission: Type.Optional({
     ...PermissionSchema,

@@ -24,7 +24,7 @@ export const RULE_SET_SUM_PATHS_MAX = 100;
 /** Entries of lists that one such path may look at in one event. */
 export const SUM_NODES_MAX = 1_000;
 export const PRICING_RULES_MAX = 500;
-/** Aliases of one pricing rule set; stars of one pattern; characters of a pattern and of the value that it stands for. */
+/** Bounds of aliases: per pricing rule set; asterisks per pattern; characters of a pattern and of its value. */
 export const PRICING_ALIASES_MAX = 1_000;
 export const ALIAS_STARS_MAX = 8;
 export const ALIAS_CHARS_MAX = 255;

@@ -59,7 +59,7 @@ export const PostedChargeItem = Type.Object(
   { ...closed, description: 'A charge item of a stored event.' },
 );
 
-/** What rating can note, by the `code` of the note. */
+/** Codes of the notes that rating adds. */
 export const NOTE_CODES = ['quantity_clamped', 'quantity_kept', 'quantity_parts_beside'] as const;
 
 export const UsageEventNote = Type.Object(

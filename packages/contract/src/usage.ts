@@ -37,7 +37,7 @@ export const NoteFilterSchema = Type.Enum([ANY_NOTE, ...NOTE_CODES], {
   description: `Events that have a note with this code; \`${ANY_NOTE}\`: that have a note.`,
 });
 
-/** What `filters` of the event list holds as JSON. */
+/** The JSON in `filters` of the event list. */
 export const UsageEventFilters = mapOf(DimensionFilter, {
   description: 'By dimension, `subject_type` or `subject_id`; all must hold.',
 });

@@ -179,7 +179,7 @@ export const WebhookDeliveryPage = Type.Object(
 );
 export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage>;
 
-/** What both events about usage say. */
+/** Fields of both events about usage. */
 export interface UsageAlertData {
   readonly project_id: string;
   /** Unix seconds: start of the clock hour (UTC) in which the usage was rated. */

@@ -46,7 +46,7 @@ export function onUnauthenticated(listener: () => void): () => void {
 
 let noteWarnings = (_: readonly Warning[]): void => {};
 
-/** Calls `listener` with the warnings about what was saved, and with none once something is deleted. @returns ends that */
+/** Calls `listener` with the warnings of each save, and with none after a deletion. @returns unsubscribes */
 export function onSaved(listener: (warnings: readonly Warning[]) => void): () => void {
   noteWarnings = listener;
   return () => {
@@ -54,7 +54,7 @@ export function onSaved(listener: (warnings: readonly Warning[]) => void): () =>
   };
 }
 
-/** A query saves nothing: whatever shows its answer shows its warnings, too. */
+/** A query saves nothing; the component that shows its result also shows its warnings. */
 const QUERY_PATH = /\/query$/;
 
 /**
@@ -67,7 +67,7 @@ export async function request<T>(method: Method, path: string, options: RequestO
   if (!response.ok) throw failureOf(response.status, text);
   const answer = text === '' ? undefined : JSON.parse(text);
   if (method === 'DELETE') noteWarnings([]);
-  // A test of rules or a publication that comes next has no list, and leaves the warnings where they are.
+  // A response without such a list, to a rules test or a publication, leaves the warnings in place.
   else if (method !== 'GET' && !QUERY_PATH.test(path) && answer?.warnings !== undefined)
     noteWarnings(answer.warnings);
   return answer as T;

@@ -8,7 +8,7 @@ import { WarningList } from '../ui/warning-list.js';
 
 const NONE: readonly Warning[] = [];
 
-/** What is doubtful about the thing that was saved last: it stays until it is closed, or something else is saved. */
+/** Warnings about the last save. They stay until the user closes them or saves something else. */
 export function SavedWarnings() {
   const [warnings, setWarnings] = useState(NONE);
   const [location] = useLocation();

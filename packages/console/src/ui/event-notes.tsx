@@ -1,6 +1,6 @@
 import type { UsageEventNote } from '@tollgate/contract';
 
-/** What of an event was not as its rules expect, though it was charged. */
+/** Notes of an event: where it was not as its rules expect, although it was charged. */
 export function EventNotes({ notes }: { readonly notes: readonly UsageEventNote[] }) {
   if (notes.length === 0) return null;
   return (

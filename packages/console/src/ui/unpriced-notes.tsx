@@ -1,6 +1,6 @@
 import type { UnpricedItem } from '@tollgate/contract';
 
-/** That nothing prices charge items, and why the rules that come nearest do not. */
+/** Lists charge items without a price, and the reasons why the closest rules do not match. */
 export function UnpricedNotes({ items }: { readonly items: readonly UnpricedItem[] }) {
   return items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity of their own, and never move

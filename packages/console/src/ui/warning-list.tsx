@@ -1,7 +1,7 @@
 import type { Warning } from '@tollgate/contract';
 import type { ReactNode } from 'react';
 
-/** What is doubtful about a request that was carried out. */
+/** The warnings about a request that was carried out. */
 export function WarningList({ warnings }: { readonly warnings: readonly Warning[] }) {
   return (
     <ul className="mt-1 list-disc pl-4">

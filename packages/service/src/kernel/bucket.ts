@@ -20,12 +20,12 @@ const MONDAY_S = 4 * DAY_S;
 const BUCKET_SIZE_S_MAX = 3_650 * DAY_S;
 /** Months of a bucket at most: ten years, as of one in seconds. */
 const BUCKET_MONTHS_MAX = 120;
-/** What a month takes on average: 400 years have 4,800 of them. */
+/** Average length of a month: 400 years have 4,800 months. */
 const MONTH_S = (146_097 * DAY_S) / 4_800;
 /** More starts than any chart has points; a list of them is refused past it. */
 const BUCKET_STARTS_MAX = 100_000;
 
-/** How long a bucket is: seconds, or calendar months of its timezone. */
+/** The length of a bucket: seconds, or calendar months of its timezone. */
 export type BucketSize = number | { readonly months: number };
 
 /** The sizes that a too small bucket is raised to: 1m 5m 15m 30m 1h 2h 4h 6h 12h 1d 7d 1mo. */

@@ -1,7 +1,7 @@
 import { appliedAliases } from '../modules/rules/index.js';
 import type { AliasQuestion, AnswerAliases } from '../modules/usage/index.js';
 
-/** Of expressions that are compiled for one event on the thread that accepts: less than two milliseconds. */
+/** Longest expressions that the accepting thread compiles for one event; that takes less than two milliseconds. */
 const QUICK_CHARS_MAX = 4_096;
 
 /** Whether the questions about an event are those of usual rules, for which no other thread need be waited for. */

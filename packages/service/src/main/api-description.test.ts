@@ -94,9 +94,9 @@ function isNullable(anyOf: unknown): boolean {
   return Array.isArray(anyOf) && anyOf.length === 2 && anyOf[1].type === 'null';
 }
 
-/** What is small enough to be said in place, where it is said once. */
+/** Largest schema that is written in place if it occurs once. */
 const INLINE_CHARS_MAX = 150;
-/** What is so small that it may be said twice. */
+/** Largest schema that may be written in place twice. */
 const REPEATED_CHARS_MAX = 60;
 
 describe('schemas', () => {

@@ -194,7 +194,7 @@ function registerModules(
   };
 }
 
-/** What the usage module asks about the rules of an event. */
+/** Answers the usage module's questions about the rules of an event. */
 function explainedBy(ruleSets: RuleSets, { answerAliases, findUnpriced }: RulesThreads) {
   return {
     answerAliases,

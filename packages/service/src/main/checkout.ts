@@ -56,7 +56,7 @@ export function startCheckout(
   };
 }
 
-/** Where plans can be paid, as configured; undefined where no plan can be bought. */
+/** The configured payment provider; undefined if no plan can be bought. */
 export function usableProvider(config: Config): PaymentProviderName | undefined {
   return missingSettings(config).length === 0 ? config.paymentProvider : undefined;
 }

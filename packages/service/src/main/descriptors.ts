@@ -8,9 +8,9 @@ const OWN_DESCRIPTORS = 64;
 const WEBHOOK_DESCRIPTORS = 64;
 /** Connections to a ClickHouse server. */
 const CLICKHOUSE_SERVER_DESCRIPTORS = 32;
-/** Of the embedded ClickHouse while little goes on: mostly three for each of its threads. */
+/** Files of the embedded ClickHouse under light load: mostly three for each of its threads. */
 const CLICKHOUSE_DESCRIPTORS_MIN = 128;
-/** As many as it was seen to take: a merge of large parts opens hundreds of files. */
+/** Largest number of files observed: a merge of large parts opens hundreds. */
 const CLICKHOUSE_DESCRIPTORS = 450;
 
 /** A service that takes fewer connections is of no use. */
@@ -63,7 +63,7 @@ function remedy(reserved: number): string {
   return `raise the limit to ${reserved + CONNECTIONS_PLENTY} or more (ulimit -n, LimitNOFILE= of systemd, --ulimit nofile= of Docker)`;
 }
 
-/** How many files this process may open. At its start Node.js has raised the limit to the hard one. */
+/** The number of files that this process may open. Node.js raised the limit to the hard one when it started. */
 export function descriptorLimit(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;

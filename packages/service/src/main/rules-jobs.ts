@@ -12,14 +12,14 @@ import type { ProjectRef } from '../platform/http/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 
-/** What a rules thread needs to begin. */
+/** The start data of a rules thread. */
 export interface RulesThreadData {
   readonly postgresConnection: PostgresConfig['connection'];
   readonly logLevel: LogLevel;
   readonly niceness: number;
 }
 
-/** What a rules thread does. */
+/** The jobs of a rules thread. */
 export interface RulesJobs {
   /** The config of a rule set that is to be saved. */
   readonly checkConfig: {
@@ -50,11 +50,11 @@ export interface RulesJobs {
   readonly rateBacktest: { readonly input: BacktestWork; readonly result: BacktestResult };
 }
 
-/** What a rules thread asks of the main thread, where ClickHouse is. */
+/** Requests of a rules thread to the main thread, which runs ClickHouse. */
 export interface RulesCalls {
   readonly query: {
     readonly input: { readonly sql: string; readonly params: QueryParams | undefined };
-    /** As `ClickHouse.queryText` returns it. */
+    /** The result of `ClickHouse.queryText`. */
     readonly result: string;
   };
   /** How many events of a backtest are done. */

@@ -41,7 +41,7 @@ const NO_CALLS: CallHandlers<RulesCalls> = {
   progress: () => Promise.reject(new Error('only a backtest tells its progress')),
 };
 
-/** Where rules that somebody sent are compiled and tried: on threads of their own, which are there while they are needed. */
+/** Compiles and tests rules of requests on separate threads, which run while they are needed. */
 export class RulesThreads {
   /** For what an answer waits for. */
   readonly #checks: ThreadPool<RulesJobs, RulesCalls>;

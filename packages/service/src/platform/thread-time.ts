@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs';
 
-/** What tells how long the work of a thread takes. */
+/** Measures how long the work of a thread takes. */
 export interface ThreadTime {
   /** Monotonic. */
   nowMs(): number;
@@ -20,7 +20,7 @@ const text = Buffer.alloc(SCHEDSTAT_BYTES_MAX);
 /** Opened by the thread that asks first, which it is about from then on: each thread has a module of its own. */
 let file: number | undefined | 'absent';
 
-/** Of the thread that asks. A look at how long it waited takes one to two microseconds; elsewhere than on Linux it never waited. */
+/** The clock of the calling thread. Reading its wait time takes 1 to 2 µs; on systems other than Linux it is zero. */
 export const threadTime: ThreadTime = {
   nowMs: () => performance.now(),
   waitedMs() {

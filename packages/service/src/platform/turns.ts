@@ -20,7 +20,7 @@ export class Turns {
     return this.isOverAt(this.nowMs());
   }
 
-  /** As `isOver`, for who knows the time. */
+  /** Like `isOver`, for callers that know the time. */
   isOverAt(nowMs: number): boolean {
     return nowMs - this.#startedMs >= TURN_MS_MAX;
   }

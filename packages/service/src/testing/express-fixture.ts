@@ -42,7 +42,7 @@ export class ExpressFixture {
   ways!: BothWays;
   /** How many requests Fastify got to see. */
   seenByFastify = 0;
-  /** What the operation refuses unparsed. */
+  /** Requests that the operation refuses before parsing. */
   precheck: () => void = () => {};
   /** What the operation does. */
   answer: () => Promise<string> = async () => '{"taken":true}';

@@ -25,7 +25,7 @@ export class PipelineFixture {
   /** Whether the rules were mended: then nothing fails. */
   isMended = false;
   killAfter: BatchStage | undefined;
-  /** How often that stage ends before one dies. */
+  /** How often that stage completes before a process dies. */
   killsAfterPasses = 0;
   /** The `raw_json.name` of the events that were rated, in order, those of batches that failed too. */
   readonly ratedNames: string[] = [];

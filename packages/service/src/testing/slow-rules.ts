@@ -3,7 +3,7 @@
 /** Digits of the two numbers of an event that the rules compare: more are refused. */
 const DIGITS = 400;
 const ELEMENTS = 400;
-/** As many as the steps of an event are enough for; twice as many are not. */
+/** As many rules as the steps of an event allow; twice as many fail. */
 const COSTLY_RULES = 22;
 
 const COSTLY_MATCH = `[${Array(ELEMENTS).fill('0').join()}].exists(x, dimensions.whole < dimensions.fraction)`;

@@ -94,10 +94,10 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   );
 }
 
-/** How often a month is looked at anew: another may have begun. */
+/** Interval at which the current month is computed again, because a new one may have begun. */
 const MONTH_CHECK_MS = 60_000;
 
-/** The range that is looked at. What was chosen is kept in the address, so that it can be gone back to and shared. */
+/** The range shown. It is part of the address, so that the back button and shared links work. */
 function useRange(board: Board): {
   readonly choice: RangeChoice;
   readonly range: TimeRange;
@@ -107,7 +107,7 @@ function useRange(board: Board): {
   const choice = rangeOf(address) ?? { last_seconds: board.default_time_range_seconds };
   const atS = useNowS(MONTH_CHECK_MS);
   const meant = JSON.stringify(rangeAt(choice, atS, board.timezone));
-  // The same range is the same object: charts are asked anew for another one.
+  // The same range must be the same object, because charts are queried again for a new one.
   const range = useMemo(() => JSON.parse(meant) as TimeRange, [meant]);
   return { choice, range, setChoice: (chosen) => setAddress(addressOf(chosen)) };
 }

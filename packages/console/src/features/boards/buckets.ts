@@ -6,7 +6,7 @@ const UNIT_LABELS: Readonly<Record<string, string>> = { m: 'min' };
 /** Weeks begin on Monday: 1970-01-05. */
 const MONDAY_S = 4 * DAY_S;
 
-/** How long a bucket is: seconds, or calendar months of its timezone. */
+/** The length of a bucket: seconds, or calendar months of its timezone. */
 export type BucketSize = number | { readonly months: number };
 
 /** A bucket size as it is answered: `15m`, `1d`, `1mo`; undefined for `none`. */
@@ -82,7 +82,7 @@ function daysAt(unixS: number, lengthS: number, timezone: string): Stretch {
 function monthIndex(unixS: number, timezone: string): number {
   const date = new Date(wallTime(unixS, timezone) * 1_000);
   let index = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
-  // Where a clock is set back over the end of a month, the new month goes on.
+  // If a clock is set back over the end of a month, the new month continues.
   while (monthStart(index + 1, timezone) <= unixS) index++;
   return index;
 }

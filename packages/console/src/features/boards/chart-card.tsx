@@ -121,7 +121,7 @@ function Body({ chart, set, hasRows, isTable, range, onRange, ...shown }: BodyPr
   );
 }
 
-/** That a click shows the events of what is pointed at. */
+/** Text that says that a click shows the events under the pointer. */
 function eventsNote(
   set: SeriesSet | undefined,
   links: EventLinks | undefined,

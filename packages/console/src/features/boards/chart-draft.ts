@@ -9,7 +9,7 @@ import {
   type Measure,
 } from '@tollgate/contract';
 
-/** More groups than a chart has colours for are hard to tell apart. */
+/** More groups than a chart has colours for are hard to distinguish. */
 const GROUPS_SHOWN = 10;
 
 export const METRICS_MODES = ['all-added', 'all-split', 'chosen-added', 'chosen-split'] as const;
@@ -22,7 +22,7 @@ export interface ChartDraft {
   readonly size: ChartSize;
   /** Which metrics are drawn, and whether they are added up. */
   readonly metricsMode: MetricsMode;
-  /** Those that were chosen. They are kept for a change of mind while all metrics are drawn. */
+  /** The chosen metrics, which are kept while all metrics are drawn, in case the user switches back. */
   readonly metrics: readonly string[];
   readonly measures: readonly Measure[];
   readonly groupBy: readonly string[];
@@ -32,7 +32,7 @@ export interface ChartDraft {
   readonly limit: number | undefined;
 }
 
-/** What everything costs: a chart that says something before anything is chosen. */
+/** The total cost: a chart that is useful before the user has chosen anything. */
 export const EMPTY_DRAFT: ChartDraft = {
   title: '',
   chartType: 'area',

@@ -4,13 +4,13 @@ import { useProject } from '../../project.js';
 import { between, bucketBounds, type Drawn, selectionOf, selectionOfAll } from './events-address.js';
 import type { Series, SeriesSet } from './series.js';
 
-/** Where the numbers of a chart lead: to the list of the events that they sum. Undefined for those that no filters select. */
+/** Links from the numbers of a chart to the list of events that they sum; undefined if no filters select these. */
 export interface EventLinks {
   /** @param index of the bucket */
   ofBucket(one: Series, index: number): string | undefined;
-  /** Of all buckets. */
+  /** Link to the events of all buckets. */
   ofRange(one: Series): string | undefined;
-  /** Of all series that have the unit of this one. */
+  /** Link to the events of all series with the unit of this one. */
   ofAll(one: Series): string | undefined;
 }
 
@@ -34,7 +34,7 @@ function linksOf(path: string, drawn: Drawn, times: readonly number[]): EventLin
     if (!selections.has(one.key)) selections.set(one.key, selectionOf(drawn, one));
     return selections.get(one.key);
   };
-  // What has left the range since it was asked is not drawn any more.
+  // A bucket that has left the range since the query is not drawn.
   const range = { from: Math.max(data.from, times[0] ?? data.from), to: data.to };
   const link = (selection: URLSearchParams | undefined, bounds: typeof range) =>
     selection && `${path}?${between(selection, bounds)}`;

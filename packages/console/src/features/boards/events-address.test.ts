@@ -30,7 +30,7 @@ const dataOf = (rows: readonly AnalysisRow[]) =>
     ...{ measures: ['amount'], split_by: [], group_by: [], rows: [...rows], truncated: false, warnings: [] },
   });
 
-/** What selects the events of the series of a label. */
+/** Returns the filters that select the events of the series with a label. */
 function selected(
   query: ChartQuery,
   rows: readonly AnalysisRow[],

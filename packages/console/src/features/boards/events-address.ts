@@ -11,7 +11,7 @@ import { bucketEnd, bucketSizeOf } from './buckets.js';
 import { type ChartData, rowsOf } from './chart-data.js';
 import type { Part, Series } from './series.js';
 
-/** Where the numbers of a chart come from. */
+/** The query and data behind the numbers of a chart. */
 export interface Drawn {
   readonly query: ChartQuery;
   readonly data: ChartData;
@@ -29,7 +29,7 @@ const METRIC = new RegExp(METRIC_PATTERN);
 
 type Conditions = Record<string, DimensionFilter>;
 
-/** What of a bucket lies within the range. */
+/** Returns the part of a bucket that lies within the range. */
 export function bucketBounds({ from, to, bucketSize, timezone }: ChartData, startS: number): Bounds {
   const size = bucketSizeOf(bucketSize);
   const endS = size === undefined ? to : bucketEnd(startS, size, timezone);

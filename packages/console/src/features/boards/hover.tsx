@@ -59,7 +59,7 @@ export function HoverText({
   return <span ref={place} className={className} />;
 }
 
-/** An item of a list that stands out while its series is pointed at. */
+/** A list item that is highlighted while the pointer is on its series. */
 export function HoverItem({
   hover,
   series,

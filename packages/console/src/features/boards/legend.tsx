@@ -21,7 +21,7 @@ export interface LegendProps {
 const ONE_COLUMN_MAX = 6;
 const SHORT_CHARS_MAX = 18;
 
-/** What each colour is, and what it comes to: over the range or in the bucket that is pointed at. */
+/** Name and total of each colour: over the range, or in the bucket under the pointer. */
 export function Legend({ series, hidden, total, hover, links, onToggle, onIsolate }: LegendProps) {
   const [first] = series;
   return (

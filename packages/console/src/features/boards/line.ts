@@ -3,11 +3,11 @@ import { exactSum, negated } from '../../exact-sum.js';
 
 /** From the buckets of one set to those of the next. */
 export interface Step {
-  /** By index of the next times: where the same numbers stood before; undefined where they are to be read. */
+  /** By index of the next times: the index of the same numbers before, or undefined if they must be read. */
   readonly kept: readonly (number | undefined)[];
   /** Indexes of the next times that are to be read. */
   readonly come: readonly number[];
-  /** Indexes of the times before that are kept no more. */
+  /** Indexes of the previous times that are dropped. */
   readonly gone: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export function newLine(key: string, row: AnalysisRow, length: number): Line {
   return { key, row, values: new Float64Array(length), exact: new Array(length).fill(undefined), total: '0' };
 }
 
-/** The line with what is kept of it, and a total of that alone. A plain loop: it goes over all points at every telling. */
+/** The line with only the kept points, and their total. A plain loop, because each update runs over all points. */
 export function moved(line: Line, { kept, gone }: Step): Line {
   const next = newLine(line.key, line.row, kept.length);
   for (let index = 0; index < kept.length; index++) {

@@ -85,7 +85,7 @@ function distance(a: readonly number[], b: readonly number[]): number {
   return Math.hypot(...a.map((value, index) => value - (b[index] ?? 0)));
 }
 
-/** As WCAG 2 defines it. */
+/** The contrast ratio of WCAG 2. */
 function contrast(a: readonly number[], b: readonly number[]): number {
   const luminance = ([red = 0, green = 0, blue = 0]: readonly number[]) =>
     0.2126 * red + 0.7152 * green + 0.0722 * blue;

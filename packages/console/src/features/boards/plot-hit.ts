@@ -1,6 +1,6 @@
 import type { PlotType } from './plot-paths.js';
 
-/** How far from what is drawn a pointer may be, in pixels. */
+/** Largest distance in pixels between the pointer and a series that it selects. */
 const REACH_PX = 14;
 
 /**
@@ -20,7 +20,7 @@ export function seriesAt(
   let least = REACH_PX;
   for (const [index, top] of tops.entries()) {
     const ground = type === 'line' ? top : index === 0 ? bottom : (tops[index - 1] ?? bottom);
-    // What nothing happened to has no band.
+    // A series without usage in this bucket has no band.
     if (type !== 'line' && top === ground) continue;
     const [upper, lower] = top < ground ? [top, ground] : [ground, top];
     const away = Math.max(upper - pointerY, pointerY - lower, 0);

@@ -27,7 +27,7 @@ export interface PlotProps {
   /** What is seen, for who cannot see it. */
   readonly summary: string;
   readonly hover: Hover;
-  /** Where a click on a series in a bucket leads. */
+  /** The link of a click on a series in a bucket. */
   readonly linkAt?: ((one: Series, index: number) => string | undefined) | undefined;
 }
 
@@ -127,7 +127,7 @@ function leadToEvents(
     const { left, top } = over.getBoundingClientRect();
     const index = plot.posToIdx(event.clientX - left);
     const tops = series.map(({ exact }, at) =>
-      // A line along zero is of no events, and must not stand before one that is.
+      // A line at zero has no events, and must not hide one that has.
       type === 'line' && exact[index] === undefined
         ? Number.NaN
         : plot.valToPos(plot.data[at + 1]?.[index] ?? 0, 'y'),
@@ -194,7 +194,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
         grid: { show: false },
         ticks: { stroke: line, width: 1, size: 4 },
         values: (_plot, times, _axis, _space, stepS) => axisTimes(times, stepS, timezone),
-        // A bucket alone is all that there is to be named.
+        // A single bucket is the only one to label.
         ...(frame.times.length === 1 ? { splits: () => [...latest.current.frame.times] } : {}),
       },
       {
@@ -217,7 +217,7 @@ function optionsOf(latest: { readonly current: PlotProps }, theme: Theme, width:
   };
 }
 
-/** The unit stands above the values of the axis: as far right as they end, or as far left as it is long. */
+/** Draws the unit above the values of the axis, aligned to their right edge or moved left if it is long. */
 function writeUnit({ ctx, bbox }: uPlot, unit: string, ink: string): void {
   const scale = devicePixelRatio;
   ctx.save();
@@ -229,7 +229,7 @@ function writeUnit({ ctx, bbox }: uPlot, unit: string, ink: string): void {
   ctx.restore();
 }
 
-/** Bars stand about their time, as a bucket alone does, so the outermost need room for the other half. */
+/** Bars are centred on their time, as a single bucket is, so the outermost ones need room for the other half. */
 function timeRange(
   plot: uPlot,
   min: number,
@@ -238,7 +238,7 @@ function timeRange(
 ): [number, number] {
   const times = plot.data[0];
   const [only = min] = times;
-  // Of one alone the library makes a range of its own.
+  // For a single bucket the library makes up a range.
   const [first, last] = times.length < 2 ? [only, only] : [min, max];
   const half = type === 'bar' || times.length < 2 ? (stepS || 60) / 2 : 0;
   return [first - half, Math.max(last, untilS - stepS) + half];
@@ -247,7 +247,7 @@ function timeRange(
 const PATHS = { line: linePaths, area: areaPaths, bar: barPaths };
 
 function drawnSeries(type: PlotType, { color }: ColoredSeries, count: number): uPlot.Series {
-  // A bucket alone has no line.
+  // A single bucket has no line.
   const points = { show: ({ data }: uPlot) => data[0].length === 1, size: 7, fill: color };
   const common = { paths: PATHS[type], points };
   if (type === 'bar')

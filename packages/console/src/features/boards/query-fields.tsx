@@ -19,7 +19,7 @@ export interface FieldsProps {
   readonly onEdit: (change: Partial<ChartDraft>) => void;
 }
 
-/** What a chart asks: which usage, by what it is split, and which numbers of it. */
+/** The query of a chart: usage to select, dimensions to split by, and measures. */
 export function QueryFields({
   draft,
   metrics,

@@ -26,7 +26,7 @@ export interface Series {
   readonly total: string;
 }
 
-/** What rows are of. */
+/** The series that a row belongs to. */
 export interface Part {
   readonly metric: string | null;
   /** Undefined for all groups past the limit. */
@@ -36,7 +36,7 @@ export interface Part {
 export interface SeriesSet {
   /** Starts of the buckets up to the end of the answer, Unix seconds, ascending. */
   readonly times: readonly number[];
-  /** How long the first bucket is, in seconds: all are, but for clocks that are changed and months. */
+  /** Length of the first bucket in seconds; others differ only for months and clock changes. */
   readonly stepS: number;
   /** Whether the range begins within the first bucket, and ends within the last: these hold only part of their usage. */
   readonly isFirstCut: boolean;
@@ -146,7 +146,7 @@ function linesOf(
     );
 }
 
-/** Those that sum others come last, in an order of their own: with what is summed they come and go. */
+/** Series that sum others come last, in their own order, because they appear and disappear with the series they sum. */
 function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measure): Series[] {
   const isOneMetric = new Set(lines.map(({ row }) => row.metric)).size === 1;
   const folded = new Set(folds.flatMap(({ members }) => members.map(({ key }) => key)));

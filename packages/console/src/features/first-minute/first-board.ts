@@ -8,7 +8,7 @@ const ANALYSIS_METRICS_MAX = 32;
 const GROUPS_MAX = 12;
 const GROUPS_SHOWN = 8;
 
-/** Charts that say most of what was received: what all of it cost, by the dimension that tells most, and how much of what it was. */
+/** Charts that show most about received usage: its cost by the most informative dimension, and its quantities. */
 export function firstCharts(used: readonly UsedMetric[]): FirstChart[] {
   const priced = used.filter(({ currencies }) => currencies.length > 0);
   const dimension = bestDimension(used);

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.js';
 import { ShareBar } from '../../ui/share-bar.js';
 import { featureName } from './plan-comparison.js';
 
-/** The plan in force: how much of it is used, and what becomes of history that it does not show. */
+/** The plan in force: its usage, and the deletion date of history that it does not show. */
 export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement }) {
   const { plan_id, status, ends_at, usage, hidden_history_deleted_at: deletedAt } = entitlement;
   const meters = [

@@ -9,7 +9,7 @@ import { FailureNote } from '../../ui/states.js';
 import { usePurchase } from './api.js';
 import { type ComparedAllowance, comparePlan, lossesOf } from './plan-comparison.js';
 
-/** A plan that can be bought, compared with what the tenant has. Whoever would lose something is asked before. */
+/** A plan that can be bought, compared with the present one. If it gives less, the buyer must confirm. */
 export function Offer({
   plan,
   entitlement,

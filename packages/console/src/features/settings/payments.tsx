@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.js';
 import { ReadFailure } from '../../ui/states.js';
 import { usePayments } from './api.js';
 
-/** What was paid lately, and what became of it. */
+/** The latest payments and their status. */
 export function Payments() {
   const payments = usePayments();
   if (payments.isError) return <ReadFailure of={payments} />;

@@ -1,15 +1,15 @@
 import { type CatalogPlan, type Entitlement, HISTORY_GRACE_DAYS, UNLIMITED } from '@tollgate/contract';
 import { count } from '../../format.js';
 
-/** One thing that a plan gives, beside what the tenant has of it now. */
+/** One allowance of a plan, compared with the tenant's present one. */
 export interface ComparedAllowance {
   readonly name: string;
-  /** What the plan gives, as a person reads it. */
+  /** The allowance of the plan, as text. */
   readonly offered: string;
-  /** What the tenant has now. */
+  /** The tenant's present allowance, as text. */
   readonly present: string;
   readonly change: 'less' | 'same' | 'more';
-  /** What buying the plan takes away; undefined unless it gives less. */
+  /** The loss from buying the plan, as text; undefined unless the plan gives less. */
   readonly loss: string | undefined;
 }
 
@@ -24,7 +24,7 @@ const COUNTED = [
   ['max_usage_controls', 'Usage controls', 'usage_controls'],
 ] as const satisfies readonly (readonly [keyof CatalogPlan & keyof Entitlement, string, UsageKey])[];
 
-/** Everything that a plan gives, compared with what the tenant has. */
+/** All allowances of a plan, compared with the tenant's present ones. */
 export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAllowance[] {
   const used = present.usage.events_this_month;
   return [
@@ -58,7 +58,7 @@ export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAl
   ];
 }
 
-/** What buying the plan takes away, one sentence or two each. The rest of another plan that is in force ends, too. */
+/** Everything lost by buying the plan, in one or two sentences each, including the remaining time of another plan. */
 export function lossesOf(present: Entitlement, plan: CatalogPlan): string[] {
   const losses = comparePlan(present, plan).flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   const isReplaced = present.status === 'active' && present.plan_id !== plan.id;
@@ -67,7 +67,7 @@ export function lossesOf(present: Entitlement, plan: CatalogPlan): string[] {
     : losses;
 }
 
-/** How people call a feature. */
+/** Display name of a feature. */
 export function featureName(name: string): string {
   return name === 'budgets' ? 'budget leases' : name;
 }

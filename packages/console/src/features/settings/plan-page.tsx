@@ -47,7 +47,7 @@ function Plans({ entitlement, isAdmin }: { readonly entitlement: Entitlement; re
   );
 }
 
-/** What a reader of the page has to know about buying a plan; nothing for an administrator who can pay for one. */
+/** The note about buying plans; null for an administrator who can pay for one. */
 function buyingText(
   provider: CatalogPlanList['payment_provider'] | undefined,
   isAdmin: boolean,

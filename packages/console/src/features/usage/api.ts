@@ -29,7 +29,7 @@ export function useEvents(question: Question) {
   });
 }
 
-/** How much of what a question selects has no price; of one with a beginning, as all of the history would be read. */
+/** Counts selected usage without a price. The question needs a start, or all history would be read. */
 export function useUnpriced(question: Question) {
   const project = useProjectPath();
   return useQuery({

@@ -4,7 +4,7 @@ import { useProject } from '../../project.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { useIngestStatus } from './api.js';
 
-/** How many events wait for their turn because those of their tenant take long to rate, and for how long. */
+/** The number of deferred events, and the wait of the oldest one. */
 export function DeferredNote() {
   const { id } = useProject();
   const { data } = useIngestStatus();

@@ -99,7 +99,7 @@ export function EventFilterBar({
   );
 }
 
-/** The further filters that are shown: all of them, or those that had a value, which stay where they are while it is typed anew. */
+/** The further filters shown: all, or those that had a value, which stay in place while the user types a new one. */
 function useFurther(filters: Filters, isAll: boolean): readonly TextFilter[] {
   const used = useRef(new Set<TextFilter>());
   for (const name of FURTHER) if (filters[name] !== undefined) used.current.add(name);

@@ -15,7 +15,7 @@ export function EventTable({
   onChoose,
 }: {
   readonly rows: readonly UsageEvent[];
-  /** What found the rows: of their charge items, those that fit are shown. */
+  /** The filters that found the rows; only matching charge items are shown. */
   readonly question: Question;
   readonly onChoose: (event: UsageEvent) => void;
 }) {
@@ -91,7 +91,7 @@ export function EventBadge({
   return <Badge>{posting ?? status}</Badge>;
 }
 
-/** What charge items come to, in each currency. */
+/** The total of charge items in each currency. */
 function amountsOf(items: UsageEvent['charge_items']): ReactNode {
   const totals = totalsOf(items);
   if (totals.length === 0) return '—';

@@ -15,7 +15,7 @@ export const TEXT_FILTERS = {
 export type TextFilter = keyof typeof TEXT_FILTERS;
 const TEXT_FILTER_NAMES = Object.keys(TEXT_FILTERS) as readonly TextFilter[];
 
-/** Who said what a charge item costs, and how the filter calls it. */
+/** Sources of a price, with their names in the filter. */
 export const PRICING_SOURCES = {
   unpriced: 'Without a price',
   pricing_rule_set: 'Priced by a rule',
@@ -24,7 +24,7 @@ export const PRICING_SOURCES = {
 } as const;
 type PricingSource = keyof typeof PRICING_SOURCES;
 
-/** What rating can note of an event, and how the filter calls it. */
+/** Codes of notes, with their names in the filter. */
 export const NOTES = {
   any: 'With a note',
   quantity_clamped: 'Quantity set to 0',

@@ -12,7 +12,7 @@ import { sumQuery } from './sum-query.js';
 
 const LIVE_MS = 5_000;
 
-/** What all events of the list come to, on every page of it, in each currency. */
+/** The total of all events of the list, over all its pages, in each currency. */
 export function UsageSum({ question, isLive }: { readonly question: Question; readonly isLive: boolean }) {
   const mayAsk = useMay('analytics:read');
   const project = useProjectPath();

@@ -84,7 +84,7 @@ interface Opened {
   readonly boardId: string | undefined;
 }
 
-/** Where a browser is signed in to the demo and sees its board. */
+/** The URL that signs a browser in to the demo and shows its board. */
 export function demoLink(url: string, { tenant: { key, projectId }, boardId }: Opened): string {
   const from =
     boardId === undefined ? '' : `?from=${encodeURIComponent(`/p/${projectId}/boards/${boardId}`)}`;

@@ -51,7 +51,7 @@ export function sampleCall(sequence: number, random: () => number): Record<strin
 /** Calls per second at the busiest hour, on average. */
 const CALLS_PER_SECOND = 0.5;
 
-/** How many calls a second has, in the history as in live traffic: chance, around what the time of day asks for. */
+/** Number of calls in a second, in history and live traffic: random, around the average for the time of day. */
 export function callsInSecond(unixSeconds: number, random: () => number): number {
   // The number of events of a Poisson process, by Knuth's multiplication of uniform numbers.
   const limit = Math.exp(-CALLS_PER_SECOND * dailyRhythm(unixSeconds));

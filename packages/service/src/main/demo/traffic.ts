@@ -38,7 +38,7 @@ export async function sendHistory(url: string, tenant: DemoTenant, clock: Clock)
   return events.length;
 }
 
-/** Returns once all that was sent is queryable, or after half a minute: what is looked at first is then complete. */
+/** Returns when all events are queryable, or after half a minute, so that the first page shows complete data. */
 export async function historyQueryable(url: string, tenant: DemoTenant): Promise<void> {
   const { usage } = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
   const deadlineMs = performance.now() + HISTORY_WAIT_MS_MAX;

@@ -97,7 +97,7 @@ describe('an analysis query', () => {
       { bucket: null, metric: null, unit: null, currency: 'USD', group: {}, quantity: '3.5', amount: '0.02' },
     ]);
     const mixed = { time_range: { from: at, to: at + 2 * HOUR_S } };
-    // Of one unit each, two buckets are no quantities that could be compared either.
+    // Two buckets with different units cannot be compared either.
     for (const bucket_size of ['none', '1h']) {
       await expect(ask({ ...mixed, bucket_size })).rejects.toMatchObject({
         code: 'unlike_units',

@@ -11,7 +11,7 @@ interface Read {
   readonly names: Promise<UsedNames>;
 }
 
-/** What the names in a request may be wrong about. */
+/** The kinds of names in a request that are checked. */
 export type NameKind = keyof UsedNames;
 
 export interface KnownNamesOptions {
@@ -52,7 +52,7 @@ export class KnownNames {
       if (this.#reads.size <= PROJECTS_MAX) break;
       this.#reads.delete(oldest);
     }
-    // What failed is read again by whoever asks next.
+    // After a failure the next caller reads again.
     read.names.catch(() => {
       if (this.#reads.get(projectId) === read) this.#reads.delete(projectId);
     });

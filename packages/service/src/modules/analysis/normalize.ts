@@ -26,14 +26,14 @@ export interface NormalizedQuery {
   /** Grouped names beside the bucket. */
   readonly dimensions: readonly string[];
   readonly filters: readonly DimensionCondition[];
-  /** How many groups stand for themselves, of each metric, unit and currency that rows keep apart; undefined: all. */
+  /** Number of groups with their own rows, per metric, unit and currency that rows are split by; undefined: all. */
   readonly groupsMax: number | undefined;
   readonly rowsMax: number;
 }
 
 const BUCKET = 'bucket';
 
-/** Without metrics kept apart: their quantities may be of unlike units. */
+/** The default without a split by metric, where quantities may have different units. */
 const MEASURES_OF_ALL_METRICS: readonly Measure[] = ['item_count', 'amount'];
 
 /**
@@ -91,7 +91,7 @@ function allFilters(query: AnalysisQuery): DimensionCondition[] {
   return filters;
 }
 
-/** What the answer says its rows keep apart. */
+/** The value of `split_by` in the response. */
 export function answeredSplitBy({ splitsMetrics }: NormalizedQuery): Split[] {
   return splitsMetrics ? ['metric'] : [];
 }

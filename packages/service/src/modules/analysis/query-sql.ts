@@ -21,7 +21,7 @@ export interface PlannedQuery {
   readonly rawOnly: readonly string[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
-  /** How many groups of each kind stand for themselves, the others being summed; undefined: all. */
+  /** Number of groups of each kind with their own rows; the others are summed. Undefined: all. */
   readonly groupsMax: number | undefined;
   readonly rowsMax: number;
 }
@@ -66,12 +66,12 @@ interface SharedSql {
   readonly groups: readonly string[];
 }
 
-/** What rows are split by beside bucket and group: amounts of different currencies are never added up. */
+/** Columns that rows are split by in addition to bucket and group; different currencies are never added up. */
 function kindsOf({ splitsMetrics }: PlannedQuery): readonly string[] {
   return splitsMetrics ? ['metric', 'unit', 'currency'] : ['currency'];
 }
 
-/** Whether a row adds up quantities that may be of unlike units. */
+/** Whether a row adds up quantities that may have different units. */
 export function addsUnits({
   splitsMetrics,
   measures,

@@ -22,7 +22,7 @@ export interface EntitlementsOptions {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
   readonly baseline: Baseline;
-  /** What this process remembers of how much history is shown. */
+  /** This process's cache of how much history is shown. */
   readonly history?: Pick<UsageHistory, 'forget'>;
   /** A clock that never goes back; for the age of what is remembered. */
   readonly monotonicMs?: () => number;
@@ -49,7 +49,7 @@ export class Entitlements {
     return this.#at(tenantId, grants);
   }
 
-  /** How long the tenant's history is shown and kept now; read anew. */
+  /** The present retention of the tenant's history, shown and kept, without the cache. */
   async historyRetention(tenantId: string): Promise<HistoryRetention> {
     const { postgres, clock, baseline } = this.options;
     const nowS = unixSeconds(clock);

@@ -53,7 +53,7 @@ it('shows as much history as a plan shows once its grant is applied, without wai
   const tenantId = await api.makeTenant();
   const projectId = await api.makeProject(tenantId);
   const { postgres, clock } = api;
-  // Its clock stands still: what it once knew, it would know for good.
+  // Its clock does not advance, so its cache would never expire.
   const history = createUsageHistory({ postgres, monotonicMs: () => 0 });
   const baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 } as const;
   const entitlements = new Entitlements({ postgres, clock, baseline, history });
@@ -70,7 +70,7 @@ it('shows as much history as a plan shows once its grant is applied, without wai
   expect(await shownFrom()).toBe('2030-10-03');
   await buy('growth');
   expect(await shownFrom()).toBe('2030-01-01');
-  // What was given up for deletion does not come back with a longer plan.
+  // History marked for deletion does not come back with a longer plan.
   await postgres.pool.query('update usage_retention set retained_from_day = shown_from_day');
   api.goTo('2031-01-02T00:00:00Z');
   await buy('launch');

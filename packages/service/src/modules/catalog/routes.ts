@@ -21,7 +21,7 @@ import { rebuildQuotas } from './quota-recount-store.js';
 export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
   readonly postgres: Postgres;
   readonly entitlements: Pick<Entitlements, 'current' | 'historyRetention' | 'applyGrants'>;
-  /** Where plans are paid; undefined where none can be bought. */
+  /** The payment provider; undefined if no plan can be bought. */
   readonly paymentProvider: PaymentProviderName | undefined;
 }
 

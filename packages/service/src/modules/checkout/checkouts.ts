@@ -16,7 +16,7 @@ import * as store from './order-store.js';
 import type { PaymentMetrics } from './payment-metrics.js';
 import { type PaymentProvider, PaymentProviderError, type ProviderSession } from './provider.js';
 
-/** What a checkout needs of the configuration. */
+/** The configuration of checkouts. */
 export interface CheckoutSettings {
   /** False where plans cannot be bought, because the operator has named no provider. */
   readonly takesPayments: boolean;

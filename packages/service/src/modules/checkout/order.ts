@@ -51,7 +51,7 @@ export interface Order {
   readonly reversals: readonly Reversal[];
 }
 
-/** What the grant of an order's payment is granted for. */
+/** The reason of a grant that an order's payment makes. */
 export function grantSourceOf({ provider }: Order, paymentId: string): string {
   return `${provider}:${paymentId}`;
 }

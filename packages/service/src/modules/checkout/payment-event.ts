@@ -15,7 +15,7 @@ export interface Payment {
   readonly orderId: string;
 }
 
-/** What a verified event says of a payment that was given back, or is contested by the buyer. */
+/** The data of a verified event about a refunded or disputed payment. */
 export interface ReversalEvent extends Omit<Reversal, 'recordedAt'> {
   /** The provider's id of the payment. */
   readonly paymentId: string;
@@ -28,7 +28,7 @@ export type ReadEvent = Payment | ReversalEvent | 'malformed' | undefined;
 
 /** More than any id has. */
 const TEXT_CHARS_MAX = 255;
-/** What every payment of ours carries. */
+/** Metadata of every payment that this service creates. */
 const METADATA_KEYS = ['tenant_id', 'plan_id', 'order_id'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { findOrder, findTenantOfOrder, lockOrders } from './order-store.js';
 import type { ReversalEvent } from './payment-event.js';
 import * as store from './reversal-store.js';
 
-/** How long a dispute of a payment that we do not know is kept, in case the report of the payment is only late. */
+/** How long a dispute of an unknown payment is kept, because the event about the payment may arrive late. */
 const UNMATCHED_KEPT_S = 30 * 24 * 3_600;
 const EVENT_TYPES = { refund: 'payment.refunded', dispute: 'payment.disputed' } as const;
 

@@ -7,7 +7,7 @@ export const PAYMENT_WEBHOOK_URL = '/v1/payments/provider/webhook';
 /** Events of payments are a few KiB. */
 const EVENT_BYTES_MAX = 262_144;
 
-/** Where the payment provider reports what was paid, refunded and disputed. */
+/** The webhook on which the payment provider reports payments, refunds and disputes. */
 export function registerPaymentWebhookRoutes(app: App, settlement: Settlement): void {
   // A scope of its own: what is signed are the bytes, and nothing unsigned is worth being parsed.
   void app.register(async (scope) => {

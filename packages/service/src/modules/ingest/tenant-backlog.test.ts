@@ -138,7 +138,7 @@ describe("a tenant's share of the memory for what is not yet written", () => {
       });
     const sent = [...Array(10).fill('ten_loud'), 'ten_quiet'].map(accept);
     expect(await Promise.all(sent)).toEqual([...Array(9).fill('202'), FULL, '202']);
-    // What is written takes no memory any more.
+    // Written requests no longer count as memory in use.
     expect(await accept('ten_loud')).toBe('202');
   });
 });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/postgres/index.js';
 import type { LimitOwner } from './owner.js';
 
-/** Those of the event names that a plan rule, of a draft too, or a direct limit of the project has as its `webhook_event`. */
+/** Returns the names that plan rules (drafts included) or direct limits of the project have as `webhook_event`. */
 export async function eventsOfRules(
   db: Db,
   { tenantId, projectId }: LimitOwner,

@@ -34,7 +34,7 @@ export interface ModelLease {
   used: number;
 }
 
-/** What must become of the steps, said as plainly as possible. */
+/** The expected result of the steps, computed in the simplest way. */
 export class Oracle {
   readonly leases: ModelLease[] = [];
   readonly #used = new Map<string, number>();

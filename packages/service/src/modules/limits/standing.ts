@@ -10,7 +10,7 @@ export interface Subject {
   readonly id: string;
 }
 
-/** The warning that nothing limits a subject and nobody pays for it. */
+/** The warning that a subject has no limits and no account. */
 export function noRoute({ type, id }: Subject): Warning {
   return warningOf('no_route', `${type} ${id}`);
 }

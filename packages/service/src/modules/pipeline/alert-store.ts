@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
 
-/** What is alerted of at most once. */
+/** The key of an alert, which is sent at most once. */
 export interface AlertKey {
   readonly tenantId: string;
   readonly projectId: string;

@@ -14,7 +14,7 @@ import { type AlertKey, alertKey, claimAlerts } from './alert-store.js';
 
 const HOUR_MS = 3_600_000;
 
-/** What a batch has to say of one metric or failure code, with the first event as a sample. */
+/** The alert of a batch about one metric or failure code, with the first event as a sample. */
 interface Alert extends AlertKey {
   readonly sample: UsageEventRow;
   count: number;
@@ -23,7 +23,7 @@ interface Alert extends AlertKey {
 /** Unpriced and failed usage of one batch, for the owners of its projects. */
 export class UsageAlerts {
   readonly #alerts = new Map<string, Alert>();
-  /** By project and type: what one batch names of a project is bounded, as metrics can be a client's own. */
+  /** By project and type. The number per project is bounded, because clients can send metrics of their own. */
   readonly #counts = new Map<string, number>();
 
   addRow(row: UsageEventRow): void {

@@ -49,7 +49,7 @@ const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
 /** As many bytes of failed events are read back at once as a claim takes of new ones. */
 const REPROCESS_BYTES_MAX = 64 * 1_048_576;
 
-/** Where a batch takes its events from. */
+/** The source of a batch's events. */
 export type BatchSource =
   /** `mayBeDeferred`: whether some tenant may have deferred requests, behind which its new ones go. */
   | { readonly kind: 'new'; readonly mayBeDeferred: boolean }
@@ -71,9 +71,9 @@ export interface BatchOptions {
   readonly block: UsageBlock;
   readonly stages: StageClock<BatchStage>;
   readonly turns: Turns;
-  /** What events take is measured by it. */
+  /** Measures the time that events take. */
   readonly thread: ThreadTime;
-  /** As in `PlanInput`; of all batches of the worker that take new events. */
+  /** See `PlanInput`; shared by all batches of the worker that take new events. */
   readonly slowTenants: Set<string>;
   /** Notified as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;

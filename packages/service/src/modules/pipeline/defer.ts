@@ -37,7 +37,7 @@ export async function moveBehindDeferred(
   return { segments: others, moved: records.reduce((sum, { eventCount }) => sum + eventCount, 0) };
 }
 
-/** How many failed events a batch reads back. */
+/** Upper bound of the failed events that a batch reads back. */
 export interface ReprocessBounds {
   readonly eventsMax: number;
   readonly bytesMax: number;
@@ -100,7 +100,7 @@ export class DeferredEvents {
   readonly #countByGroup = new Map<AcceptedGroup, number>();
   #count = 0;
 
-  /** Events, and requests to rate one anew. */
+  /** Events, and requests to reprocess one. */
   get count(): number {
     return this.#count;
   }

@@ -1,9 +1,9 @@
 /** A turn of a tenant that was not seen before claims so many events: slow ones would be put back in vain. */
 const TURN_EVENTS_FIRST = 100;
-/** Tenants whose pace is remembered; past it all begin anew. */
+/** Upper bound of the tenants whose pace is remembered; past it all paces are reset. */
 const TENANTS_MAX = 10_000;
 
-/** Whose turn it was among the tenants with deferred events, and how many events each gets rated in a turn. */
+/** The turns of tenants with deferred events, and the number of events of each in a turn. */
 export class DeferredTurns {
   /** The tenant whose turn was the last. */
   after = '';

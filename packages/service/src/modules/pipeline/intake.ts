@@ -18,7 +18,7 @@ export interface AcceptedGroup extends EventGroup {
   readonly record: SegmentRecord;
 }
 
-/** A failed event that is rated anew. */
+/** A failed event that is reprocessed. */
 export interface FailedGroup extends EventGroup {
   readonly request: ReprocessRequest;
   readonly failed: FailedEvent;

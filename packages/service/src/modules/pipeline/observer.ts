@@ -29,7 +29,7 @@ export interface BatchCounts {
   readonly reprocessed: number;
   /** Reprocessings that found no failed event any more. */
   readonly skipped: number;
-  /** Those that went back to the queue, to wait behind their own tenant's. */
+  /** Events that returned to the queue, to wait behind others of their tenant. */
   readonly deferred: number;
 }
 

@@ -60,9 +60,9 @@ export interface PlanInput {
   readonly turns: Turns;
   /** Milliseconds of the thread that the events of each tenant may take, ordinary ones aside. */
   readonly tenantMs: number;
-  /** Those whose events have taken longer, in this batch or in one beside it: the rest of theirs is deferred. */
+  /** Tenants that have used up their time in this batch or a concurrent one; the rest of their events is deferred. */
   readonly slowTenants: Set<string>;
-  /** What events take is measured by it. */
+  /** Measures the time that events take. */
   readonly thread: ThreadTime;
 }
 

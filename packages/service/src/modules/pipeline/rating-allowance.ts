@@ -8,7 +8,7 @@ export const TURN_ALLOWANCE_MS = 100;
 /** An event that takes no longer is ordinary: it leaves the allowance as it is, however many there are. */
 const ORDINARY_EVENT_MS = 0.02;
 
-/** How long the events of one tenant have taken. */
+/** The time that the events of one tenant have taken. */
 export class TenantTime {
   #leftMs: number;
 
@@ -27,7 +27,7 @@ export class TenantTime {
   }
 }
 
-/** What the tenants of one batch take of the thread, each by itself. */
+/** The thread time that each tenant of one batch takes. */
 export class RatingAllowance {
   readonly #tenants = new Map<string, TenantTime>();
 

@@ -23,9 +23,9 @@ const LANES = 2;
 const CONNECTIONS_PER_LANE = 2;
 /** A turn of a tenant with deferred events has a connection too, and shares those that rules are read on. */
 const DEFERRED_CONNECTIONS = 1;
-/** How long deferred events of another process, or of an earlier run, may wait to be noticed. */
+/** Poll interval for deferred events of other processes or earlier runs. */
 const DEFERRED_POLL_MS = 1_000;
-/** While other batches are in hand, deferred events leave the thread to them for so many times as long as they had it. */
+/** While other batches run, deferred events pause for this multiple of the time that they ran. */
 const REST_FACTOR = 2;
 const REST_MS_MAX = 1_000;
 
@@ -37,7 +37,7 @@ export interface PipelineWorkerOptions {
   readonly lanes?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
   readonly unprojectedBytesMax?: number;
-  /** What events take is measured by it. */
+  /** Measures the time that events take. */
   readonly thread?: ThreadTime;
 }
 
@@ -245,7 +245,7 @@ class LaneWorker implements PipelineWorker {
     return counts;
   }
 
-  /** Leaves the thread to the batches in hand for their share. */
+  /** Pauses for the share of the other running batches. */
   async #rest(turnMs: number, signal: AbortSignal): Promise<void> {
     if (this.#inHand === 0) await nextTurn();
     else await pause(Math.min(REST_FACTOR * turnMs, REST_MS_MAX), signal);

@@ -24,7 +24,7 @@ export interface VersionInput {
   readonly extractor_rule_set_id?: string;
 }
 
-/** What differs between the two kinds of rule sets. */
+/** The differences between the two kinds of rule sets. */
 export interface RuleSetKind<Input extends VersionInput, Config extends object> {
   readonly name: 'extractor' | 'pricing';
   readonly idPrefix: 'ers' | 'prs';
@@ -36,7 +36,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
    * @throws ApiError `invalid_request` with every place that does not compile.
    */
   checkedConfig(input: Input): Config;
-  /** What is doubtful about a version that was saved or published; only where its answers carry warnings. */
+  /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   warningsAbout?(db: Db, version: StoredVersion<Config>): Promise<Warning[]>;
   /** The config as it is shown and compared: what was not configured is empty. */
   shownConfig(config: Config): Required<Config>;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/postgres/index.js';
 import type { RuleSetOwner } from './store.js';
 
-/** Of an extractor rule set, so many of the newest versions are looked at: the draft, what is in force, and what was lately. */
+/** Number of the newest versions of an extractor rule set that are read: draft, version in force, recent ones. */
 const VERSIONS_LOOKED_AT_MAX = 10;
 
 /** The metrics of the charge items that an extractor rule set makes. */

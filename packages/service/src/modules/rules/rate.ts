@@ -35,7 +35,7 @@ export type RatedEvent =
   | (Resolved & {
       readonly ok: true;
       readonly items: readonly ChargeItem[];
-      /** What was not as the rules expect, and is no failure. */
+      /** Notes where the event was not as the rules expect, without a failure. */
       readonly notes: readonly RatingNote[];
     })
   /** With what was resolved before the failure. */

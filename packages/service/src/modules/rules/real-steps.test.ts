@@ -6,7 +6,7 @@ import { convertPriceTable } from './price-table/index.js';
 import { expandTemplate } from './templates/index.js';
 import { itemsOf, pricingOf, rate } from './testing.js';
 
-/** How many times the steps of the largest real rule sets fit the bound. */
+/** The bound must hold this multiple of the steps of the largest real rule sets. */
 const MARGIN_MIN = 4;
 const RULES_MAX = 500;
 const EXTRACTORS_MAX = 100;

@@ -115,7 +115,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     });
   }
 
-  /** What is doubtful about a version that was saved or published; undefined for a kind that nothing is doubtful about. */
+  /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
   async warningsAbout(version: store.StoredVersion<Config>): Promise<Warning[] | undefined> {
     return this.kind.warningsAbout?.(this.deps.postgres.db, version);
   }

@@ -57,7 +57,7 @@ describe('history that a shorter plan hides', () => {
       insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
         values ('ten_a', '${project.projectId}', ${boundaryDay}, 0);
       ${step.sql}`);
-    // What was not shown before stays so, and nothing else is hidden.
+    // History that was hidden before stays hidden, and no other is hidden.
     expect(await shownFrom(project)).toBe('2028-03-22');
     expect(await shownFrom(untouched)).toBe('1970-01-01');
     // The earlier release had given it up for deletion: a longer plan does not bring it back.

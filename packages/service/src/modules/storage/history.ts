@@ -17,11 +17,11 @@ export interface HistoryScope extends StorageScope {
 export interface UsageHistory {
   /** At once when it was asked lately. */
   scopeOf(project: StorageScope): HistoryScope | Promise<HistoryScope>;
-  /** Reads everything anew from now on. */
+  /** Clears the cache. */
   forget(): void;
 }
 
-/** How old the answer may be: deletion waits for much longer. */
+/** Age up to which a cached value is used; deletion waits for much longer. */
 export const HISTORY_FRESH_MS = 10_000;
 const PROJECTS_CACHED_MAX = 20_000;
 

@@ -27,9 +27,9 @@ export const IN_DELETION =
 /** Both stores and the job that deletes history, at noon (UTC) of 1 April 2028. */
 export class RetentionFixture {
   readonly clock = new ManualClock(Date.parse('2028-04-01T12:00:00Z'));
-  /** By tenant; everything without. */
+  /** By tenant; a tenant without an entry keeps everything. */
   retentionDays: Record<string, number> = {};
-  /** Where more is kept than is shown. */
+  /** Tenants for which more is kept than shown. */
   keptDays: Record<string, number> = {};
   readonly warnings: unknown[] = [];
 

@@ -34,7 +34,7 @@ export function dimensionConditions(
   return conditions;
 }
 
-/** What conditions are about. An absent subject is an empty text. */
+/** The values that conditions are tested against. A missing subject is an empty string. */
 interface EventSide extends Readonly<Record<SubjectColumn, string>> {
   readonly dimensions: Readonly<Record<string, string>>;
 }

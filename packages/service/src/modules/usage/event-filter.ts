@@ -1,7 +1,7 @@
 import type { DimensionFilter, UsageEventsQuery } from '@tollgate/contract';
 import { type DimensionCondition, dimensionConditions } from './dimension-conditions.js';
 
-/** What the event list and exports are narrowed by, with its conditions read; all must hold. */
+/** Parsed filters of the event list and of exports; all must match. */
 export interface EventFilter extends Omit<UsageEventsQuery, 'limit' | 'cursor' | 'count' | 'filters'> {
   readonly conditions: readonly DimensionCondition[];
 }

@@ -51,7 +51,7 @@ export interface StoredEvent {
 
 /** An event with everything that decides how it is rated. */
 export interface StoredInput extends StoredEvent {
-  /** As sent: JSON text; empty where the body could not be read, or nothing was sent. */
+  /** JSON text as it was sent; empty if the body could not be read, or nothing was sent. */
   readonly raw_json: string;
   readonly x_billing: string;
   readonly subject_is_sent: boolean;
@@ -98,7 +98,7 @@ const CONDITIONS = {
     'processed_at = fromUnixTimestamp64Milli({posted_at:Int64}) AND has(item.ledger_transaction_id, {ledger_transaction_id:String})',
 } as const satisfies Record<Exclude<keyof EventFilter, ItemFilter | 'conditions'>, string>;
 
-/** What one charge item must fit, where any of it is asked for. */
+/** Conditions that one charge item must meet, if there are any. */
 const ITEM_CONDITIONS = {
   metric: 'has({metric:Array(String)}, each_metric)',
   currency: 'each_currency = {currency:String}',

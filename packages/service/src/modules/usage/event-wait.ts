@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const LOOK_UP_PAUSE_MS = 100;
 
 export interface WaitOptions {
-  /** How long to wait for what is not there yet, in milliseconds. */
+  /** Longest wait for an event that does not exist yet, in milliseconds. */
   readonly waitMs: number;
   /** Aborts when nobody waits any more. */
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ import type { UsageEventRow } from './row.js';
 export const FROM_S = 1_750_000_000;
 /** Posted the first charge item of the rich event. */
 export const LEDGER_TRANSACTION_ID = newId('led', new ManualClock(FROM_S * 1000 + 10_002));
-/** What was noted of the rich event. */
+/** The notes of the rich event. */
 export const NOTE = {
   code: 'quantity_clamped',
   metric: 'llm.tokens',

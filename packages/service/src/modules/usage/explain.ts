@@ -21,7 +21,7 @@ export interface ExtractorText {
   readonly config: ExtractorConfig;
 }
 
-/** What a rule saw of a charge item, as it is recorded. */
+/** The recorded values of a charge item that a rule saw. */
 interface SeenItem {
   readonly metric: string;
   readonly unit: string | null;
@@ -34,7 +34,7 @@ interface SeenItem {
 
 type Aliases = UsageItemExplanation['priced_by']['aliases'];
 
-/** What tells the aliases by which a rule was found for a charge item. */
+/** The input for finding the aliases by which a rule matched a charge item. */
 export interface AliasQuestion {
   readonly config: Pick<PricingConfig, 'aliases'>;
   readonly rule: Pick<PricingRule, 'metric' | 'match_expr'>;
@@ -72,7 +72,7 @@ export interface RatedBy {
   readonly billing: unknown;
 }
 
-/** What rules see of an event, beside its charge items. */
+/** The values of an event that rules see, except its charge items. */
 export type SeenEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
 
 /** What an extractor or rule with a unit price and no expression of its own multiplies. */
@@ -91,7 +91,7 @@ export function explainEvent(event: UsageEvent, ratedBy: RatedBy): UsageExplanat
   };
 }
 
-/** As `explainEvent`, with all that is to be found of aliases found at once. */
+/** Like `explainEvent`, but finds all aliases at once. */
 export async function explainEventWith(
   event: UsageEvent,
   ratedBy: Omit<RatedBy, 'findAliases'>,
@@ -159,7 +159,7 @@ function aliasesOf(rule: PricingRule, item: UsageChargeItem, event: SeenEvent, r
   return ratedBy.findAliases(config, rule, seenItem(item, event, dimensionTypes));
 }
 
-/** What rules see of a charge item of the event. */
+/** The values of a charge item that rules see. */
 export function seenItem(
   { metric, unit, quantity }: Pick<UsageChargeItem, 'metric' | 'unit' | 'quantity'>,
   { dimensions, subject_type: type, subject_id: id, occurred_at: occurredAt }: SeenEvent,

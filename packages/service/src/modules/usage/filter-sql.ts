@@ -1,6 +1,6 @@
 import { type DimensionCondition, isSubjectColumn } from './dimension-conditions.js';
 
-/** How the value of a dimension is read from a row of events or of their rollup. */
+/** SQL that reads the value of a dimension from a row of events or of the rollup. */
 export interface DimensionSql {
   readonly present: string;
   readonly value: string;

@@ -41,7 +41,7 @@ const unpricedOf = async (tenantId: string, projectId: string) =>
 
 const FREE = usageItem({ currency: '', pricingSource: 'unpriced', metric: 'llm.calls' });
 
-/** What an earlier release left behind: events on three days, and totals without a count of those that have no price. */
+/** Data of an earlier release: events on three days, and totals without a count of unpriced events. */
 async function earlierRelease(): Promise<void> {
   const of = { tenantId: 'ten_1', projectId: 'prj_1' };
   const other = { tenantId: 'ten_2', projectId: 'prj_2' };

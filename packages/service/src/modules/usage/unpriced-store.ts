@@ -7,7 +7,7 @@ import { selectionOf, type UsageScope } from './event-store.js';
 const NONE: UnpricedUsage = { event_count: 0, item_count: 0, metrics: [] };
 
 /**
- * How much of what the filter selects has no price. Exact without FINAL: only the last row of an event has charge items.
+ * Counts selected usage without a price. Exact without FINAL: only the last row of an event has charge items.
  * A `metric` of the filter counts charge items of that metric alone.
  */
 export async function unpricedUsage(

@@ -203,7 +203,7 @@ function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, Proje
   return open;
 }
 
-/** What was found, without the counts of unpriced events of days that the totals have no such count of. */
+/** The counts found, without unpriced events of days for which the totals have no such count. */
 function countedAlike(expected: readonly Measurement[], found: readonly Measurement[]): Measurement[] {
   const counted = new Set<string>();
   for (const day of expected) if (day.measure === 'unpriced_count') counted.add(dayKey(day));

@@ -7,7 +7,7 @@ const LOOPBACK_NAME = /(^|\.)localhost\.?$/;
 const UNRESOLVABLE_NAME = /(^|\.)(invalid|onion)\.?$/;
 /** Names that only a private network resolves: of one label, or below a top level that is kept for such networks. */
 const PRIVATE_NAME = /^[^.]*\.?$|\.(local|internal|test|home\.arpa)\.?$/;
-/** What DNS can hold: labels of 1 to 63 characters, 253 in all. */
+/** Limits of DNS names: labels of 1 to 63 characters, 253 in total. */
 const DNS_NAME =
   /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?$/;
 /** Written in full: a parser would take other spellings, and drop white space from within. */

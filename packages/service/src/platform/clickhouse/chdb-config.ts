@@ -20,7 +20,7 @@ const MERGES_PER_THREAD_MIN = 2;
  */
 const THREADS_MAX = 200;
 const IDLE_THREADS_MAX = 24;
-/** Of each pool for work on many parts or files at once: by default 128 threads delete what was merged, a hundred parts at a time. */
+/** Size of each pool for work on many parts or files. By default 128 threads delete merged parts, 100 at a time. */
 const POOL_THREADS_MAX = 4;
 
 /** Writes the engine's configuration into the folder; answers the file's path. */

@@ -41,7 +41,7 @@ export interface AppOptions extends AccessPorts {
   readonly readiness?: Readiness;
   /** Version of the product, shown in the API description. */
   readonly version?: string;
-  /** Where clients reach the service, for the API description; without it where they read that. */
+  /** The URL of the service in the API description; default: the URL from which the description is read. */
   readonly publicUrl?: string | undefined;
   /** Bytes of bodies that may be in memory at once; default BODIES_BYTES_MAX. */
   readonly bodiesBytesMax?: number;

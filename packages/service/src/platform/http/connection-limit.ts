@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../log/index.js';
 import { addReadGauge, Counter, type Metrics } from '../metrics/index.js';
 
-/** Connections beyond the limit that are open at once, to be told so; past them, a connection ends without an answer. */
+/** Connections beyond the limit that receive a 503 at once; any further one is closed without a response. */
 export const SURPLUS_CONNECTIONS_MAX = 32;
-/** A surplus connection ends after so long, whatever it does. */
+/** Longest life of a surplus connection. */
 const SURPLUS_MS_MAX = 5_000;
 const LOG_INTERVAL_MS = 60_000;
 
@@ -68,7 +68,7 @@ export class ConnectionLimit {
     return this.#surplus.has(socket);
   }
 
-  /** One line a minute tells it, and how many more there were since the last. */
+  /** Logs one line a minute, with the number of refused connections since the last one. */
   #refused(): void {
     this.#refusals.inc();
     const nowMs = this.#nowMs();

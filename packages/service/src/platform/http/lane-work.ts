@@ -3,7 +3,7 @@ import type { ExpressOperation } from './express-route.js';
 import type { ObserveRequest } from './requests.js';
 import type { ProjectRef } from './types.js';
 
-/** What the operation of a route needs to know, once a request was let in. */
+/** The input of a route's operation, after the request was authorized. */
 export interface LaneRoute {
   readonly url: string;
   readonly bodyLimit: number;

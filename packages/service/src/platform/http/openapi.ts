@@ -39,11 +39,11 @@ const SECTIONS = [
   ['Operation', 'Health, metrics and checks for those who run the service.'],
 ] as const;
 
-/** What only a deployment knows of its API. */
+/** Deployment settings of the API description. */
 export interface ApiIdentity {
   /** Version of the product. */
   readonly version: string;
-  /** Where clients reach the service; undefined for where they read the description. */
+  /** The URL of the service for clients; undefined: the URL from which the description is read. */
   readonly publicUrl: string | undefined;
 }
 

@@ -76,7 +76,7 @@ export class Readiness {
     return this.#shuttingDown;
   }
 
-  /** As of a second ago at most. */
+  /** The report, at most a second old. */
   async report(): Promise<ReadinessReport> {
     if (this.#shuttingDown) return { ready: false, checks: {} };
     const report = await this.#reports.get('');

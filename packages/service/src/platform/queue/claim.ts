@@ -31,7 +31,7 @@ interface ClaimedRow {
 }
 
 /**
- * What `SegmentQueue.claim` and `claimDeferred` say.
+ * The SQL of `SegmentQueue.claim` and `claimDeferred`.
  *
  * @param files where the queue keeps large segments in files
  * @param deferredTenantId whose deferred segments are claimed; undefined for those that are not deferred
@@ -118,7 +118,7 @@ async function lockOldest(
   }
 }
 
-/** Deferred segments come by the time of their arrival, because a part of one that is put back gets another id. */
+/** Deferred segments are ordered by arrival time, because a part that is put back gets a new id. */
 async function lockChunk(
   tx: Tx,
   rowsMax: number,

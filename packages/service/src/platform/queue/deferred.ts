@@ -7,7 +7,7 @@ import { recordBytes, type SegmentRecord } from './segment.js';
 const DEFERRED_SEGMENT_EVENTS_MAX = 100;
 const DEFERRED_SEGMENT_BYTES_MAX = 256 * 1_024;
 
-/** Those of the tenants that have deferred segments. */
+/** Returns those of the tenants that have deferred segments. */
 export async function deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from unnest(${tenantIds}::text[]) as asked (id)

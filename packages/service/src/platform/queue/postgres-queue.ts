@@ -43,7 +43,7 @@ const appendFrom = (first: number) => `insert into segments
   (${SEGMENT_COLUMNS.join(', ')})
   values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
 const APPEND = appendFrom(1);
-/** As `APPEND`, with the tenant behind whose requests the segment waits. */
+/** Like `APPEND`, with the tenant behind whose requests the segment waits. */
 const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
   values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
 

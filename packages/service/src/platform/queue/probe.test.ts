@@ -80,7 +80,7 @@ describe('a probe of the folder of large segments', () => {
   it.runIf(process.platform === 'linux')(
     'fails on a full disk, and does not when there is room',
     async () => {
-      // As full as a disk can be.
+      // A full disk.
       await symlink('/dev/full', join(folder, 'probe'));
       await expect(probeSegmentFolder(folder)).rejects.toMatchObject({ code: 'ENOSPC' });
       await probeSegmentFolder(folder);

@@ -5,9 +5,9 @@ import type { Postgres } from '../postgres/index.js';
 
 /** More than a page of a table, or a block of a file: on a full disk it does not fit into what is left of the last one. */
 const PROBE_BYTES = 16 * 1_024;
-/** Of each statement at the server, so that a probe that has to wait is not there for long. */
+/** Timeout of each statement on the server, so that a waiting probe ends soon. */
 const STATEMENT_TIMEOUT_MS = 1_000;
-/** Longer than it takes the server to say that its time is over. */
+/** Longer than the server needs to report its own timeout. */
 const PROBE_TIMEOUT_MS = 1_800;
 const PROBE_FILE = 'probe';
 

@@ -12,16 +12,16 @@ export interface ClaimedSegment {
   readonly problem?: SegmentFormatError;
 }
 
-/** How much of the queue something takes. */
+/** An amount of queued data. */
 export interface BacklogSize {
   readonly segments: number;
   readonly events: number;
   readonly bytes: number;
 }
 
-/** What waits in the queue. */
+/** The waiting data of the queue. */
 export interface Backlog extends BacklogSize {
-  /** Those of the events that wait behind their own tenant's. */
+  /** The events that are deferred. */
   readonly deferredEvents: number;
   /** Undefined when nothing waits. */
   readonly oldestReceivedAtMs: number | undefined;
@@ -44,13 +44,13 @@ export interface SegmentQueue<Tx> {
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
   /** Appends within `tx`: what a claim took and its batch has no room for. */
   putBack(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
-  /** As `putBack`, behind what else is deferred of their tenants: other tenants' events do not wait for them. */
+  /** Like `putBack`, behind other deferred events of their tenants; other tenants' events do not wait for them. */
   defer(tx: Tx, records: readonly SegmentRecord[]): Promise<void>;
-  /** Those of the tenants that have deferred requests. */
+  /** Returns those of the tenants that have deferred requests. */
   deferredAmong(tx: Tx, tenantIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** The tenant that comes next after another's turn, of those that have deferred requests; undefined when none has. */
   nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined>;
-  /** As `claim`, of the deferred requests of one tenant. */
+  /** Like `claim`, for the deferred requests of one tenant. */
   claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;
   /** The tenants of which at least so many events, bytes, or segments with a request of theirs wait. */

@@ -14,7 +14,7 @@ export function countsOf(records: readonly SegmentRecord[]): unknown[] {
     const { projectId, tenantId } = record.scope;
     receivedAtMs = Math.min(receivedAtMs, record.receivedAtMs);
     eventCount += record.eventCount;
-    // What is rated anew was accepted and counted before.
+    // A reprocessed event was accepted and counted before.
     const accepted = record.scope.kind === 'reprocess' ? 0 : record.eventCount;
     eventsByProject.set(projectId, (eventsByProject.get(projectId) ?? 0) + accepted);
     const ofTenant = byTenant.get(tenantId);

@@ -99,7 +99,7 @@ export function useSaveRoute(id: string | undefined) {
   );
 }
 
-/** Deletes a route. `onDeleted` leaves its page first: what is still shown is read anew, and would be a 404. */
+/** Deletes a route. `onDeleted` leaves its page first, because data on screen is fetched again and would be a 404. */
 export function useDeleteRoute(id: string, onDeleted: () => void) {
   return useChange((path, _: undefined) => request<void>('DELETE', `${path}/${id}`), onDeleted);
 }

@@ -63,7 +63,7 @@ function Bar({ limit, look }: { readonly limit: RealtimeLimit; readonly look: st
   );
 }
 
-/** What is left of the limit, or by how much it is exceeded. */
+/** The amount left of the limit, or the amount by which it is exceeded. */
 function Remaining({ value }: { readonly value: string }) {
   const isOver = value.startsWith('-');
   return <Amount name={isOver ? 'over' : 'left'} value={isOver ? value.slice(1) : value} />;

@@ -68,7 +68,7 @@ export function TextField<T extends object>({
   );
 }
 
-/** For how many units a price is; a number that was sent is shown as text. */
+/** The number of units that a price is for; a number in JSON is shown as text. */
 export function PricingUnitField<T extends { readonly pricing_unit?: string | number }>({
   value,
   path,

@@ -3,7 +3,7 @@ import { Button, IconButton } from '../../../ui/button.js';
 import { Field, TextInput } from '../../../ui/field.js';
 import { useRulesForm } from './context.js';
 
-/** A list of paths, in which the label of each is told apart by its place. */
+/** A list of paths; each label has its number in the list. */
 export function PathList({
   path,
   paths,

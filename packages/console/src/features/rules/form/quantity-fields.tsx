@@ -20,13 +20,13 @@ const ON_NEGATIVE = [
 
 type StatedTotal = NonNullable<ChargeItemExtractor['stated_total']>;
 
-/** Where the quantity of a charge item is, and how it is computed of several counts. */
+/** The paths of the quantity of a charge item, and how several counts are combined. */
 export function QuantityFields(part: Part<ChargeItemExtractor>) {
   const { value, path, onChange } = part;
   const { sum_paths: sumPaths = [], less_paths: lessPaths = [], stated_total: statedTotal } = value;
   const setPaths = (name: 'sum_paths' | 'less_paths') => (paths: readonly string[]) => {
     const next = withField(value, name, paths.length === 0 ? undefined : [...paths]);
-    // Beside paths that are added up an empty one says nothing.
+    // An empty path means nothing if there are sum paths.
     onChange(next.sum_paths !== undefined && next.path === '' ? withField(next, 'path', undefined) : next);
   };
   return (
@@ -84,7 +84,7 @@ export function QuantityFields(part: Part<ChargeItemExtractor>) {
   );
 }
 
-/** A total of the payload that decides whether what is subtracted is in the quantity at all. */
+/** A total in the payload that decides whether the quantity includes the subtracted counts. */
 function StatedTotalFields({
   value,
   path,

@@ -11,7 +11,7 @@ import { touchedBuckets } from './touched-buckets.js';
 /** Whose usage; no query goes without it. */
 export type StreamScope = StorageScope;
 
-/** What is sent of one query: new rows, nothing, or that it is to be asked anew, because rows cannot say what changed. */
+/** The update of one query: new rows, nothing, or a request to query again, if rows cannot express the change. */
 export type ChangedRows = Omit<StreamBuckets, 'query'> | 'nothing' | 'ask-anew';
 
 export interface ChangedRowsDeps {
@@ -47,7 +47,7 @@ export async function changedRows(
   return { bucket_size: bucketSize, from, to, buckets: runs.flatMap(({ starts }) => starts), rows };
 }
 
-/** Usage of another unit has come: whoever asks anew gets to know. @throws whatever else it is */
+/** Handles usage of another unit, which the next full query reports. @throws any other error */
 function refusal(error: unknown): undefined {
   if (error instanceof ApiError && error.code === 'unlike_units') return;
   throw error;

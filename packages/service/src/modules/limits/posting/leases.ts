@@ -38,7 +38,7 @@ export class BatchLeases {
     }
   }
 
-  /** What a lease is to an event of a subject. A lease of another subject is as unknown as another project's. */
+  /** The status of a lease for an event of a subject. Leases of other subjects and projects are `unknown`. */
   statusOf(
     scope: PostingScope,
     subject: Subject | undefined,

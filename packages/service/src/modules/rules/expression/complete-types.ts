@@ -42,7 +42,7 @@ interface HasMacro {
   typeCheck: (checker: TypeChecker, macro: unknown, context: unknown) => unknown;
 }
 
-/** Where what is asked is no name, cel-js refuses it: it is then checked as any other operand. */
+/** cel-js refuses an operand that is not a name; it is then checked like any other operand. */
 function checkWhatHasFields(has: Node): void {
   const [, [field]] = has.args as [string, readonly [Node]];
   if (field.op !== '.') return;

@@ -37,12 +37,12 @@ function quoteLiteral(argument: Node | undefined, source: string): void {
   }
 }
 
-/** What a list holds that is written out, the lists within it too: a table of tiers is one. Any other node is itself. */
+/** Elements of a list literal, nested lists included, such as a table of tiers; any other node is returned as it is. */
 function elementsOf(node: Node): readonly Node[] {
   return node.op === 'list' ? (node.args as Node[]).flatMap(elementsOf) : [node];
 }
 
-/** Of the functions on decimals: others, such as int(), take doubles as well. */
+/** Whether a function on decimals takes one at this index. Other functions, such as int(), take doubles too. */
 function takesDecimal(name: string, index: number): boolean {
   if (!name.startsWith('dec_')) return false;
   const signatures = findFunction(name, false)?.signatures ?? [];

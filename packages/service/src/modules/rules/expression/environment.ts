@@ -23,7 +23,7 @@ export interface TypeChecker {
   getType(name: string): unknown;
 }
 
-/** Makes of a node, before the type check, a call of a function of one argument, which stands where the node stood. */
+/** Replaces a node, before the type check, by a call of a function with the node as its argument. */
 export function becomeCall(node: OpenNode, name: 'dec' | 'dyn', argument: string | readonly Node[]): void {
   const { pos, start, end } = node;
   const sample = nodeOf(ENVIRONMENTS.withUnitPrice.parse(`${name}(${name === 'dec' ? '"0"' : '[]'})`).ast);

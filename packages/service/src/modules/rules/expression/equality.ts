@@ -40,13 +40,13 @@ function orderNumbers(a: Numeric, b: Numeric): number | undefined {
     const order = orderDecimal(b, a);
     return order && -order;
   }
-  // As CEL does, an int is compared with a double as the nearest double.
+  // An int is compared with a double as its nearest double, as in CEL.
   const [left, right] = typeof a === typeof b ? [a, b] : [Number(a), Number(b)];
   if (left < right) return -1;
   return left > right ? 1 : left === right ? 0 : undefined;
 }
 
-/** A double equals a decimal by either of its readings, the shortest digits that tell it apart or its very value. */
+/** A double equals a decimal by either of its readings: its shortest unique digits, or its exact value. */
 function orderDecimal(a: Decimal, b: Numeric): number | undefined {
   if (typeof b !== 'number') return compare(a, b instanceof Decimal ? b : decimalFromBigInt(b));
   const readings = decimalsOf(b);
@@ -61,7 +61,7 @@ function isNumeric(value: Value): value is Numeric {
   return typeof value === 'bigint' || typeof value === 'number' || value instanceof Decimal;
 }
 
-/** Of something finite with an infinity or NaN. */
+/** Order of a finite number and an infinity; undefined for NaN. */
 function orderWithNonFinite(other: number): number | undefined {
   return other > 0 ? -1 : other < 0 ? 1 : undefined;
 }

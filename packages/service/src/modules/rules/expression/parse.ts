@@ -18,7 +18,7 @@ export interface ParsedExpression {
  * @throws Refusal
  */
 export function parseExpression(environment: Environment, source: string): ParsedExpression {
-  /** Where zeros stand that the source does not have, as offsets into `text`. */
+  /** Offsets into `text` of zeros that were inserted and are not in the source. */
   const zeros: number[] = [];
   const written = (offset: number) => offset - zeros.filter((zero) => zero < offset).length;
   for (let text = source; ; ) {

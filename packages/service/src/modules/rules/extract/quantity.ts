@@ -71,7 +71,7 @@ interface Part {
   readonly outOfRange: RatingFailure;
 }
 
-/** What the quantity is, and what is noted, where the parts come to more than the total; undefined where it fails. */
+/** The quantity and the note if the parts exceed the total; undefined if the event then fails. */
 interface Excess {
   readonly quantity: (total: Decimal) => Decimal;
   readonly note: RatingNote;
@@ -201,7 +201,7 @@ function inRange(compute: () => Decimal): Decimal | undefined {
   }
 }
 
-/** How a type of quantity is written, and the decimal of a value of it; undefined for a value of another type. */
+/** The expected form of a quantity type, and its conversion to a decimal; undefined for values of another type. */
 interface DecimalOf {
   readonly expected: string;
   readonly convert: (value: unknown, outOfRange: RatingFailure) => Decimal | RatingFailure | undefined;

@@ -37,7 +37,7 @@ describe('selects', () => {
   ])('%s', (path, expected) => {
     const { read, segments } = compiled(path);
     expect(read(JSON.parse(EVENT))).toEqual(expected);
-    // Of what is selected of the bytes, the same is read.
+    // The same is read from the selected bytes.
     expect(read(selectJson(Buffer.from(EVENT), selectionOf([segments])))).toEqual(expected);
   });
 

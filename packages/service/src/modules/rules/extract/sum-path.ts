@@ -31,7 +31,7 @@ const { PrefixExpression, RelativeQuery, StringLiteral } = jsonpath.expressions;
 type Segment = JSONPathQuery['segments'][number];
 type FilterExpression = InstanceType<typeof LogicalExpression>['expression'];
 
-/** What a sum path may not say. Thrown and caught in here only. */
+/** A refused part of a sum path. Thrown and caught in this file only. */
 class Unsupported extends Error {}
 
 /**
@@ -53,7 +53,7 @@ export function compileSumPath(source: string): CompiledSumPath {
       if (!(error instanceof Unsupported)) throw error;
       return refusedAt(source, segment.token.index - prefixLength, error.message);
     }
-    // An index stands for any entry: all of the list is read.
+    // An index counts as any entry, so the whole list is read.
     segments.push(singular ?? 0);
   }
   return { ok: true, read: (root) => select(steps, root), segments };

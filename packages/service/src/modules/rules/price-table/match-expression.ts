@@ -1,6 +1,6 @@
 import type { ServiceTier } from './price-keys.js';
 
-/** What Gemini on Vertex AI calls them; it reports no batches. */
+/** Names of the tiers in Gemini on Vertex AI, which reports no batches. */
 const TRAFFIC_TYPES: Readonly<Partial<Record<ServiceTier, string>>> = {
   priority: 'ON_DEMAND_PRIORITY',
   flex: 'ON_DEMAND_FLEX',

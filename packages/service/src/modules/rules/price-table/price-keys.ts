@@ -35,7 +35,7 @@ export function hasFallback(mode: unknown): boolean {
   return MODES_WITH_FALLBACK.includes(mode);
 }
 
-/** How a provider can be asked to serve a request, at another price. */
+/** Service tiers of providers, which have their own prices. */
 export type ServiceTier = 'batch' | 'priority' | 'flex';
 
 const TIER_BY_SUFFIX: Readonly<Record<string, ServiceTier>> = {

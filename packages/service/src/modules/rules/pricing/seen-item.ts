@@ -6,7 +6,7 @@ import { fitsPattern } from './aliases.js';
 /** An alias of a pricing rule set, with the value of the event that it stands in for. */
 export type AppliedAlias = UsageItemExplanation['priced_by']['aliases'][number];
 
-/** What a rule saw of a charge item, as it is recorded. */
+/** The recorded values of a charge item that a rule saw. */
 export interface SeenItem {
   readonly metric: string;
   readonly unit: string | null;

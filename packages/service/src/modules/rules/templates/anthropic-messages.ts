@@ -1,7 +1,7 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
 import { tokenItems, tokens } from './tokens.js';
 
-/** What the API used to shorten the conversation by itself; the counts of the message leave it out. */
+/** Tokens that the API used to compact the conversation; the message's own counts exclude them. */
 const COMPACTION = "usage.iterations[?@.type == 'compaction']";
 
 /**

@@ -5,11 +5,11 @@ import { ErrorResponses } from './error-responses.js';
 import { NamedSchemas } from './named-schemas.js';
 import type { JsonSchema } from './schema.js';
 
-/** What an API description is made of. */
+/** The input of an API description. */
 export interface DescriptionParts {
   /** Version of the product. */
   readonly version: string;
-  /** Where clients reach the service; a path is relative to where the description was read. */
+  /** The URL of the service for clients; a path is relative to the URL of the description. */
   readonly serverUrl: string;
   readonly introduction: string;
   /** Sections in the order in which they are shown, each with its description. */
@@ -88,7 +88,7 @@ class OperationWriter {
     };
   }
 
-  /** What operations referred to. */
+  /** Schemas that operations refer to. */
   get components(): object {
     const examples = [...this.#usedExamples]
       .sort()
@@ -129,7 +129,7 @@ class OperationWriter {
     return { description, content: { [JSON_MEDIA]: this.#media(response) } };
   }
 
-  /** The description of a body stands beside it already. */
+  /** A body already has its description next to it. */
   #media(body: JsonSchema): object {
     const { $ref, ...rest } = this.#schemas.write(body);
     if ($ref === undefined) return { schema: rest };

@@ -74,7 +74,7 @@ function isPlainTextChoice(schema: JsonSchema): boolean {
 
 const NULL = 'null';
 
-/** What a value may be beside null; undefined where null is not among it, or several others are. */
+/** The type of a value that may be null; undefined if it cannot be null, or has several other types. */
 export function besideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
   if (anyOf?.length !== 2 || anyOf[1]?.type !== NULL) return undefined;
   return anyOf[0];

@@ -1,4 +1,4 @@
-/** Ids that examples share, so that they tell one story: a customer of Acme asks a large model. */
+/** Ids that examples share, so that they form one story: a customer of Acme uses a large model. */
 export const TENANT = 'ten_0198a4f0c1d27a3b8c4d5e6f70819203';
 export const PROJECT = 'prj_0198a4f0c2e37b4c9d5e6f7081920314';
 export const EXTRACTOR_RULE_SET = 'ers_0198a4f0c3f47c5dae6f708192031425';
@@ -18,7 +18,7 @@ export const ENDPOINT = 'whe_0198a4f0d0b07819aa70819203acbed1';
 export const MESSAGE = 'msg_0198a4f0d1c1792abb819203142dced2';
 export const BACKTEST = 'bt_0198a4f0d2d27a3bbc9203142536ced3';
 
-/** What belongs to the project says so. */
+/** Owner fields of everything in the project. */
 export const OWNER = { tenant_id: TENANT, project_id: PROJECT } as const;
 /** 2025-08-07 17:30:08 UTC, when the event of the story happens. */
 export const NOW = 1_754_587_808;
