@@ -66,7 +66,7 @@ export const AnalysisTimeRange = Type.Object(
 );
 
 const SPLIT_MEANING =
-  '`["metric"]` keeps metrics apart, each with its unit. `[]` adds up the metrics of one currency; rows then have `metric: null` ' +
+  '`["metric"]` returns rows for each metric and unit. `[]` adds up all metrics by currency; rows then have `metric: null` ' +
   'and `unit: null`.';
 
 const splitBy = (description: string) =>
@@ -90,7 +90,7 @@ export const AnalysisQuery = Type.Object(
         maxItems: MEASURES.length,
         description:
           'Returned in this order; the first ranks groups where `limit` bounds them. Default: item_count, quantity, amount; with ' +
-          '`split_by: []` item_count, amount. Quantities of unlike units are never added up: 400 `unlike_units`.',
+          '`split_by: []` item_count, amount. Quantities with different units are never added up: 400 `unlike_units`.',
       }),
     ),
     time_range: AnalysisTimeRange,
@@ -127,14 +127,14 @@ export const AnalysisQuery = Type.Object(
         minimum: 1,
         maximum: ANALYSIS_ROWS_MAX,
         description:
-          'With dimensions in `group_by`: how many groups of each metric, unit and currency (without metrics in `split_by`: of each ' +
-          'currency) are returned by themselves, those ' +
+          'With dimensions in `group_by`: the number of groups of each metric, unit and currency (with `split_by: []`: of each ' +
+          'currency) that have their own rows, those ' +
           'with the most of the first measure over the whole range; all others are summed in rows with `other: true`. ' +
-          `Without: how many rows are returned. Either way at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
+          `Without: the number of rows. In both cases at most ${ANALYSIS_ROWS_MAX.toLocaleString('en')} rows.`,
       }),
     ),
   },
-  { ...closed, description: 'Which usage to sum, and by what.' },
+  { ...closed, description: 'The usage to sum, and the fields to sum by.' },
 );
 
 export const AnalysisRow = Type.Object(
@@ -182,8 +182,8 @@ export const UsedDimension = Type.Object(
     cardinality: Type.Integer({
       minimum: 1,
       description:
-        'How many values it has had lately, approximately: nearly always within 2 %. Lately is the 31 days before the ' +
-        'metric was last seen, and of dimensions that are too many-valued to be summed by, the last million charge items.',
+        'Approximate number of recent values, nearly always within 2 %. Recent means the 31 days before the metric was last ' +
+        'seen or, for dimensions with too many values for rollups, the last million charge items.',
     }),
     sample_values: Type.Array(Type.String(), { description: `Up to ${SAMPLE_VALUES_MAX} recent values.` }),
   },

@@ -114,7 +114,7 @@ const BucketSize = Type.String({
   minLength: 1,
   maxLength: 16,
   description:
-    '`auto` (default): by the range that is shown; or a positive duration such as `1m`, `2h`, `3d`; or calendar months: `1mo`.',
+    '`auto` (default, depends on the range shown), a positive duration such as `1m`, `2h`, `3d`, or calendar months: `1mo`.',
 });
 const GroupLimit = Type.Integer({
   minimum: 1,
@@ -205,7 +205,7 @@ export const BoardList = Type.Object(
 
 export const ChartPlace = Type.Object(
   { chart_id: ChartId, position: Position, size: Type.Optional(ChartSizeSchema) },
-  { ...closed, description: 'Where a chart is to stand, and how wide it is to be.' },
+  { ...closed, description: 'The position and the width of a chart.' },
 );
 
 export const ReorderChartsBody = Type.Object(
@@ -213,10 +213,10 @@ export const ReorderChartsBody = Type.Object(
     order: Type.Array(ChartPlace, {
       maxItems: BOARD_CHARTS_MAX,
       description:
-        'Charts of the board, each and every position at most once. A chart that is left out, or a size, stays as it is.',
+        'Charts of the board; each chart and each position at most once. Omitted charts and sizes stay as they are.',
     }),
   },
-  { ...closed, description: 'Where charts of the board are to stand.' },
+  { ...closed, description: 'The positions of charts of the board.' },
 );
 
 export type CreateBoardBody = Static<typeof CreateBoardBody>;

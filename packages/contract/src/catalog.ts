@@ -30,7 +30,7 @@ const limit = (meaning: string) =>
 
 export const PlanFeatures = mapOf(Type.Boolean(), {
   maxProperties: CATALOG_FEATURES_MAX,
-  description: 'What is switched on; what is not named is off. `budgets`: budget leases.',
+  description: 'Included features; a feature that is not listed is not included. `budgets`: budget leases.',
 });
 
 /** What a plan allows; a tenant's entitlement carries the same. */
@@ -95,8 +95,7 @@ export const CatalogPlanList = Type.Object(
     plans: Type.Array(CatalogPlan),
     payment_provider: Nullable({
       ...PaymentProviderSchema,
-      description:
-        'Where plans are paid; `sandbox` takes no money. Null where this service takes no payments.',
+      description: 'Payment provider; `sandbox` takes no money. Null if this service takes no payments.',
     }),
   },
   { ...closed, description: 'The plans that tenants can have, and where they are paid.' },
@@ -105,21 +104,21 @@ export type CatalogPlanList = Static<typeof CatalogPlanList>;
 
 export const CatalogOffer = Type.Object(offerFields, {
   ...closed,
-  description: 'A plan as it is described, before it has a revision.',
+  description: 'The content of a plan, without a revision.',
 });
 
 export const CatalogFile = Type.Object(
   { plans: Type.Array(CatalogOffer, { minItems: 1, maxItems: CATALOG_PLANS_MAX }) },
   {
     ...closed,
-    description: 'The plans that are to be in the catalog; `tollgate catalog apply` sends the same.',
+    description: 'The plans of the catalog, as `tollgate catalog apply` sends them.',
   },
 );
 export type CatalogFile = Static<typeof CatalogFile>;
 export type CatalogOffer = Static<typeof CatalogOffer>;
 
 export const ChangedPlan = Type.Object(
-  { id: Type.String(), revision: Type.Integer({ description: 'The new one.' }) },
+  { id: Type.String(), revision: Type.Integer({ description: 'The new revision.' }) },
   { ...closed, description: 'A plan that has a new revision.' },
 );
 
@@ -130,7 +129,7 @@ export const AppliedCatalog = Type.Object(
     }),
     unchanged: Type.Array(Type.String(), { description: 'Ids of the other plans of the file.' }),
   },
-  { ...closed, description: 'Which plans got a new revision.' },
+  { ...closed, description: 'The plans that got a new revision.' },
 );
 export type AppliedCatalog = Static<typeof AppliedCatalog>;
 
@@ -159,7 +158,7 @@ export const EntitlementGrant = Type.Object(
     ended_at: Nullable({
       ...UnixSeconds,
       description:
-        'When it ended early, because another plan took its place or its payment was given back; not after its start if it never began. Null otherwise.',
+        'When it ended early, because another plan replaced it or its payment was refunded or disputed; no later than its start if it never began. Null otherwise.',
     }),
     source: Type.String({ description: 'What it was granted for; nothing is granted twice.' }),
     created_at: UnixSeconds,
@@ -175,7 +174,7 @@ export const EntitlementGrantList = Type.Object(
 
 export const RebuiltQuotas = Type.Object(
   { corrected: Type.Integer({ description: 'Months of tenants whose number was another one before.' }) },
-  { ...closed, description: 'How many counts were wrong and are corrected.' },
+  { ...closed, description: 'The number of counts that were wrong and are corrected.' },
 );
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -188,7 +187,7 @@ export const EntitlementUsage = Type.Object(
     subject_routes: count('Subject routes of all projects.'),
     usage_controls: count('Direct limits, and rules of usage limit plans, of all projects.'),
   },
-  { ...closed, description: 'How much of its plan a tenant has used.' },
+  { ...closed, description: 'Usage of a tenant by the limits of its plan.' },
 );
 export type EntitlementUsage = Static<typeof EntitlementUsage>;
 
@@ -212,7 +211,7 @@ export const Entitlement = Type.Object(
     ...allowanceFields,
     hidden_history_deleted_at: Nullable({
       ...UnixSeconds,
-      description: `Older history than the plan shows is hidden at once and deleted from this time on, ${HISTORY_GRACE_DAYS} days after a plan that showed it; a longer plan that is bought before brings it back. Null when no such history is waiting.`,
+      description: `Time from which hidden history is deleted: history older than the plan shows is hidden at once and kept for ${HISTORY_GRACE_DAYS} days. A plan with a longer retention that begins before then shows it again. Null if there is no hidden history.`,
     }),
     usage: EntitlementUsage,
   },

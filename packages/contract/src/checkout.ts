@@ -13,7 +13,7 @@ export type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 export const PaymentProviderSchema = Type.Unsafe<PaymentProviderName>({
   type: 'string',
   enum: [...PAYMENT_PROVIDERS],
-  description: 'Where plans are paid; `sandbox` takes no money.',
+  description: 'Payment provider; `sandbox` takes no money.',
 });
 
 export const PAYMENT_ORDER_STATUSES = ['pending', 'expired', 'paid'] as const;
@@ -70,10 +70,10 @@ export const PaymentReversal = Type.Object(
     reference: Type.String({ description: "The provider's id of the refunded charge, or of the dispute." }),
     amount_minor: Type.Integer({
       minimum: 1,
-      description: 'In minor units: what was refunded of the charge so far, or what is disputed.',
+      description: 'Amount refunded so far, or disputed, in minor units.',
     }),
     currency: Type.String({ description: 'ISO 4217 code.' }),
-    reason: Nullable(Type.String({ description: "The provider's word for why a payment is disputed." })),
+    reason: Nullable(Type.String({ description: "The provider's reason for the dispute." })),
     recorded_at: { ...UnixSeconds, description: 'When it was reported. Unix seconds.' },
   },
   { ...closed, description: 'A refund or a dispute of a payment.' },
@@ -102,7 +102,7 @@ export const PaymentOrder = Type.Object(
     paid_at: Nullable(UnixSeconds),
     refunded_amount_minor: Type.Integer({
       minimum: 0,
-      description: 'What was given back of the payment so far, in minor units.',
+      description: 'Amount of the payment refunded so far, in minor units.',
     }),
     reversals: Type.Array(PaymentReversal, {
       description: 'Refunds and disputes of the payment, oldest first.',

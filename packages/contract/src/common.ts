@@ -24,13 +24,13 @@ export const ResourceName = Type.String({
   description: 'Display name; not blank.',
 });
 
-/** What a version of rules or of a limit plan goes through. */
+/** States of a version of rules or of a limit plan. */
 export const PUBLICATION_STATUSES = ['draft', 'published', 'archived'] as const;
 export type PublicationStatus = (typeof PUBLICATION_STATUSES)[number];
 export const PublicationStatusSchema = Type.Unsafe<PublicationStatus>({
   type: 'string',
   enum: [...PUBLICATION_STATUSES],
-  description: 'All versions of what is archived are `archived`.',
+  description: 'If a rule set or a plan is archived, all its versions are `archived`.',
 });
 
 /** A value, or null where there is none. */
@@ -60,7 +60,7 @@ export const DecimalInput = Type.Union([Type.String({ maxLength: DECIMAL_CHARS_M
   description: 'Exact decimal, as text or as a number.',
 });
 export const decimalInput = (meaning: string): typeof DecimalInput => {
-  const description = `${meaning} Exact decimal, as text or as a number, of which every digit counts; at most 20 integer and 18 fraction digits.`;
+  const description = `${meaning} Exact decimal, as a string or as a number whose digits are kept as sent; at most 20 integer and 18 fraction digits.`;
   return { ...DecimalInput, ...{ description } };
 };
 

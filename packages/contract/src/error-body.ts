@@ -12,7 +12,7 @@ const facts = {
     ...PermissionSchema,
     description: 'The permission that the key lacks, in `permission_denied`.',
   }),
-  subject_route_id: text('The route that the subject has already, in `subject_route_exists`.'),
+  subject_route_id: text('The existing route of the subject, in `subject_route_exists`.'),
   limit_key: text('Name of the limit, in `limit_exceeded`.'),
   plan_id: Type.Optional(
     Nullable(
@@ -27,11 +27,11 @@ const facts = {
   account_id: text(
     'Billing account of the subject, in `limit_exceeded`, or of the wallet, in `insufficient_funds`.',
   ),
-  currency: text('What the amounts are in, in `limit_exceeded` and `insufficient_funds`.'),
+  currency: text('Currency of the amounts, in `limit_exceeded` and `insufficient_funds`.'),
   limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),
   used_amount: decimal('Usage in the current window, in `limit_exceeded`.'),
   reserved_amount: decimal('Held by active budget leases, in `limit_exceeded`.'),
-  available_amount: decimal('Balance of the wallet less what is reserved, in `insufficient_funds`.'),
+  available_amount: decimal('Balance of the wallet minus reserved amounts, in `insufficient_funds`.'),
   asked_amount: decimal('The amount of the request, in `limit_exceeded` and `insufficient_funds`.'),
 };
 
@@ -52,13 +52,13 @@ export type ErrorDetail = Static<typeof ErrorDetailSchema>;
 export const ErrorCodeSchema = Type.Unsafe<ErrorCode>({
   type: 'string',
   enum: Object.keys(ERRORS),
-  description: 'What went wrong, for programs; stable. docs/errors.md lists all.',
+  description: 'Stable code of the error, for programs. docs/errors.md lists all.',
 });
 
-/** The body of every answer outside 2xx. */
+/** The body of every response outside 2xx. */
 export const ErrorBodySchema = Type.Object(
   {
-    error: Type.String({ description: 'What went wrong, for people.' }),
+    error: Type.String({ description: 'Explanation of the error, for people.' }),
     code: ErrorCodeSchema,
     details: Type.Optional(Type.Array(ErrorDetailSchema)),
   },

@@ -7,26 +7,26 @@ export const Health = Type.Object(
 );
 
 export const READINESS_PROBLEMS = ['disk_full', 'read_only', 'timeout', 'unavailable'] as const;
-/** Why a check failed, as far as everybody may know it. */
+/** Public reasons of a failed check. */
 export type ReadinessProblem = (typeof READINESS_PROBLEMS)[number];
 export const ReadinessProblemSchema = Type.Unsafe<ReadinessProblem>({
   type: 'string',
   enum: [...READINESS_PROBLEMS],
-  description: 'Why a check failed.',
+  description: 'The reason of a failed check.',
 });
 
 export const ReadinessReport = Type.Object(
   {
     ready: Type.Boolean({ description: 'Whether the process accepts work.' }),
     checks: mapOf(Type.Union([Type.Literal('ok'), Type.Literal('failed')]), {
-      description: 'What was checked, by name.',
+      description: 'Results of the checks, by name.',
     }),
     problems: Type.Optional(
       mapOf(ReadinessProblemSchema, {
-        description: 'Why checks failed, by their names. The log has the errors themselves.',
+        description: 'Reasons of failed checks, by name. The log has the full errors.',
       }),
     ),
   },
-  { ...closed, description: 'Whether the process accepts work, and what was checked.' },
+  { ...closed, description: 'Whether the process accepts work, with the results of its checks.' },
 );
 export type ReadinessReport = Static<typeof ReadinessReport>;

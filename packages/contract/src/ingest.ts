@@ -42,7 +42,8 @@ export const PricingHint = Type.Object(
     currency: Type.Optional(
       Type.String({
         pattern: CURRENCY_PATTERN,
-        description: 'Default: the currency of the charge item extractor of the metric, and USD without one.',
+        description:
+          'Default: the currency of the charge item extractor of the metric, or USD if there is none.',
       }),
     ),
   },
@@ -86,7 +87,7 @@ export const XBilling = Type.Object(
 
 export const XUsageControl = Type.Object(
   { budget_lease_id: Type.Optional(identifier('Budget lease that the event is charged against.')) },
-  { ...closed, description: 'What the event is charged against.' },
+  { ...closed, description: 'The budget lease that the event is charged against.' },
 );
 
 const eventFields = {

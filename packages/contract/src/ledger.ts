@@ -57,7 +57,7 @@ export const WalletModeSchema = Type.Unsafe<WalletMode>({
 export const LedgerKindSchema = Type.Unsafe<LedgerKind>({
   type: 'string',
   enum: [...LEDGER_KINDS],
-  description: 'What a ledger transaction was made for.',
+  description: 'The reason of a ledger transaction.',
 });
 export const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
   type: 'string',
@@ -115,7 +115,7 @@ export const Wallet = Type.Object(
     },
     created_at: UnixSeconds,
   },
-  { ...closed, description: 'What an account has in one currency.' },
+  { ...closed, description: 'The balance of an account in one currency.' },
 );
 
 export const WalletList = Type.Object(

@@ -31,7 +31,7 @@ const LimitKey = Type.String({
 });
 export const LimitMeasureSchema = oneOf(
   LIMIT_MEASURES,
-  'What is counted: the price of charge items, or their quantity.',
+  'Counts the price of charge items, or their quantity.',
 );
 export const LimitSelectorTypeSchema = oneOf(
   LIMIT_SELECTOR_TYPES,
@@ -59,7 +59,7 @@ const WebhookEvent = Type.String({
 });
 const NotifyAt = Type.Array(Type.Integer({ minimum: 1, maximum: 100 }), {
   maxItems: NOTIFY_AT_MAX,
-  description: 'Percentages of the limit at which an alert is sent, rising. One at 100 is always sent.',
+  description: 'Percentages of the limit at which an alert is sent, ascending. One at 100 is always sent.',
 });
 
 export const LimitRuleInput = Type.Object(

@@ -18,10 +18,10 @@ export const RULE_SET_DIMENSIONS_MAX = 32;
 export const DIMENSION_VALUE_CHARS_MAX = 4_096;
 /** Paths whose quantities one charge item extractor subtracts. */
 export const LESS_PATHS_MAX = 8;
-/** Paths whose quantities one charge item extractor adds up; those of all extractors of a rule set. */
+/** Bounds of `sum_paths`: per charge item extractor, and per rule set. */
 export const SUM_PATHS_MAX = 8;
 export const RULE_SET_SUM_PATHS_MAX = 100;
-/** Entries of lists that one such path may look at in one event. */
+/** Upper bound of list entries that one such path may read in one event. */
 export const SUM_NODES_MAX = 1_000;
 export const PRICING_RULES_MAX = 500;
 /** Bounds of aliases: per pricing rule set; asterisks per pattern; characters of a pattern and of its value. */

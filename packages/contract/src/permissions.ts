@@ -23,7 +23,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 export const PermissionSchema = Type.Unsafe<Permission>({
   type: 'string',
   enum: [...PERMISSIONS],
-  description: 'Something a key can be allowed to do.',
+  description: 'A permission of an API key.',
 });
 
 /** Whether a key that was given `granted` may do `needed`: `x:write` includes `x:read`, `tenant:admin` everything. */

@@ -72,24 +72,25 @@ export const PricingAlias = Type.Object(
     dimension: Type.String({
       minLength: 1,
       maxLength: 64,
-      description: `The text dimension that is read otherwise. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
+      description: `The text dimension whose values are replaced. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
     }),
     pattern: Type.String({
       minLength: 1,
       maxLength: ALIAS_CHARS_MAX,
       description:
-        `The values that are read otherwise, as a whole: \`*\` stands for any text, also for none; at most ${ALIAS_STARS_MAX} of ` +
-        'them. Any other character stands for itself.',
+        `Matches the whole value: \`*\` matches any text, including none; at most ${ALIAS_STARS_MAX} of them. ` +
+        'Every other character matches itself.',
     }),
     value: Type.String({
       minLength: 1,
       maxLength: ALIAS_CHARS_MAX,
-      description: 'What the rules see instead. It is not itself looked up among the aliases.',
+      description: 'The value that the rules see instead. It is not looked up among the aliases again.',
     }),
   },
   {
     ...closed,
-    description: 'Another name for a value that rules ask for, such as a model with the date of its release.',
+    description:
+      'Another name for a value in the conditions of rules, such as a model with its release date.',
   },
 );
 
@@ -109,9 +110,9 @@ export const PricingConfig = Type.Object(
       Type.Array(PricingAlias, {
         maxItems: PRICING_ALIASES_MAX,
         description:
-          'Applied to the dimensions of an event before the rules of this rule set are matched; of several patterns that fit a ' +
-          'value, the first counts. A value that a rule asks for and matches as it is keeps that rule. Dimensions that are recorded, ' +
-          'charted and limited stay as they are.',
+          'Applied to the dimensions of an event before the rules of this rule set are matched; if several patterns match a ' +
+          'value, the first applies. A rule that matches the original value comes first. Recorded dimensions, charts and ' +
+          'limits keep the original value.',
       }),
     ),
   },
@@ -146,7 +147,7 @@ export const PricingRuleSet = Type.Object(
   },
   {
     description:
-      'One version of a pricing rule set; its rules are sorted by priority. Its times are those of an extractor rule set.',
+      'One version of a pricing rule set; its rules are sorted by priority. Its times mean the same as in an extractor rule set.',
   },
 );
 

@@ -94,13 +94,13 @@ export const RealtimeLimits = Type.Object(
     limits: Type.Array(RealtimeLimit),
     warnings: Warnings,
   },
-  { ...closed, description: 'Every limit of a subject as it stands now.' },
+  { ...closed, description: 'Every limit of a subject, with its present usage.' },
 );
 
 export const LimitCrossingsQuery = Type.Object({ ...subjectFields, ...PageQuery.properties }, closed);
 
 const { limit_key, plan_id, account_id, account_external_id, ...firstFields } = RealtimeLimit.properties;
-/** Messages are kept as they were sent, and those of earlier releases did not have all fields. */
+/** Messages are kept as they were sent; those of earlier releases lack some fields. */
 export const CrossedLimit = Type.Object(
   {
     ...firstFields,
@@ -109,7 +109,7 @@ export const CrossedLimit = Type.Object(
   {
     ...closed,
     description:
-      'Where the limit stood then. A crossing that an earlier release recorded lacks `limit_key`, `plan_id`, `account_id` and ' +
+      'The limit and its usage at that time. Alerts of earlier releases lack `limit_key`, `plan_id`, `account_id` and ' +
       '`account_external_id`.',
   },
 );
@@ -162,9 +162,9 @@ export const BlockingWallet = Type.Object(
   {
     account_id: Type.String(),
     currency: Type.String(),
-    available: { ...DecimalText, description: 'Balance less what is reserved.' },
+    available: { ...DecimalText, description: 'Balance minus reserved amounts.' },
   },
-  { ...closed, description: 'The prepaid wallet that cannot pay. Absent when none is in the way.' },
+  { ...closed, description: 'The prepaid wallet that cannot pay. Absent if no wallet blocks the usage.' },
 );
 
 export const RealtimeCheck = Type.Object(
@@ -178,7 +178,7 @@ export const RealtimeCheck = Type.Object(
     blocked_by_wallet: Type.Optional(BlockingWallet),
     warnings: Warnings,
   },
-  { ...closed, description: 'Whether the usage is allowed, and the limits that are in its way.' },
+  { ...closed, description: 'Whether the usage is allowed, and the limits that block it.' },
 );
 
 export type RealtimeLimit = Static<typeof RealtimeLimit>;

@@ -6,7 +6,9 @@ import { CURRENCY_PATTERN, EXPRESSION_BYTES_MAX, METRIC_PATTERN, NAME_CHARS_MAX 
 const pathOf = (meaning: string) => Type.String({ minLength: 1, maxLength: 1_024, description: meaning });
 const PATH_SYNTAX = 'RFC 9535 singular query; `a.b` is short for `$.a.b`.';
 export const Path = pathOf(PATH_SYNTAX);
-export const QuantityPath = pathOf(`Where the quantity is; not needed beside \`sum_paths\`. ${PATH_SYNTAX}`);
+export const QuantityPath = pathOf(
+  `Path of the quantity; optional if there are \`sum_paths\`. ${PATH_SYNTAX}`,
+);
 export const SumPath = pathOf(
   'RFC 9535 query of names, indexes, `[*]` and filters such as `[?@.type == "a"]`, which may select many nodes; `a.b` is short for `$.a.b`.',
 );
@@ -16,8 +18,8 @@ export const expressionFor = (meaning: string) =>
     maxLength: EXPRESSION_BYTES_MAX,
     description: `${meaning} A CEL expression of at most ${EXPRESSION_BYTES_MAX} bytes.`,
   });
-export const UnitPriceExpression = expressionFor('Yields the price of `pricing_unit` units, a Decimal.');
-/** Largest `pricing_unit` that a JSON number can say; text says any other. */
+export const UnitPriceExpression = expressionFor('Returns the price of `pricing_unit` units, a Decimal.');
+/** Largest `pricing_unit` as a JSON number; larger ones are sent as text. */
 const PRICING_UNIT_NUMBER_MAX = 1_000_000_000_000;
 export const PricingUnit = Type.Union(
   [
@@ -26,9 +28,9 @@ export const PricingUnit = Type.Union(
   ],
   {
     description:
-      'Units that `unit_price_expr` is the price of, such as `"1000"` or `"1000000"`; 1 by default. Exact decimal above 0 as text, ' +
-      'or a whole number. The amount is quantity × price ÷ `pricing_unit`, rounded once, and what is recorded as unit price, and ' +
-      'what `amount_expr` sees as `item.unit_price`, is the price of one unit.',
+      'Number of units that `unit_price_expr` is the price of, such as `"1000"` or `"1000000"`; default: 1. Exact decimal above 0 ' +
+      'as text, or a whole number. The amount is quantity × price ÷ `pricing_unit`, rounded once. The recorded unit price, and ' +
+      '`item.unit_price` in `amount_expr`, are the price of one unit.',
   },
 );
 export const AmountExpression = expressionFor(

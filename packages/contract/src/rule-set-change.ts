@@ -11,7 +11,7 @@ export const RuleSetChange = Type.Object(
   {
     path: Type.String({
       description:
-        'What has changed: a field, an entry of a list by its name (without one by its metric, an alias by its pattern), or a field of that entry, ' +
+        'The changed field, an entry of a list by its name (without a name by its metric, an alias by its pattern), or a field of that entry, ' +
         'e.g. `rules[output tokens].unit_price_expr`.',
     }),
     change: Type.Enum([...CHANGE_KINDS], {

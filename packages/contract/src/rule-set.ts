@@ -88,8 +88,8 @@ export const StatedTotal = Type.Object(
   {
     ...closed,
     description:
-      'A total that the payload states. Where `path` reads the sum of the quantity, of what `other_paths` read and ' +
-      'of what `less_paths` read, the latter are counted beside the quantity, and are not subtracted from it.',
+      'A total in the payload. If `path` reads the sum of the quantity, `other_paths` and `less_paths`, the quantity does not ' +
+      'include `less_paths`, and they are not subtracted from it.',
   },
 );
 
@@ -102,23 +102,23 @@ export const ChargeItemExtractor = Type.Object(
       Type.Array(Path, {
         maxItems: LESS_PATHS_MAX,
         description:
-          'Quantities that are included and that other charge items report: subtracted, where the event has them.',
+          'Quantities that the total includes and other charge items report. They are subtracted if the event has them.',
       }),
     ),
     sum_paths: Type.Optional(
       Type.Array(SumPath, {
         maxItems: SUM_PATHS_MAX,
         description:
-          'What is added to what `path` reads, if there is one: every number that these select. An event where one of them looks at more ' +
-          `than ${SUM_NODES_MAX} entries fails.`,
+          'Every number that these paths select is added to the one that `path` reads, if any. An event in which one of them reads ' +
+          `more than ${SUM_NODES_MAX} entries fails.`,
       }),
     ),
     on_negative: Type.Optional(
       Type.Union([Type.Literal('fail'), Type.Literal('clamp'), Type.Literal('keep')], {
         default: 'fail',
         description:
-          'What happens where `less_paths` come to more than there is: the event fails, the quantity is 0, or nothing is ' +
-          'subtracted. The last two are noted.',
+          'If `less_paths` exceed the quantity: `fail` fails the event, `clamp` makes the quantity 0, `keep` subtracts nothing. ' +
+          'The last two add a note.',
       }),
     ),
     stated_total: Type.Optional(StatedTotal),
@@ -142,8 +142,8 @@ export const ChargeItemExtractor = Type.Object(
 export const OnUnpriced = Type.Union([Type.Literal('accept'), Type.Literal('fail')], {
   default: 'accept',
   description:
-    'Whether an event with a charge item that has no price is processed, the item with amount 0, or fails with the code ' +
-    '`unpriced`, to be reprocessed once there is a price. Items of `x-billing` count too.',
+    'Whether an event with a charge item without a price is processed, with amount 0, or fails with the code `unpriced`, to be ' +
+    'reprocessed once there is a price. This includes items of `x-billing`.',
 });
 
 /** The part of an extractor rule set that decides how an event is read and rated. */
@@ -187,7 +187,7 @@ export const ExtractorRuleSet = Type.Object(
     name: Type.String(),
     template_id: Type.Optional(
       Type.String({
-        description: 'The template that was expanded into this version; what is shown is the outcome.',
+        description: 'The template that this version was made from; the other fields show the result.',
       }),
     ),
     version: Type.Integer({ minimum: 1 }),
@@ -241,7 +241,7 @@ export const RuleSetReadQuery = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 2_147_483_647,
-        description: 'The version to read; default: the newest one, be it a draft.',
+        description: 'The version to read; default: the newest one, including a draft.',
       }),
     ),
   },

@@ -83,7 +83,7 @@ export const TrialEvent = Type.Object(
     subject_id: IngestEvent.properties.subject_id,
     'x-billing': IngestEvent.properties['x-billing'],
   },
-  { ...closed, description: 'An event to try rules on.' },
+  { ...closed, description: 'An event to test rules on.' },
 );
 
 export const RulesTestRequest = Type.Object(
@@ -117,10 +117,10 @@ export const RulesTestResult = Type.Object(
     }),
     unpriced: Type.Array(UnpricedItem, {
       description:
-        'Charge items that no price rule matched, and why the nearest rules did not; also where the event fails for that.',
+        'Charge items that no price rule matched, and why the closest rules did not; also if the event fails for that reason.',
     }),
     notes: Type.Array(UsageEventNote, {
-      description: 'What of the event was not as the rules expect, and is no failure.',
+      description: 'Notes where the event was not as the rules expect, without a failure.',
     }),
     explanation: Type.Array(UsageItemExplanation, {
       description: 'How each number came about, in the order of `charge_items`.',
@@ -147,11 +147,11 @@ export const BacktestRequest = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'The rules to try, and the events to try them on.' },
+  { ...closed, description: 'The rules to test, and the events to test them on.' },
 );
 
 export const BacktestStatus = Type.Enum(['running', 'succeeded', 'failed', 'cancelled'], {
-  description: 'How far a backtest is.',
+  description: 'The state of a backtest.',
 });
 
 export const BacktestSums = Type.Object(
@@ -167,7 +167,7 @@ export const BacktestTotal = Type.Object(
     before: BacktestSums,
     after: BacktestSums,
   },
-  { ...closed, description: 'Sums of one metric by the rules in force and by those that were tried.' },
+  { ...closed, description: 'Sums of one metric by the rules in force and by the tested rules.' },
 );
 
 export const FailureCodeCount = Type.Object(
@@ -184,7 +184,7 @@ export const BacktestSide = Type.Object(
     charge_item_count: Count,
     failure: Nullable(UsageEventFailure),
   },
-  { ...closed, description: 'What one of the two sets of rules makes of an event.' },
+  { ...closed, description: 'The result of an event by one of the two sets of rules.' },
 );
 
 export const BacktestExample = Type.Object(
@@ -196,7 +196,7 @@ export const BacktestExample = Type.Object(
     before: BacktestSide,
     after: BacktestSide,
   },
-  { ...closed, description: 'An event that the tried rules would rate otherwise.' },
+  { ...closed, description: 'An event with a different result by the tested rules.' },
 );
 
 export const BacktestResult = Type.Object(
@@ -221,18 +221,18 @@ export const BacktestResult = Type.Object(
         `${BACKTEST_TOTALS_MAX} were.`,
     }),
   },
-  { ...closed, description: 'How the tried rules differ from those in force.' },
+  { ...closed, description: 'The differences between the tested rules and those in force.' },
 );
 
 export const BacktestProgress = Type.Object(
   { events_done: Count, events_total: Count },
-  { ...closed, description: 'Events that were rated, and all that are to be.' },
+  { ...closed, description: 'The number of events rated so far, and of all events to rate.' },
 );
 
 export const BacktestFailure = Type.Object(
   {
     code: Type.Enum(['interrupted', 'store_unavailable', 'internal_error'], {
-      description: '`interrupted`: the node that ran it has ended. Ask again.',
+      description: '`interrupted`: the node that ran it has stopped. Start the backtest again.',
     }),
     message: Type.String(),
   },

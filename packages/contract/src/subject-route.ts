@@ -27,8 +27,8 @@ const AccountId = { ...Id, description: 'Billing account of the subject.' };
 const PlanId = Nullable({
   ...Id,
   description:
-    'Usage limit plan that applies to the subject, `ulp_…`. The id of its version in force, `ulpv_…`, is taken for it; later ' +
-    'revisions apply all the same.',
+    'Usage limit plan that applies to the subject, `ulp_…`. The id of its version in force, `ulpv_…`, is accepted too; later ' +
+    'revisions apply in both cases.',
 });
 const Anchor = {
   ...UnixSeconds,
@@ -103,7 +103,7 @@ export const SubjectRouteListQuery = Type.Object(
     usage_limit_plan_id: Type.Optional({
       ...Id,
       description:
-        'Routes that are bound to the plan, `ulp_…`; the id of any of its versions, `ulpv_…`, names it too.',
+        'Only routes bound to this plan, `ulp_…`; the id of any of its versions, `ulpv_…`, is accepted too.',
     }),
     ...PageQuery.properties,
   },
@@ -127,8 +127,8 @@ export const UpdateDirectLimitBody = Type.Object(
         type: 'string',
         enum: [...LIMIT_EFFECTIVE],
         description:
-          'Whether `limit_amount` counts from the next window on (the default), or in the current one already. Every other ' +
-          'change counts at once.',
+          'Whether `limit_amount` applies from the next window on (default), or in the current one already. All other changes ' +
+          'apply at once.',
       }),
     ),
   },
@@ -143,7 +143,7 @@ export const DirectLimit = Type.Object(
     rule_account_id: Type.String({ description: 'Id of its route.' }),
     ...limitRuleFields,
   },
-  { ...closed, description: 'A limit of one subject route alone, beside those of its plan.' },
+  { ...closed, description: 'A limit of a single subject route, in addition to those of its plan.' },
 );
 
 export const DirectLimitPage = Type.Object(

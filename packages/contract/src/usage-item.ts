@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, DecimalText, Nullable } from './common.js';
 
-/** Rules that are named for a charge item without a price. */
+/** Upper bound of the rules listed for a charge item without a price. */
 export const NEAREST_RULES_MAX = 3;
 
 const Text = Type.String();
@@ -66,44 +66,43 @@ export const UsageEventNote = Type.Object(
   {
     code: Type.Enum([...NOTE_CODES], {
       description:
-        'What is subtracted from a quantity was more than there is, and the quantity is 0 (`quantity_clamped`), or nothing was ' +
-        'subtracted (`quantity_kept`); or a total that the event states counts it beside the quantity (`quantity_parts_beside`).',
+        'The amounts to subtract exceeded a quantity, which was set to 0 (`quantity_clamped`) or left as it was ' +
+        '(`quantity_kept`); or a total in the event shows that the quantity does not include them (`quantity_parts_beside`).',
     }),
     metric: Text,
     path: Type.String({ description: 'The entry of the extractor rule set.' }),
     message: Text,
   },
-  { ...closed, description: 'Something unusual about an event that is no failure.' },
+  { ...closed, description: 'Something unusual about an event, which is not a failure.' },
 );
 
 export const AppliedAlias = Type.Object(
   {
     dimension: Text,
     from: Type.String({ description: 'The value of the event.' }),
-    pattern: Type.String({ description: 'Of the alias.' }),
-    value: Type.String({ description: 'What the rule saw instead.' }),
+    pattern: Type.String({ description: 'The pattern of the alias.' }),
+    value: Type.String({ description: 'The value that the rule saw instead.' }),
   },
-  { ...closed, description: 'What a pricing rule set took the value of a dimension for.' },
+  { ...closed, description: 'An alias that was applied to the value of a dimension.' },
 );
 
 export const NearestRule = Type.Object(
   {
-    rule_set_id: Nullable(Type.String({ description: 'Null for rules that were sent.' })),
+    rule_set_id: Nullable(Type.String({ description: 'Null for rules sent with the request.' })),
     rule_name: Text,
     metric: Text,
     match_expr: NullableText,
     aliases: Type.Array(AppliedAlias, {
       description:
-        'Aliases of the rule set for dimensions that `match_expr` reads: it was tried with them too.',
+        'Aliases of the rule set for dimensions that `match_expr` reads; it was evaluated with them too.',
     }),
     reason: Type.Enum(['match_false', 'match_failed', 'metric_differs', 'matches_now'], {
       description:
-        '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be computed, so it does not match; ' +
+        '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be evaluated, so it does not match; ' +
         '`metric_differs`: the rule prices another metric; `matches_now`: the rule came into force after the event was rated.',
     }),
     missing_dimensions: Type.Array(Text, {
-      description:
-        'Dimensions that a `match_expr` which cannot be computed names and the event does not have.',
+      description: 'Dimensions in a `match_expr` that cannot be evaluated because the event lacks them.',
     }),
     message: Text,
   },
@@ -116,8 +115,8 @@ export const UnpricedItem = Type.Object(
     quantity: DecimalText,
     nearest_rules: Type.Array(NearestRule, {
       description:
-        'Pricing rules in force at `occurred_at` that come nearest, those of the metric first, by how much of their conditions on ' +
-        `dimensions holds after aliases; up to ${NEAREST_RULES_MAX}.`,
+        'The closest pricing rules in force at `occurred_at`: rules of the metric first, then by the number of conditions on ' +
+        `dimensions that hold after aliases; up to ${NEAREST_RULES_MAX}.`,
     }),
   },
   { ...closed, description: 'A charge item that no price rule matched.' },
@@ -130,18 +129,19 @@ export const ExplainedQuantity = Type.Object(
     extractor_name: NullableText,
     path: Nullable(
       Type.String({
-        description: 'Where in `raw_json` the quantity was read; null where only `sum_paths` were.',
+        description:
+          'Path in `raw_json` from which the quantity was read; null if only `sum_paths` were read.',
       }),
     ),
     less_paths: Type.Array(Type.String(), {
-      description: 'Where in `raw_json` what was subtracted from it was read.',
+      description: 'Paths in `raw_json` from which the subtracted numbers were read.',
     }),
     sum_paths: Type.Array(Type.String(), {
-      description: 'Where in `raw_json` what was added to it was read.',
+      description: 'Paths in `raw_json` from which the added numbers were read.',
     }),
     type: NullableText,
   },
-  { ...closed, description: 'Where a quantity was read.' },
+  { ...closed, description: 'The source of a quantity.' },
 );
 
 export const ExplainedUnitPrice = Type.Object(
@@ -149,15 +149,16 @@ export const ExplainedUnitPrice = Type.Object(
     value: Nullable(DecimalText),
     expression: Nullable(
       Type.String({
-        description: 'Yielded the value, or the price of `pricing_unit` units; null without one.',
+        description:
+          'The expression that returned the value, or the price of `pricing_unit` units; null if there is none.',
       }),
     ),
     pricing_unit: Nullable({
       ...DecimalText,
-      description: 'Units that `expression` is the price of, where the rule says so; null otherwise.',
+      description: 'Number of units that `expression` is the price of, if the rule sets it; null otherwise.',
     }),
   },
-  { ...closed, description: 'How a unit price came about.' },
+  { ...closed, description: 'The calculation of a unit price.' },
 );
 
 export const ExplainedAmount = Type.Object(
@@ -167,19 +168,19 @@ export const ExplainedAmount = Type.Object(
     expression: Nullable(
       Type.String({
         description:
-          'Yielded the amount before the discount from quantity and unit price. Null by a hint, where it is ' +
-          '`quantity` × `unit_price` ÷ `pricing_unit` of the hint, rounded once; and without an `amount_expr` by a rule with a ' +
-          '`pricing_unit`, where it is the same of the rule.',
+          'The expression that returned the amount before the discount. Null for the price of a hint, or of a rule that has a ' +
+          '`pricing_unit` and no `amount_expr`: the amount is then `quantity` × `unit_price` ÷ `pricing_unit` of that hint or ' +
+          'rule, rounded once.',
       }),
     ),
     before_discount: DecimalText,
   },
-  { ...closed, description: 'How an amount came about.' },
+  { ...closed, description: 'The calculation of an amount.' },
 );
 
 export const AppliedHint = Type.Object(
   { unit_price: DecimalText, pricing_unit: DecimalText, currency: NullableText },
-  { ...closed, description: 'What `x-billing.pricing_hints` said: the price of `pricing_unit` units.' },
+  { ...closed, description: 'The hint in `x-billing.pricing_hints`: the price of `pricing_unit` units.' },
 );
 
 export const PricedBy = Type.Object(
@@ -190,29 +191,30 @@ export const PricedBy = Type.Object(
     rule_name: NullableText,
     match_expr: Nullable(
       Type.String({
-        description: 'Of the pricing rule; without one it matches everything of its metric.',
+        description:
+          'Condition of the pricing rule; a rule without one matches all charge items of its metric.',
       }),
     ),
-    priority: Nullable(Type.Integer({ description: 'Of the pricing rule.' })),
+    priority: Nullable(Type.Integer({ description: 'Priority of the pricing rule.' })),
     aliases: Type.Array(AppliedAlias, {
       description:
-        'Aliases of the pricing rule set by which the rule was found; empty where it matched the event as it is.',
+        'Aliases of the pricing rule set by which the rule matched; empty if it matched the original values.',
     }),
     hint: Nullable(AppliedHint),
   },
-  { ...closed, description: 'What gave a charge item its price.' },
+  { ...closed, description: 'The source of the price of a charge item.' },
 );
 
 export const ExplainedDiscount = Type.Object(
   {
-    value: { ...DecimalText, description: 'What was taken off this charge item.' },
+    value: { ...DecimalText, description: 'The discount on this charge item.' },
     percent: Nullable(DecimalText),
     amount: Nullable({
       ...DecimalText,
-      description: 'Taken off once for all charge items of the metric in one currency.',
+      description: 'Amount deducted once from all charge items of the metric in one currency.',
     }),
   },
-  { ...closed, description: 'What `x-billing.discount_hints` asked for; null where it did not.' },
+  { ...closed, description: 'The hint in `x-billing.discount_hints`; null if there is none.' },
 );
 
 export const UsageItemExplanation = Type.Object(
