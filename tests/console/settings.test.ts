@@ -7,6 +7,8 @@ import { deliver, disputeOf, type PaidOrder, refundOf } from '../support/payment
 const XSS = '<img src=x onerror=alert(1)>';
 const GONE = 401;
 const WEBHOOK_SECRET = 'whsec_of_this_test';
+/** Usage of so long ago is hidden under the plan Growth. */
+const OLDER_THAN_GROWTH_S = 400 * 86_400;
 
 describe.runIf(hasBrowser)('settings in the console', () => {
   let opened: OpenConsole;
@@ -115,6 +117,14 @@ describe.runIf(hasBrowser)('settings in the console', () => {
   });
 
   it('pays a plan, and shows it once it is in force', async () => {
+    const { client, tenant } = opened;
+    const project = client.project(tenant.projectId);
+    const old = await project.ingest(tenant.ruleSetId, {
+      source: 'old',
+      occurred_at: Math.floor(Date.now() / 1_000) - OLDER_THAN_GROWTH_S,
+      raw_json: {},
+    });
+    await project.usage.event(old.raw_event_id, { wait_seconds: 10 });
     await page.getByRole('button', { name: /^Pay \d/ }).click();
     await page.getByText(/is paid and in force until/).waitFor();
     await plan().getByText('active').waitFor();

@@ -2,6 +2,7 @@ import type { Entitlement as EntitlementView } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
+import { hasHiddenUsage } from '../storage/index.js';
 import { countProjects } from '../tenancy/index.js';
 import type { Entitlement } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
@@ -32,9 +33,11 @@ export async function entitlementOverview(deps: OverviewDeps, tenantId: string):
       deps.countSubjectRoutes(db, tenantId),
       deps.countUsageControls(db, tenantId),
     ]);
+  const { graceEndsAt } = retention;
   return {
     ...viewOf(entitlement),
-    hidden_history_deleted_at: retention.graceEndsAt,
+    hidden_history_deleted_at:
+      graceEndsAt !== null && (await hasHiddenUsage(db, tenantId)) ? graceEndsAt : null,
     usage: {
       events_this_month: events,
       development_projects: developmentProjects,

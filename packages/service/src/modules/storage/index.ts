@@ -9,5 +9,5 @@ export {
 } from './raw-only-store.js';
 export { recordRetention } from './record-retention.js';
 export { createRetentionJob, type RetentionPolicy } from './retention-job.js';
-export { projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
+export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

@@ -36,6 +36,19 @@ export async function projectsWithExpiredUsage(db: Db): Promise<Set<string>> {
   return new Set(rows.map(({ project_id }) => project_id));
 }
 
+/** Whether a tenant has usage that is kept and not shown. */
+export async function hasHiddenUsage(db: Db, tenantId: string): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (
+      select from usage_retention kept
+      join usage_event_totals total on total.project_id = kept.project_id
+        and total.day >= kept.retained_from_day and total.day < kept.shown_from_day
+      where kept.tenant_id = ${tenantId}
+    ) as found
+  `.execute(db);
+  return rows[0]?.found ?? false;
+}
+
 /** Boundaries that were recorded at `recordedByMs` or before. */
 export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
   const { rows } = await sql<Boundary>`
