@@ -1,5 +1,6 @@
 import type { PostedChargeItem, UsageEventDetail, UsageItemExplanation } from '@tollgate/contract';
 import type { ReactNode } from 'react';
+import { priceText, quantityText } from '../../expressions.js';
 import { money } from '../../format.js';
 import { useProject } from '../../project.js';
 import { EventNotes } from '../../ui/event-notes.js';
@@ -58,13 +59,15 @@ function Item({
         </span>
       </div>
       <dl className="mt-1.5 grid grid-cols-[4.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs">
-        <Step name="Quantity" code={quantityCode(quantity)}>
+        <Step name="Quantity" code={quantityText(quantity) ?? quantity.extractor_name}>
           {quantity.value} {posted?.unit}
         </Step>
         {unit_price.value !== null && (
-          <Step name="Price" code={unit_price.expression}>
+          <Step
+            name="Price"
+            code={unit_price.expression && priceText(unit_price.expression, unit_price.pricing_unit)}
+          >
             × {unit_price.value}
-            {unit_price.pricing_unit !== null && ` (price of ${unit_price.pricing_unit})`}
           </Step>
         )}
         {discount !== null && (
@@ -81,16 +84,6 @@ function Item({
       </dl>
     </li>
   );
-}
-
-function quantityCode({
-  path,
-  less_paths,
-  sum_paths,
-  extractor_name,
-}: UsageItemExplanation['quantity']): string | null {
-  const added = [...(path === null ? [] : [path]), ...sum_paths];
-  return added.length === 0 ? extractor_name : [added.join(' + '), ...less_paths].join(' − ');
 }
 
 function Step({

@@ -7,6 +7,7 @@ import { useFindingAt, useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
 import { ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
+import { summaryOfRule } from './rule-summary.js';
 import { FieldGrid, FormSection } from './section.js';
 
 const RULES_MAX = 500;
@@ -57,7 +58,7 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
           entries={rules}
           max={RULES_MAX}
           titleOf={({ name, metric }) => name ?? metric}
-          summaryOf={summaryOf}
+          summaryOf={summaryOfRule}
           nothing="None yet: charge items without a price of their own stay unpriced."
           makeEntry={() => ({ metric: '' })}
           move={(entries, from, to) => moveRule(entries, from, to)}
@@ -69,23 +70,6 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
       <Aliases aliases={aliases} onChange={(next) => onChange({ ...value, aliases: next })} />
     </>
   );
-}
-
-/** What its name does not say already. */
-function summaryOf(rule: PricingRule): string {
-  const { name, metric, priority = 0, match_expr, unit_price_expr, amount_expr } = rule;
-  const isNamed = (name ?? metric).includes(metric);
-  return [
-    ...(isNamed ? [] : [metric]),
-    ...(match_expr === undefined ? [] : [`where ${match_expr}`]),
-    `→ ${plainly(unit_price_expr ?? amount_expr ?? 'no price')}`,
-    ...(priority === 0 ? [] : [`· priority ${priority}`]),
-  ].join(' ');
-}
-
-/** An expression that is no more than a number, as that number. */
-function plainly(expression: string): string {
-  return /^dec\("([^"]*)"\)$/.exec(expression.trim())?.[1] ?? expression;
 }
 
 function RuleFields(part: Part<PricingRule>) {

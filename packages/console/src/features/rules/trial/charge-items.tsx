@@ -1,6 +1,7 @@
 import type { UsageChargeItem, UsageItemExplanation } from '@tollgate/contract';
 import type { ReactNode } from 'react';
 import { totalsOf } from '../../../exact-sum.js';
+import { priceText, quantityText } from '../../../expressions.js';
 import { decimalExact } from '../../../format.js';
 
 /** What an event is charged for: each number to its last digit, and below it what gave it. */
@@ -95,9 +96,9 @@ function Numbers({ item }: { readonly item: UsageChargeItem }) {
 /** Multiplies quantity and unit price, which is what everybody expects: it needs no words. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 
-function pricingUnitOf(explanation: UsageItemExplanation | undefined): string[] {
-  const unit = explanation?.unit_price.pricing_unit ?? null;
-  return unit === null ? [] : [`per ${unit}`];
+function unitPriceOf(explanation: UsageItemExplanation | undefined): string | null {
+  const { expression = null, pricing_unit: unit } = explanation?.unit_price ?? {};
+  return expression === null ? null : priceText(expression, unit);
 }
 
 /** Where the quantity was read, and who said what it costs, by which expressions. */
@@ -108,12 +109,11 @@ function Origin({
   readonly item: UsageChargeItem;
   readonly explanation: UsageItemExplanation | undefined;
 }) {
-  const { path = null, less_paths: lessPaths = [], sum_paths: sumPaths = [] } = explanation?.quantity ?? {};
+  const quantity = explanation === undefined ? null : quantityText(explanation.quantity);
   const amountExpression = explanation?.amount.expression;
   const expressions = [
     explanation?.priced_by.match_expr,
-    explanation?.unit_price.expression,
-    ...pricingUnitOf(explanation),
+    unitPriceOf(explanation),
     amountExpression === AMOUNT_EXPRESSION_DEFAULT ? null : amountExpression,
   ].filter((expression) => expression != null);
   return (
@@ -122,9 +122,9 @@ function Origin({
         <Code>{item.metric}</Code>{' '}
         {item.source === 'x_billing'
           ? 'as sent in x-billing'
-          : path !== null && (
+          : quantity !== null && (
               <>
-                from <Code>{[[path, ...sumPaths].join(' + '), ...lessPaths].join(' − ')}</Code>
+                from <Code>{quantity}</Code>
               </>
             )}
       </p>
