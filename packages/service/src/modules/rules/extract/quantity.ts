@@ -34,6 +34,7 @@ const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 export function compileQuantity(config: ChargeItemExtractor, at: string, issues: Issues): ReadQuantity {
   const { path, less_paths: lessPaths = [], sum_paths: sumPaths = [], type } = config;
   if (path === undefined && sumPaths.length === 0) issues.add(`${at}.path`, 'expected a path, or sum_paths');
+  if (lessPaths.length === 0) refuseWithoutParts(config, at, issues);
   const decimalOf = type === 'number' ? decimalOfNumber : decimalOfText;
   const compile = (source: string, place: string): ReadPart =>
     reader(issues.path(source, place) ?? nothing, decimalOf, place);
@@ -62,6 +63,17 @@ export function compileQuantity(config: ChargeItemExtractor, at: string, issues:
     if (total === undefined || total instanceof RatingFailure) return total;
     return remainder(total, parts, rawJson, statedTotal, excess, note);
   };
+}
+
+/** Settings about what is subtracted would do nothing, although a negative number in the event fails it all the same. */
+function refuseWithoutParts(
+  { on_negative: mode = 'fail', stated_total: stated }: ChargeItemExtractor,
+  at: string,
+  issues: Issues,
+): void {
+  const message = 'needs less_paths: without them, nothing is subtracted';
+  if (mode !== 'fail') issues.add(`${at}.on_negative`, message);
+  if (stated !== undefined) issues.add(`${at}.stated_total`, message);
 }
 
 /** A quantity that the total includes and another charge item reports. */

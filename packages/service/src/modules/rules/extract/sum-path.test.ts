@@ -169,6 +169,27 @@ describe('on_negative', () => {
   });
 });
 
+describe('settings about what is subtracted', () => {
+  it.each([
+    ['on_negative', { on_negative: 'clamp' as const }],
+    ['on_negative', { on_negative: 'keep' as const, less_paths: [] }],
+    ['stated_total', { stated_total: { path: 'all' } }],
+  ])('%s is refused where nothing is subtracted: %j', (field, settings) => {
+    expect(compileExtractor(items({ path: 'n', ...settings }))).toMatchObject({
+      issues: [
+        {
+          path: `charge_item_extractors[0].${field}`,
+          message: 'needs less_paths: without them, nothing is subtracted',
+        },
+      ],
+    });
+  });
+
+  it('may say what is so anyway', () => {
+    expect(compileExtractor(items({ path: 'n', on_negative: 'fail' })).ok).toBe(true);
+  });
+});
+
 describe('notes', () => {
   const config = items(
     { metric: 'plain', path: 'n', less_paths: ['m'] },
