@@ -20,8 +20,22 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
 
   const project = () => opened.client.project(opened.tenant.projectId);
   const banner = () => page.getByRole('region', { name: 'Usage without a price' });
+  const busyBanner = () => page.locator('section[aria-label="Usage without a price"][aria-busy="true"]');
   const event = () => page.getByRole('dialog', { name: 'Event' });
   const noPrice = () => page.getByRole('region', { name: `No price for ${METRIC}` });
+
+  /** Holds back the requests that fit until they are released. */
+  async function hold(fits: (url: URL) => boolean) {
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(fits, async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    return { release: () => release() };
+  }
 
   /** Sends an event with a charge item that no rule prices; returns its id once it is rated or has failed. */
   async function send(source: string): Promise<string> {
@@ -54,6 +68,25 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     const rows = page.getByRole('region', { name: 'Events' }).locator('tbody tr');
     await waitFor(async () => (await rows.count()) === 1, { what: 'the one event' });
     expect(new URL(page.url()).searchParams.get('pricing_source')).toBe('unpriced');
+  });
+
+  it('moves no row under the pointer while it is counted anew for another filter', async () => {
+    const held = await hold(
+      ({ searchParams: asked }) => asked.get('count') === 'unpriced' && asked.has('pricing_source'),
+    );
+    await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage?last=7200`);
+    await banner().getByRole('link', { name: 'Show them' }).click();
+    const rows = page.getByRole('region', { name: 'Events' }).locator('tbody tr');
+    await waitFor(async () => (await rows.count()) === 1, { what: 'the one event' });
+    await rows.first().hover();
+    await page.mouse.down();
+    held.release();
+    const isCounted = async () => (await banner().count()) === 1 && (await busyBanner().count()) === 0;
+    await waitFor(isCounted, { what: 'the count' });
+    await page.mouse.up();
+    await event().waitFor();
+    await page.keyboard.press('Escape');
+    await event().waitFor({ state: 'detached' });
   });
 
   it('is explained in the event, by the rules that come nearest', async () => {

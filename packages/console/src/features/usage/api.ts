@@ -1,4 +1,10 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { IngestStatus, ReprocessRequest, UsageEventDetail, UsageEventList } from '@tollgate/contract';
 import { request, requestRaw, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
@@ -29,7 +35,10 @@ export function useEvents(question: Question) {
   });
 }
 
-/** Counts selected usage without a price. The question needs a start, or all history would be read. */
+/**
+ * Counts selected usage without a price. The question needs a start, or all history would be read. The last count stays until the next
+ * one is there, so that nothing below the banner moves under the pointer.
+ */
 export function useUnpriced(question: Question) {
   const project = useProjectPath();
   return useQuery({
@@ -39,6 +48,7 @@ export function useUnpriced(question: Question) {
       const path = withQuery(`${project}/usage/events`, { ...question, count: 'unpriced', limit: 1 });
       return (await request<UsageEventList>('GET', path, { signal })).unpriced;
     },
+    placeholderData: keepPreviousData,
     staleTime: UNPRICED_MS,
     refetchInterval: UNPRICED_MS,
   });

@@ -1,6 +1,7 @@
 import { useMay } from '../../api/session.js';
 import { count } from '../../format.js';
 import { useProject } from '../../project.js';
+import { classes } from '../../ui/classes.js';
 import { InlineLink } from '../../ui/inline-link.js';
 import { useIngestStatus, useUnpriced } from './api.js';
 import type { Question } from './filters.js';
@@ -19,8 +20,9 @@ export function UnpricedBanner({ question }: { readonly question: Question }) {
 function CountedBanner({ question }: { readonly question: Question }) {
   const { id } = useProject();
   const { data: status } = useIngestStatus();
-  const { data: unpriced } = useUnpriced(question);
+  const { data: unpriced, isPlaceholderData } = useUnpriced(question);
   const isRange = question.from !== undefined;
+  const isOld = isRange && isPlaceholderData;
   const events = isRange ? unpriced?.event_count : status?.unpriced_count;
   if (events === undefined || events === 0) return null;
   const metrics = isRange ? (unpriced?.metrics ?? []).map(({ metric }) => metric) : [];
@@ -28,7 +30,11 @@ function CountedBanner({ question }: { readonly question: Question }) {
   return (
     <section
       aria-label="Usage without a price"
-      className="flex flex-col gap-1 rounded-lg bg-warn-soft px-3.5 py-2 text-[13px] text-warn"
+      aria-busy={isOld}
+      className={classes(
+        'flex flex-col gap-1 rounded-lg bg-warn-soft px-3.5 py-2 text-[13px] text-warn',
+        isOld && 'opacity-50',
+      )}
     >
       <p className="wrap-anywhere">
         <strong className="font-semibold">
