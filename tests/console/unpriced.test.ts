@@ -24,17 +24,22 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
   const event = () => page.getByRole('dialog', { name: 'Event' });
   const noPrice = () => page.getByRole('region', { name: `No price for ${METRIC}` });
 
-  /** Holds back the requests that fit until they are released. */
+  /** Holds back the requests that fit until they are released; `asked` once there is one. */
   async function hold(fits: (url: URL) => boolean) {
+    let ask = () => {};
     let release = () => {};
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
     const isReleased = new Promise<void>((resolve) => {
       release = resolve;
     });
     await page.route(fits, async (route) => {
+      ask();
       await isReleased;
       await route.continue();
     });
-    return { release: () => release() };
+    return { asked, release: () => release() };
   }
 
   /** Sends an event with a charge item that no rule prices; returns its id once it is rated or has failed. */
@@ -116,6 +121,18 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('no price', { exact: true }).waitFor();
+  });
+
+  it('is explained there, too, where a subject was entered before the newest event was there', async () => {
+    const held = await hold(({ pathname }) => pathname.endsWith(`/usage/events/${eventId}`));
+    await page.reload();
+    await page.getByText('What comes with it: subject, x-billing').click();
+    await page.getByLabel('Subject type').fill('customer');
+    await page.getByLabel('Subject id').fill(CUSTOMER);
+    await held.asked;
+    held.release();
+    await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
+    expect(await page.getByLabel('Subject id').inputValue()).toBe(CUSTOMER);
   });
 
   it('fails events once the extractor rule set says so, and they are rated again when there is a price', async () => {

@@ -15,7 +15,7 @@ import { useMay } from '../../../api/session.js';
 import { useProjectPath } from '../../../project.js';
 import { parseExactly } from '../../usage/exact-json.js';
 import { RULES, type RuleSetKind, SEGMENTS } from '../api.js';
-import { type EventDraft, isComplete, type TrialRules, trialBody } from './trial-request.js';
+import { type EventDraft, type GivenEvent, isComplete, type TrialRules, trialBody } from './trial-request.js';
 
 /** What was tried, and what came of it. */
 export interface Trial {
@@ -45,15 +45,15 @@ export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
 export function useKeptEvent(ruleSetId: string | undefined) {
   const project = useProjectPath();
   const client = useQueryClient();
-  const { data } = useQuery<EventDraft>({
+  const { data } = useQuery<GivenEvent>({
     queryKey: ['trial-event', project, ruleSetId],
     queryFn: skipToken,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
   });
   const change = useCallback(
-    (next: EventDraft | ((current: EventDraft | undefined) => EventDraft)) => {
-      client.setQueryData(['trial-event', project, ruleSetId], next);
+    (next: (given: GivenEvent) => GivenEvent) => {
+      client.setQueryData<GivenEvent>(['trial-event', project, ruleSetId], (given = {}) => next(given));
     },
     [client, project, ruleSetId],
   );

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Select } from '../../../ui/field.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { useSettled } from '../../../ui/use-settled.js';
@@ -17,10 +17,13 @@ import { draftOf, EventEditor } from './event-editor.js';
 import { PublishedComparison } from './published-comparison.js';
 import { silentExtractors, silentPricingRules } from './silent-rules.js';
 import {
+  afterChange,
+  afterPreset,
   boundTo,
   EMPTY_EVENT,
   type EventDraft,
   extractorTrial,
+  type GivenEvent,
   isComplete,
   type PricesChoice,
   savedExtractorTrial,
@@ -196,9 +199,11 @@ function usePrices(extractorRuleSetId: string | undefined) {
   return { options, value: shown, choose, chosen, publishedCount };
 }
 
+const NOTHING: GivenEvent = {};
+
 /** Begins with the newest event of the rule set or, where there is none, with a sample of its template. */
 function usePresetEvent(extractorId: string | undefined, draft: unknown) {
-  const [event, setEvent] = useKeptEvent(extractorId);
+  const [given = NOTHING, change] = useKeptEvent(extractorId);
   const recent = useRecentEvents(extractorId);
   const templates = useTemplates();
   const read = useReadEvent();
@@ -207,17 +212,19 @@ function usePresetEvent(extractorId: string | undefined, draft: unknown) {
   const sample = templates.data?.find(({ id }) => id === templateId)?.samples[0]?.raw_json;
   const hasNoEvents = recent.data !== undefined ? recent.data.length === 0 : recent.fetchStatus === 'idle';
   const { mutate } = read;
-  const hasEvent = event !== undefined;
+  // A subject that is typed before the event is there does not stand in its way.
+  const hasEvent = given.rawJson !== undefined;
   useEffect(() => {
-    if (newest !== undefined && !hasEvent) {
-      mutate(newest, { onSuccess: (detail) => setEvent((current) => current ?? draftOf(detail)) });
-    }
-  }, [newest, hasEvent, mutate, setEvent]);
+    if (newest === undefined || hasEvent) return;
+    mutate(newest, { onSuccess: (detail) => change((now) => afterPreset(now, draftOf(detail))) });
+  }, [newest, hasEvent, mutate, change]);
   useEffect(() => {
     if (!hasNoEvents || sample === undefined) return;
-    setEvent((current) => current ?? { ...EMPTY_EVENT, rawJson: JSON.stringify(sample, null, 2) });
-  }, [hasNoEvents, sample, setEvent]);
-  return [event ?? EMPTY_EVENT, setEvent] as const;
+    change((now) => afterPreset(now, { ...EMPTY_EVENT, rawJson: JSON.stringify(sample, null, 2) }));
+  }, [hasNoEvents, sample, change]);
+  const event = useMemo(() => ({ ...EMPTY_EVENT, ...given }), [given]);
+  const setEvent = (next: EventDraft) => change((now) => afterChange(now, next));
+  return [event, setEvent] as const;
 }
 
 function templateOf(draft: unknown): string | undefined {

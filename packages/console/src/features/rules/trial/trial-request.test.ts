@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
+  afterChange,
+  afterPreset,
   boundTo,
   EMPTY_EVENT,
   extractorTrial,
@@ -17,6 +19,26 @@ describe('isComplete', () => {
     ['', '', false],
   ])('of %j with x-billing %j: %j', (rawJson, billing, expected) => {
     expect(isComplete({ ...EMPTY_EVENT, rawJson, billing })).toBe(expected);
+  });
+});
+
+describe('a preset', () => {
+  const PRESET = { ...EMPTY_EVENT, rawJson: '{"a": 1}', billing: '{}' };
+
+  it('fills what nobody has entered', () => {
+    const typed = afterChange({}, { ...EMPTY_EVENT, subjectType: 'customer' });
+    expect(afterPreset(typed, PRESET)).toEqual({ ...PRESET, subjectType: 'customer' });
+    const billing = '{"items": []}';
+    expect(afterPreset(afterChange({}, { ...EMPTY_EVENT, billing }), PRESET)).toMatchObject({
+      rawJson: PRESET.rawJson,
+      billing,
+    });
+  });
+
+  it('does not come back where somebody entered an event, or emptied it', () => {
+    const typed = afterChange({}, { ...EMPTY_EVENT, rawJson: '{' });
+    expect(afterPreset(typed, PRESET)).toEqual({ rawJson: '{' });
+    expect(afterPreset(afterChange(typed, EMPTY_EVENT), PRESET)).toEqual({ rawJson: '' });
   });
 });
 

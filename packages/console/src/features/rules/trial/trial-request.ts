@@ -11,6 +11,21 @@ export interface EventDraft {
 
 export const EMPTY_EVENT: EventDraft = { rawJson: '', subjectType: '', subjectId: '', billing: '' };
 
+/** The parts of an event that were entered or preset. One that was emptied is there, as an empty text. */
+export type GivenEvent = Partial<EventDraft>;
+
+/** The parts that are given once somebody has changed the event: those that nobody has touched stay open for the preset. */
+export function afterChange(given: GivenEvent, event: EventDraft): GivenEvent {
+  return Object.fromEntries(
+    Object.entries(event).filter(([part, text]) => text !== '' || Object.hasOwn(given, part)),
+  );
+}
+
+/** Fills the parts that are open, unless somebody has entered an event meanwhile. */
+export function afterPreset(given: GivenEvent, preset: EventDraft): GivenEvent {
+  return given.rawJson === undefined ? { ...preset, ...given } : given;
+}
+
 /** Whether the texts of an event are JSON; otherwise nothing is asked. */
 export function isComplete({ rawJson, billing }: EventDraft): boolean {
   return readJsonObject(rawJson).isObject && (billing.trim() === '' || readJsonObject(billing).isObject);
