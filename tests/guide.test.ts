@@ -74,7 +74,7 @@ describe.runIf(hasTools)('the guides', () => {
     });
     const printed = await printedBy('getting-started.md', 'prices.md');
     expect(printed).toMatch(/^Saved pricing rule set prs_\w+, version 1: \d+ rules in USD\.$/m);
-    expect(printed).toContain('It is a draft, and prices nothing before it is published.');
+    expect(printed).toContain('It is a draft, and has no effect until it is published.');
     expect(printed).toMatch(/^Unchanged: .*\nPublished it: it prices events that occur from \d+ on\.$/m);
     expect(printed).toContain('llm.input_tokens 0.0005 by gpt-5-mini llm.input_tokens');
     expect(printed).toContain('llm.output_tokens 0.0006 by gpt-5-mini llm.output_tokens');

@@ -94,7 +94,7 @@ describe('tollgate prices import', () => {
   it('leaves a draft, which prices nothing, unless it is to publish', async () => {
     const options = ['--provider', 'anthropic', '--currency', 'EUR', '--effective-from', '1790000000'];
     const imported = await importPrices([...intoProject(), ...options]);
-    expect(imported.stdout).toContain('It is a draft, and prices nothing before it is published.');
+    expect(imported.stdout).toContain('It is a draft, and has no effect until it is published.');
     const path = `${project}/pricing-rule-sets/${savedId(imported)}`;
     const { body } = await call(service, 'GET', path, { key: sample.key });
     expect(body).toMatchObject({
@@ -132,7 +132,7 @@ describe('tollgate prices import', () => {
 
     expect(await run()).toBe(
       `Unchanged: ${versionOf(0)} 1: 500 rules in USD.\nUnchanged: ${versionOf(1)} 1: 20 rules in USD.\n` +
-        'Nothing has changed: the prices are there already.\n',
+        'Nothing has changed: the prices are already up to date.\n',
     );
     write(['table-new', row]);
     expect(await run()).toMatch(

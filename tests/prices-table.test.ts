@@ -99,6 +99,6 @@ describe.runIf(existsSync(ROWS))('a public table, imported as it is', () => {
 
     const again = await importTable(openai);
     expect(again.stdout.match(/^Unchanged: /gm)).toHaveLength(saved.length);
-    expect(again.stdout).toMatch(/\nNothing has changed: the prices are there already\.\n$/);
+    expect(again.stdout).toMatch(/\nNothing has changed: the prices are already up to date\.\n$/);
   });
 });

@@ -38,7 +38,7 @@ export interface RulesJobs {
     readonly input: readonly AliasQuestion[];
     readonly result: Awaited<ReturnType<AnswerAliases>>;
   };
-  /** Why charge items of a stored event have no price; of the version that read it. */
+  /** Explains why charge items of a stored event have no price, by the version that read it. */
   readonly findUnpriced: {
     readonly input: {
       readonly project: Pick<ProjectRef, 'projectId'>;

@@ -11,7 +11,7 @@ import { answersOf } from './alias-answers.js';
 import { yieldThisThread } from './priority.js';
 import type { RulesCalls, RulesJobs, RulesThreadData } from './rules-jobs.js';
 
-/** Compiles and tries rules that somebody sent, so that this delays nobody's request. It only reads, and can be ended at any moment. */
+/** Compiles and tests rules without delaying other requests. It only reads, and can be stopped at any time. */
 
 const data = workerData as RulesThreadData;
 const log = createLog({ level: data.logLevel });
@@ -26,7 +26,7 @@ const postgres = connectPostgres({
 const clock = systemClock;
 const ruleSets = createRuleSets({ postgres, clock });
 const findUnpriced = unpricedFinder(ruleSets);
-/** Nothing aborts here: a job that is no longer wanted is ended with its thread. */
+/** Jobs do not abort: a job that is no longer needed is stopped with its thread. */
 const { signal } = new AbortController();
 
 const backtestRating = (call: Call<RulesCalls>) =>

@@ -21,29 +21,29 @@ export interface RulesThreadsDeps {
 }
 
 const PROGRAM = new URL('./rules-thread.js', import.meta.url);
-/** One for each of two tenants at once: a tenant has one job in hand, so one alone leaves a thread to the others. */
+/** Two, so that one tenant, which runs one job at a time, leaves a thread to the others. */
 const THREADS_MAX = 2;
 /** A megabyte of rules takes a second or two; a machine that is busy with accepting takes many times as long. */
 const JOB_SECONDS_MAX = 30;
-/** Beyond what a backtest takes by its own bound: for compiling, and its last page. */
+/** Added to the time limit of a backtest, for compiling and its last page. */
 const BACKTEST_MARGIN_S = 60;
 const IDLE_MS_MAX = 60_000;
-/** To test a megabyte of rules takes 48 MB; prices in force may be fifty times as much text, little of it compiled at once. */
+/** A test of a megabyte of rules takes 48 MB; prices in force can be 50 times as much text, most of it not compiled. */
 const HEAP_MB_MAX = 384;
 const WAITING_PER_TENANT_MAX = 16;
 const WAITING_MAX = 500;
 const RETRY_AFTER_S = 5;
-/** A backtest that waits for its thread says so often that it is alive. */
+/** Interval at which a backtest that waits for its thread records that it is alive. */
 const WAITING_TELL_MS = 1_000;
 
 const NO_CALLS: CallHandlers<RulesCalls> = {
   query: () => Promise.reject(new Error('only a backtest reads usage')),
-  progress: () => Promise.reject(new Error('only a backtest tells its progress')),
+  progress: () => Promise.reject(new Error('only a backtest reports progress')),
 };
 
 /** Compiles and tests rules of requests on separate threads, which run while they are needed. */
 export class RulesThreads {
-  /** For what an answer waits for. */
+  /** Threads for jobs that a response waits for. */
   readonly #checks: ThreadPool<RulesJobs, RulesCalls>;
   /** Backtests may take minutes. */
   readonly #backtests: ThreadPool<RulesJobs, RulesCalls>;
@@ -83,7 +83,7 @@ export class RulesThreads {
     check: (project, request) =>
       this.#checks.run(project.tenantId, 'checkBacktest', { project, request }, { calls: NO_CALLS }),
     rate: async (work, signal, onProgress) => {
-      // What is thrown here is thrown again by the next telling, or tells that the run is aborted.
+      // An error here is thrown again by the next report of progress, or means that the run is aborted.
       const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_TELL_MS);
       const calls: CallHandlers<RulesCalls> = {
         query: ({ sql, params }) => this.deps.clickhouse.queryText(sql, params, { signal }),
@@ -100,7 +100,7 @@ export class RulesThreads {
     },
   };
 
-  /** Ends what runs and waits. */
+  /** Stops all running and waiting jobs. */
   async close(): Promise<void> {
     await Promise.all([this.#checks.close(), this.#backtests.close()]);
   }
@@ -121,7 +121,7 @@ function poolOptions(
     waitingMax: WAITING_MAX,
     errors: {
       busy: () => {
-        const message = `Too many rules wait to be checked: at most ${WAITING_PER_TENANT_MAX} of one tenant may wait. Try again later.`;
+        const message = `Too many rules of this tenant are waiting to be checked (at most ${WAITING_PER_TENANT_MAX}). Try again later.`;
         return new ApiError('server_busy', { message, retryAfterS: RETRY_AFTER_S });
       },
       tooLong: () =>

@@ -1,6 +1,6 @@
 import type { ConvertedTable, ModelsBy } from '../../modules/rules/index.js';
 
-/** What became of the table, in lines for the operator: everything that the rules do not say is counted, and the first
+/** Report of an import for the operator: everything that was not converted is counted, and the first
  * models of each finding are named. */
 export function describeConversion(converted: ConvertedTable): string {
   const { models, withoutTokenPrice, notModels } = converted;
@@ -34,7 +34,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Models that are named of one finding: of a whole table, thousands have the same. */
+/** Upper bound of the models listed per finding: in a whole table, thousands can have the same one. */
 const NAMED_MODELS_MAX = 10;
 
 function listed(models: readonly string[]): string {

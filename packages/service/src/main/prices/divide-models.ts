@@ -8,16 +8,16 @@ import {
 import type { ConvertedModel } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 
-/** What one pricing rule set is to hold. */
+/** The planned content of one pricing rule set. */
 export interface Share {
   /** By ascending priority, as the service keeps them. */
   readonly rules: readonly PricingRule[];
   readonly aliases: readonly PricingAlias[];
-  /** Whether a model had to leave it for want of room. */
+  /** Whether a model had to move because there was no room left. */
   readonly isOverfull: boolean;
 }
 
-/** The place, from 0, of the pricing rule set that holds a model already, by the condition of its rules. */
+/** Index of the pricing rule set that already holds a model, by the condition of its rules. */
 export type Homes = ReadonlyMap<string, number>;
 
 /**

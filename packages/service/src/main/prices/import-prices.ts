@@ -14,8 +14,8 @@ import { findEarlier, importName, type PlannedRuleSet, planImport } from './plan
 import { readPriceFile } from './price-file.js';
 
 /**
- * `tollgate prices import`: makes pricing rule sets, or the next versions of those of an earlier import, of a table of model prices.
- * What it does not convert goes to standard error. Returns the exit code.
+ * `tollgate prices import`: creates or updates pricing rule sets from a table of model prices.
+ * A report of prices that it does not convert goes to standard error. Returns the exit code.
  * @throws StartError
  */
 export async function importPrices(wanted: PricesImport): Promise<number> {
@@ -100,14 +100,14 @@ async function send(
   } else if (drafts.length > 0) {
     console.log(
       drafts.length === 1
-        ? 'It is a draft, and prices nothing before it is published.'
-        : `${drafts.length} of them are drafts, and price nothing before they are published.`,
+        ? 'It is a draft, and has no effect until it is published.'
+        : `${drafts.length} of them are drafts, and have no effect until they are published.`,
     );
   }
-  if (changes === 0) console.log('Nothing has changed: the prices are there already.');
+  if (changes === 0) console.log('Nothing has changed: the prices are already up to date.');
 }
 
-/** Those that lost a model come last: until then its old price is in force, and it is never without one. */
+/** Rule sets that lost a model are published last, so that the model always has a price in force. */
 async function publish(
   project: ProjectClient,
   drafts: readonly { ruleSet: PricingRuleSet; isOverfull: boolean }[],
@@ -125,7 +125,7 @@ function described({ id, version }: PricingRuleSet): string {
   return `pricing rule set ${id}, version ${version}`;
 }
 
-/** An import of the same name continues what it made before. */
+/** An import with the same name updates the rule sets that it made before. */
 async function planCreate(
   project: ProjectClient,
   { extractorRuleSetId, isPublished }: ServiceDestination & { kind: 'create' },

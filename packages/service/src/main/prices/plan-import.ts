@@ -13,26 +13,26 @@ import type { PricesImport, RuleSetFields } from './options.js';
 
 const NAME_DEFAULT = 'Imported model prices';
 
-/** One pricing rule set, and what it is to become. */
+/** One pricing rule set, and its planned content. */
 export interface PlannedRuleSet {
-  /** The newest version of the one that is there. */
+  /** The newest version of the existing rule set. */
   readonly known: PricingRuleSet | undefined;
   readonly input: PricingRuleSetInput;
-  /** Whether it says already what it is to say. */
+  /** Whether it already has the planned content. */
   readonly isSaved: boolean;
   readonly isOverfull: boolean;
 }
 
-/** The rule sets of an import that are there already, each at its place; there may be gaps. */
+/** Existing rule sets of an import, by index; there may be gaps. */
 export type KnownRuleSets = readonly (PricingRuleSet | undefined)[];
 
-/** What an import of these models is called where nothing was said: another choice of models makes other rule sets. */
+/** Default name of an import of these models; each choice of models has its own rule sets. */
 export function importName({ ruleSet, models, providers }: PricesImport): string {
   if (ruleSet.name !== undefined) return ruleSet.name;
   const chosen = [...providers, ...models].join(', ');
   const name = chosen === '' ? NAME_DEFAULT : `${NAME_DEFAULT}: ${chosen}`;
   if (nameAt(name, PRICING_RULE_SETS_IN_FORCE_MAX - 1).length > NAME_CHARS_MAX) {
-    throw new StartError('The models that were asked for make too long a name: give one with --name.');
+    throw new StartError('The default name for these models is too long: set one with --name.');
   }
   return name;
 }
@@ -43,7 +43,7 @@ function nameAt(name: string, place: number): string {
 
 /**
  * The rule sets of an earlier import of this name, out of all of the extractor rule set.
- * @throws StartError where two have the same name: which is meant cannot be known
+ * @throws StartError if two have the same name, because the import cannot choose one
  */
 export function findEarlier(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {
   const placesByName = new Map(
@@ -65,7 +65,7 @@ export function findEarlier(name: string, ruleSets: readonly PricingRuleSet[]): 
   return Array.from(known);
 }
 
-/** What the service is to hold: one rule set for each share of the models, an earlier one that is left without models included. */
+/** The planned rule sets: one for each share of the models, including earlier ones that have no models left. */
 export function planImport(
   models: readonly ConvertedModel[],
   extractorRuleSetId: string,
@@ -113,7 +113,7 @@ function inputOf(
   };
 }
 
-/** Whether a version says all that the body of an update would make it say. */
+/** Whether a version already equals the body of an update. */
 function says(
   version: PricingRuleSet,
   { aliases = [], effective_from: from, ...input }: PricingRuleSetInput,

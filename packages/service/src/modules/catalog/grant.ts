@@ -53,20 +53,20 @@ export function grantAt(grants: readonly Grant[], atS: number): Grant | undefine
   return grants.find((grant) => grant.startsAt <= atS && atS < effectiveEnd(grant));
 }
 
-/** For how long history is kept after a plan stopped showing it: a longer plan bought meanwhile brings it back. */
+/** Time for which hidden history is kept; a longer plan bought in this time shows it again. */
 export const HISTORY_GRACE_S = HISTORY_GRACE_DAYS * DAY_S;
 
 /** How long a tenant's history is shown and kept, in days before today; -1 is for ever. */
 export interface HistoryRetention {
   readonly shownDays: number;
-  /** At least as long: the longest retention that was in force at any time of the grace before now. */
+  /** At least as long: the longest retention in force at any time within the last grace period. */
   readonly keptDays: number;
-  /** When the grace of what is hidden and kept ends, in Unix seconds; null when nothing is. */
+  /** End of the grace period of hidden history, in Unix seconds; null if there is none. */
   readonly graceEndsAt: number | null;
 }
 
 /**
- * A pure function of the grants, so that nothing has to notice a downgrade when it happens.
+ * A pure function of the grants, so that no code has to detect a downgrade when it happens.
  *
  * @param grants of the tenant, at least those that had not ended when the grace before `atS` began
  */
@@ -77,7 +77,7 @@ export function historyRetention(
 ): HistoryRetention {
   const fromS = atS - HISTORY_GRACE_S;
   const shownDays = entitlementAt('', grants, baseline, atS).limits.retentionDays;
-  // Retention changes where a grant starts or ends, and nowhere between.
+  // Retention changes only where a grant starts or ends.
   const changes = grants
     .flatMap((grant) => [grant.startsAt, effectiveEnd(grant)])
     .filter((time) => time > fromS && time <= atS);

@@ -12,7 +12,7 @@ export interface GrantInput {
   readonly source: string;
   /** Unix seconds. */
   readonly atS: number;
-  /** Whether the grant has ended as it is made, so that it is recorded and changes nothing. */
+  /** Whether the grant has already ended when it is made, so that it is recorded and has no effect. */
   readonly isVoid?: boolean;
 }
 

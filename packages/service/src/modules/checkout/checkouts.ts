@@ -18,7 +18,7 @@ import { type PaymentProvider, PaymentProviderError, type ProviderSession } from
 
 /** The configuration of checkouts. */
 export interface CheckoutSettings {
-  /** False where plans cannot be bought, because the operator has named no provider. */
+  /** False if plans cannot be bought, because no provider is configured. */
   readonly takesPayments: boolean;
   /** Undefined without a provider, and when what the provider needs is missing. */
   readonly provider: PaymentProvider | undefined;

@@ -37,7 +37,7 @@ export interface CheckoutOptions {
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: Metrics;
   readonly payments: PaymentSettings;
-  /** Whether a payment that was given back, or is contested, takes its plan with it. */
+  /** Whether a refunded or disputed payment ends its plan. */
   readonly refundEndsPlan: boolean;
   /** Where this process answers, for itself; asked when it is needed, as the port may not be known before. */
   readonly selfUrl: () => string;
@@ -53,7 +53,7 @@ export interface Checkout {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Purchases of plans at the configured provider, if any. The sandbox exists only where it is that provider. */
+/** Purchases of plans at the configured provider, if any. The sandbox exists only if it is that provider. */
 export function createCheckout(options: CheckoutOptions): Checkout {
   const metrics = new PaymentMetrics(options.metrics);
   const parts = partsOf(options);

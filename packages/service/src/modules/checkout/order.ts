@@ -11,16 +11,16 @@ const SECONDS_PER_MINUTE = 60;
 export const ORDER_LIFETIME_S = CHECKOUT_MINUTES * SECONDS_PER_MINUTE;
 export const ABANDONED_AFTER_S = CHECKOUT_ABANDONED_MINUTES * SECONDS_PER_MINUTE;
 
-/** A payment that was given back in part or in whole, or is contested. */
+/** A refund, in part or in full, or a dispute of a payment. */
 export interface Reversal {
   readonly kind: PaymentReversalKind;
   /** The provider's id of the refunded charge, or of the dispute. */
   readonly reference: string;
-  /** In minor units: everything that was refunded of the charge so far, or the contested amount. */
+  /** In minor units: total refunds of the charge so far, or the disputed amount. */
   readonly amountMinor: number;
   /** In lower case, as providers write it. */
   readonly currency: string;
-  /** The provider's word for why; null where it gives none. */
+  /** The provider's reason; null if there is none. */
   readonly reason: string | null;
   /** Unix seconds; of a refund, when its amount last grew. */
   readonly recordedAt: number;

@@ -19,11 +19,11 @@ export interface Payment {
 export interface ReversalEvent extends Omit<Reversal, 'recordedAt'> {
   /** The provider's id of the payment. */
   readonly paymentId: string;
-  /** The order and its tenant that the charge's metadata names, a copy of that of its payment; disputes carry none. */
+  /** Order and tenant in the charge's metadata, which is a copy of its payment's. Disputes have none. */
   readonly named: { readonly orderId: string; readonly tenantId: string } | undefined;
 }
 
-/** An event about one of our payments, `malformed` when it cannot be true, or undefined for an event that is not for us. */
+/** An event about one of our payments, `malformed` if it is invalid, or undefined for any other event. */
 export type ReadEvent = Payment | ReversalEvent | 'malformed' | undefined;
 
 /** More than any id has. */
@@ -91,7 +91,7 @@ function readDispute(dispute: Fields): ReversalEvent | undefined {
   return readReversal('dispute', dispute, { amount: dispute.amount, reason, named: undefined });
 }
 
-/** Undefined for what cannot be about a payment of ours: ours have a payment intent, in either form that Stripe writes it. */
+/** Undefined if it is not about our payments, which have a payment intent in either of Stripe's forms. */
 function readReversal(
   kind: ReversalEvent['kind'],
   object: Fields,

@@ -4,12 +4,12 @@ import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index
 import type { Order, Reversal } from './order.js';
 import type { ReversalEvent } from './payment-event.js';
 
-/** Reports about one payment wait for each other until `tx` ends, so that a dispute and its payment always find each other. */
+/** Serializes events about one payment until `tx` ends, so that a dispute and its payment always find each other. */
 export async function lockPayment(tx: Tx, provider: PaymentProviderName, paymentId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/payment/${provider}:${paymentId}`);
 }
 
-/** The order that a payment has paid; its id and its tenant. For the payment provider alone, whose events are of all tenants. */
+/** Id and tenant of the order that a payment has paid. Only for provider events, which concern all tenants. */
 export async function findOrderOfPayment(
   db: Db,
   provider: PaymentProviderName,
@@ -22,7 +22,7 @@ export async function findOrderOfPayment(
   return rows[0];
 }
 
-/** Records a reversal. Returns whether it says more than what was recorded before: an older report of a refund says less. */
+/** Records a reversal. Returns whether it is news; an older report of a refund is not. */
 export async function recordReversal(
   tx: Tx,
   provider: PaymentProviderName,
@@ -54,7 +54,7 @@ export async function reversalsOfPayment(
   return rows;
 }
 
-/** Forgets what was recorded before a time about payments that have paid no order. */
+/** Deletes older records about payments that have paid no order. */
 export async function forgetUnmatched(tx: Tx, recordedBeforeS: number): Promise<void> {
   await sql`
     delete from payment_reversals reversal

@@ -18,14 +18,14 @@ const LOG_TEXTS = { refund: 'a payment was refunded', dispute: 'a payment is dis
 export interface ReversalDeps {
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
-  /** Whether a payment that was given back, or is contested, takes its plan with it. */
+  /** Whether a refunded or disputed payment ends its plan. */
   readonly refundEndsPlan: boolean;
 }
 
-/** `recorded`, `ignored` where the payment is not ours, or why the event cannot be true. */
+/** `recorded`, `ignored` if the payment is not ours, or the reason why the event is invalid. */
 export type ReversalOutcome = 'recorded' | 'ignored' | { readonly difference: string };
 
-/** Refunds and disputes of payments: recorded once, reported once, whenever they arrive. */
+/** Records and reports refunds and disputes of payments once, in whatever sequence they arrive. */
 export class Reversals {
   constructor(private readonly deps: ReversalDeps) {}
 
@@ -41,7 +41,7 @@ export class Reversals {
     const place = await placeOf(tx, provider, event);
     if (place === undefined) {
       if (event.kind === 'refund') return event.named === undefined ? 'ignored' : NO_ORDER;
-      // Nothing in a dispute names its order, and its payment may be reported after it.
+      // A dispute does not name its order, and its payment may be reported later.
       await store.forgetUnmatched(tx, nowS - UNMATCHED_KEPT_S);
       await store.recordReversal(tx, provider, event, nowS);
       return 'ignored';
@@ -60,14 +60,14 @@ export class Reversals {
     return 'recorded';
   }
 
-  /** Announces the disputes of a payment that were reported before it; nobody knew then whose they were. */
+  /** Reports the disputes of a payment that arrived before it, when their order was unknown. */
   async announceEarlier(tx: Tx, order: Order, paymentId: string, requestId: string): Promise<void> {
     for (const reversal of await store.reversalsOfPayment(tx, order.provider, paymentId)) {
       if (reversal.kind === 'dispute') await this.#announce(tx, order, { ...reversal, paymentId }, requestId);
     }
   }
 
-  /** Whether what is recorded of the payment leaves no right to its plan: it is contested, or all of it was given back. */
+  /** Whether the payment gives no right to its plan any more: it is disputed or fully refunded. */
   async endsPlan(tx: Tx, order: Order, paymentId: string): Promise<boolean> {
     if (!this.deps.refundEndsPlan) return false;
     const reversals = await store.reversalsOfPayment(tx, order.provider, paymentId);
@@ -131,7 +131,7 @@ async function placeOf(
   return tenantId === named.tenantId ? { tenantId, id: named.orderId } : undefined;
 }
 
-/** Why the event cannot be about the order. The amount of a dispute may differ from what was paid, as banks see it. */
+/** The reason why the event cannot be about the order. Banks may dispute another amount than was paid. */
 function differenceOf(event: ReversalEvent, order: Order, provider: PaymentProviderName): string | undefined {
   if (order.provider !== provider) return 'its order is with another provider';
   if (order.paymentId !== null && order.paymentId !== event.paymentId)

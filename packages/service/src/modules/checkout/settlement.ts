@@ -27,7 +27,7 @@ export interface SettlementDeps extends ReversalDeps {
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
-/** Turns payments into grants, each once, and records what became of them: however often, late and in whatever order. */
+/** Turns each payment into one grant, and records refunds and disputes, in whatever sequence events arrive. */
 export class Settlement {
   readonly #reversals: Reversals;
 
@@ -69,7 +69,7 @@ export class Settlement {
     return 'received';
   }
 
-  /** Records a refund or a dispute; the sender is answered when that is committed. */
+  /** Records a refund or a dispute; the response is sent after the commit. */
   async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
     const { postgres, provider } = this.deps;
     if (provider === undefined) return 'ignored';
@@ -120,9 +120,9 @@ export class Settlement {
         atMs: clock.nowMs(),
       });
     }
-    // A payment that was given back before it was reported buys nothing, and replaces no plan.
+    // A payment that was reversed before it was reported buys nothing, and replaces no plan.
     const isVoid = isNew && (await this.#reversals.endsPlan(tx, order, payment.id));
-    // For a payment that was settled before, this returns the grant that there is.
+    // For a payment that was settled before, this returns the existing grant.
     await grantPlan(tx, { tenantId: order.tenantId, plan: order.plan, source, atS, isVoid });
     if (isNew) await this.#reversals.announceEarlier(tx, order, payment.id, requestId);
     return isNew;

@@ -9,7 +9,7 @@ export function aboutSubject({ type, id }: Subject): string {
   return `${type} ${id}`;
 }
 
-/** Limits, and shares of them, that subjects have reached: what was sent about it, whether or not there was an endpoint. */
+/** Alerts of subjects that reached a limit or a share of it, stored even without a webhook endpoint. */
 export class Crossings {
   constructor(private readonly postgres: Pick<Postgres, 'db'>) {}
 

@@ -13,7 +13,7 @@ import { subtractReserved } from './reserved-store.js';
 const LEASES_PER_TRANSACTION = 100;
 /** How long a lease may hold what it has after its time. */
 const POLL_MS = 500;
-/** For so long after its end, a lease can be read, and events that name it get its status. */
+/** Time after its end for which a lease can be read, and events that name it get its status. */
 export const ENDED_KEPT_S = 90 * 86_400;
 /** Leases that one sweep deletes. */
 const DELETED_PER_SWEEP = 1_000;

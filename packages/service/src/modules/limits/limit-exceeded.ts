@@ -4,13 +4,13 @@ import { type Amount, amountText } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
 import { hasRoomFor, type Standing, type Subject } from './standing.js';
 
-/** The sentence names so many limits; `details` name more. */
+/** Upper bound of the limits in the message; `details` list more. */
 const LIMITS_NAMED_MAX = 3;
 
 /**
- * Refunds make no room for leases: what is reserved stays within the limit by itself, because a lease outlives the window.
+ * Refunds make no room for leases: reserved amounts alone stay within the limit, as a lease outlives the window.
  *
- * @throws ApiError `limit_exceeded`, naming the limits without room
+ * @throws ApiError `limit_exceeded`, which lists the limits that are too low
  */
 export function refuseFull(
   route: CompiledRoute,

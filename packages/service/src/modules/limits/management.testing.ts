@@ -25,7 +25,7 @@ export interface ManagementApi extends TestApi {
   makeRoute(body?: object): Promise<{ readonly id: string; readonly account_id: string }>;
 }
 
-/** The one type that no usage has. */
+/** A type without usage. */
 export const UNKNOWN_SUBJECT_TYPE = 'typo';
 
 export async function createManagementApi(

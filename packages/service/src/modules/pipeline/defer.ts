@@ -142,7 +142,7 @@ export class DeferredEvents {
     this.#count += 1;
   }
 
-  /** All that goes back to the queue. */
+  /** Everything that returns to the queue. */
   records(receivedAtMs: number): SegmentRecord[] {
     return [...this.#records, ...reprocessRecords(this.#reprocess, receivedAtMs)];
   }

@@ -1,4 +1,4 @@
-/** A turn of a tenant that was not seen before claims so many events: slow ones would be put back in vain. */
+/** Events in the first turn of a tenant; few, because slow ones would only be put back. */
 const TURN_EVENTS_FIRST = 100;
 /** Upper bound of the tenants whose pace is remembered; past it all paces are reset. */
 const TENANTS_MAX = 10_000;
@@ -16,7 +16,7 @@ export class DeferredTurns {
     return this.#eventsMax.get(tenantId) ?? Math.min(TURN_EVENTS_FIRST, this.eventsMax);
   }
 
-  /** Learns from a turn: one whose allowance ran out claims no more next time than it has rated. */
+  /** Adjusts to a turn: after one whose allowance ran out, the next claims no more than it rated. */
   learn(tenantId: string, counts: { readonly claimed: number; readonly deferred: number }): void {
     const rated = Math.max(1, counts.claimed - counts.deferred);
     const next = counts.deferred > 0 ? rated : Math.min(this.eventsMax, this.eventsOf(tenantId) * 2);

@@ -37,7 +37,7 @@ export class EventIds {
   }
 }
 
-/** Forgets ids that the same transaction has recorded: their events are not rated after all. */
+/** Deletes ids that the same transaction has recorded, because their events are deferred. */
 export async function forgetEventIds(tx: Tx, keys: readonly EventKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`

@@ -37,7 +37,7 @@ export interface BatchPlan {
   readonly alerts: UsageAlerts;
   /** Failed events to keep, and those that stay as they were. */
   readonly failures: readonly FailedEvent[];
-  /** Events that leave the queue. */
+  /** Events removed from the queue. */
   readonly taken: readonly TakenEvents[];
   readonly deferred: DeferredEvents;
   readonly counts: BatchCounts;
@@ -56,9 +56,9 @@ export interface PlanInput {
   /** Of the tables that projects share; empty. */
   readonly block: UsageBlock;
   readonly onDefect: DefectListener;
-  /** Some rules are slow: other batches go on and sockets are served meanwhile. */
+  /** Yields for slow rules, so that other batches continue and sockets are served. */
   readonly turns: Turns;
-  /** Milliseconds of the thread that the events of each tenant may take, ordinary ones aside. */
+  /** Milliseconds of thread time that the events of each tenant may take, in addition to ordinary ones. */
   readonly tenantMs: number;
   /** Tenants that have used up their time in this batch or a concurrent one; the rest of their events is deferred. */
   readonly slowTenants: Set<string>;
@@ -118,7 +118,7 @@ class Planner {
       isWhole ? this.deferred.addWhole(group, events) : this.deferred.addEvents(group, events);
   }
 
-  /** Rates the events of a group that are no duplicates; those that its tenant has no time for are deferred. */
+  /** Rates the events of a group that are not duplicates; defers those for which its tenant has no time left. */
   async rate(group: EventGroup, defer: Deferral): Promise<void> {
     const { duplicates, rules, onDefect, turns, slowTenants } = this.input;
     const { tenantId, projectId } = group;
@@ -148,7 +148,7 @@ class Planner {
     if (this.#ratedCount >= SLICE_EVENTS) await this.post();
   }
 
-  /** Posts and encodes what has been rated; what its tenant has no time for is deferred after all. */
+  /** Posts and encodes rated events; defers those for which their tenant has no time left. */
   async post(): Promise<void> {
     const slice = this.#slice;
     this.#slice = [];

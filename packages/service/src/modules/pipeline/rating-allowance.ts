@@ -3,9 +3,9 @@
  * and once to post and encode them.
  */
 export const BATCH_ALLOWANCE_MS = 250;
-/** The same for a turn of a tenant whose events were deferred. */
+/** The same for a turn of a tenant with deferred events. */
 export const TURN_ALLOWANCE_MS = 100;
-/** An event that takes no longer is ordinary: it leaves the allowance as it is, however many there are. */
+/** An event up to this duration is ordinary, and does not use up the allowance. */
 const ORDINARY_EVENT_MS = 0.02;
 
 /** The time that the events of one tenant have taken. */
@@ -16,12 +16,12 @@ export class TenantTime {
     this.#leftMs = allowanceMs;
   }
 
-  /** Counts one more event, which has taken so long. */
+  /** Adds the duration of one more event. */
   add(eventMs: number): void {
     this.#leftMs -= eventMs - ORDINARY_EVENT_MS;
   }
 
-  /** Whether further events are to wait. False until an event was added, so that each turn rates one at least. */
+  /** Whether further events must wait. False until an event was added, so that each turn rates at least one. */
   get isSpent(): boolean {
     return this.#leftMs <= 0;
   }

@@ -24,7 +24,7 @@ export interface EventTotal {
   readonly day: number;
   processed: number;
   failed: number;
-  /** Processed ones with a charge item that has no price. */
+  /** Processed events with a charge item without a price. */
   unpriced: number;
 }
 

@@ -1,11 +1,11 @@
 import type { ThreadTime } from '../../platform/thread-time.js';
 
-/** For a shorter piece nobody asks whether the thread waited meanwhile: where it does, it does so for longer. */
+/** For shorter work the wait time of the thread is not read, because waits last longer. */
 const LONG_PIECE_MS = 0.5;
 
 /**
- * Measures what pieces of work take of a thread. A rating thread goes behind all that accepts events: by the clock alone ordinary
- * events were slow on a busy machine, and were deferred.
+ * Measures the thread time of pieces of work. Rating has a lower priority than accepting events: measured by the clock,
+ * ordinary events would count as slow on a busy machine, and be deferred.
  */
 export class WorkTimer {
   #atMs = 0;
@@ -20,18 +20,18 @@ export class WorkTimer {
     return this.#atMs;
   }
 
-  /** A piece begins, after others had the thread. */
+  /** Starts a piece of work, after other work had the thread. */
   resume(): void {
     this.#waitedMs = this.thread.waitedMs();
     this.start();
   }
 
-  /** A piece begins. */
+  /** Starts a piece of work. */
   start(): void {
     this.#atMs = this.thread.nowMs();
   }
 
-  /** Ends a piece, and begins the next one. @returns milliseconds that it took of the thread */
+  /** Ends a piece of work and starts the next one. @returns milliseconds of thread time */
   lapMs(): number {
     const nowMs = this.thread.nowMs();
     const lastedMs = nowMs - this.#atMs;

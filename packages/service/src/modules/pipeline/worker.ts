@@ -21,7 +21,7 @@ const IDLE_POLL_MS = 200;
 const LANES = 2;
 
 const CONNECTIONS_PER_LANE = 2;
-/** A turn of a tenant with deferred events has a connection too, and shares those that rules are read on. */
+/** A turn of a tenant with deferred events also needs a connection, and shares those that read rules. */
 const DEFERRED_CONNECTIONS = 1;
 /** Poll interval for deferred events of other processes or earlier runs. */
 const DEFERRED_POLL_MS = 1_000;
@@ -79,9 +79,9 @@ class LaneWorker implements PipelineWorker {
   readonly #eventIds = new EventIds();
   readonly #deferredWakeup = new Wakeup();
   readonly #deferredTurns: DeferredTurns;
-  /** Whether some tenant may have deferred events: nobody else asks for them. */
+  /** Whether some tenant may have deferred events; only then are they queried. */
   #mayBeDeferred = true;
-  /** Tenants whose events were too slow for a batch: those beside it defer theirs too, and do not spend as much time again. */
+  /** Tenants whose events were too slow for a batch; concurrent batches defer their events too, to save the time. */
   readonly #slowTenants = new Set<string>();
   /** Batches of events that are not deferred, from their claim to their end. */
   #inHand = 0;
@@ -227,7 +227,7 @@ class LaneWorker implements PipelineWorker {
     }
   }
 
-  /** The turn of the next tenant that has deferred events; undefined when there is none, or another worker has claimed them. */
+  /** The turn of the next tenant with deferred events; undefined if there are none, or another worker claimed them. */
   async #deferredBatch(block: UsageBlock, turns: Turns): Promise<BatchCounts | undefined> {
     const { postgres, queue } = this.deps;
     const { after } = this.#deferredTurns;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/http/index.js';
 
-/** How many backtests one process takes, those included that wait for a thread. */
+/** Upper bound of backtests in one process, including those that wait for a thread. */
 export interface PlaceBounds {
   readonly perTenantMax: number;
   readonly totalMax: number;
@@ -16,7 +16,7 @@ export class Places {
   constructor(private readonly bounds: PlaceBounds) {}
 
   /**
-   * Takes a place; what is returned gives it back.
+   * Takes a place. @returns a function that releases it
    *
    * @throws ApiError `server_busy` when the tenant, or all together, have as many as they may have
    */
@@ -24,10 +24,10 @@ export class Places {
     const { perTenantMax, totalMax } = this.bounds;
     const ofTenant = this.#byTenant.get(tenantId) ?? 0;
     if (ofTenant >= perTenantMax) {
-      throw busy(`${ofTenant} backtests of this tenant run or wait on this node, the most it takes.`);
+      throw busy(`${ofTenant} backtests of this tenant run or wait on this node, which is the maximum.`);
     }
     if (this.#total >= totalMax) {
-      throw busy(`${this.#total} backtests run or wait on this node, the most it takes.`);
+      throw busy(`${this.#total} backtests run or wait on this node, which is the maximum.`);
     }
     this.#byTenant.set(tenantId, ofTenant + 1);
     this.#total += 1;

@@ -6,7 +6,7 @@ import type { ReplaySelection, UsageScope } from '../usage/index.js';
 import { type OnProgress, type ReplayBounds, replay } from './replay.js';
 import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
 
-/** What a backtest reads, and by what it rates: all that can be sent to another thread. */
+/** Events and rules of a backtest, in a form that can be sent to another thread. */
 export interface BacktestWork {
   readonly project: ProjectRef;
   readonly request: BacktestRequest;
@@ -14,7 +14,7 @@ export interface BacktestWork {
   readonly selection: ReplaySelection;
 }
 
-/** The part of a backtest that compiles and rates, on whichever thread. */
+/** The part of a backtest that compiles and rates, on any thread. */
 export interface BacktestRating {
   /**
    * Checks the rules that the request names or brings.
@@ -45,7 +45,7 @@ export function createBacktestRating(deps: BacktestRatingDeps): BacktestRating {
     check: async (project, request) => {
       await trialRules(ruleSets, project, request);
       if (request.extractor === undefined) return;
-      // The events are those of a rule set of this project, also when other rules are tried on them.
+      // The events belong to a rule set of this project, even if other rules are tested on them.
       const field = 'extractor_rule_set_id';
       await saved(ruleSets.extractors, project, request.extractor_rule_set_id, undefined, field, field);
     },

@@ -34,7 +34,7 @@ const LISTED = sql`id, status, failure_code, failure_message, events_done, event
 const ownedBy = ({ tenantId, projectId }: BacktestOwner) =>
   sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
 
-/** Whether one of the two stores is away, as this thread or another has found: the same work may succeed later. */
+/** Whether the error means that a store is unavailable, on this thread or another; the same work may succeed later. */
 export function isStoreAway(error: unknown): boolean {
   const isFoundElsewhere = error instanceof ApiError && error.code === 'store_unavailable';
   return isFoundElsewhere || isUnavailable(error) || isClickHouseUnavailable(error);

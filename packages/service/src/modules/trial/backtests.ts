@@ -35,7 +35,7 @@ export interface BacktestDeps {
 export interface BacktestBounds extends PlaceBounds {
   readonly eventsMax: number;
   readonly atOnceEventsMax: number;
-  /** An answer waits for the end of a small one for at most so long. */
+  /** Longest time that a response waits for a small backtest. */
   readonly atOnceMsMax: number;
 }
 

@@ -30,7 +30,7 @@ export interface ReplayDeps {
   readonly bounds?: Partial<ReplayBounds>;
 }
 
-/** How often progress is told in the middle of a page. */
+/** Interval of progress reports within a page. */
 const PROGRESS_INTERVAL_MS = 250;
 
 const DEFAULT_BOUNDS: ReplayBounds = {

@@ -7,7 +7,7 @@ import { fieldsOf } from './replay.js';
 import { compiledExtractor, type RuleSetsForTrial } from './trial-rules.js';
 import { itemsWithoutPrices, unpricedItems } from './unpriced-items.js';
 
-/** Source of the expressions of one extractor that are kept compiled: more than a rule set can have. */
+/** Upper bound of compiled source of one extractor; more than a rule set can have. */
 const CODE_BYTES_MAX = 1_048_576;
 
 /**

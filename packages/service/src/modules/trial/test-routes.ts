@@ -2,7 +2,7 @@ import { ProjectParams, RulesTestRequest, RulesTestResult } from '@tollgate/cont
 import type { App, ProjectRef } from '../../platform/http/index.js';
 
 export interface TestRouteDeps {
-  /** `testRules`, on whichever thread. */
+  /** `testRules`, on any thread. */
   readonly testRules: (project: ProjectRef, rawBody: Buffer) => Promise<RulesTestResult>;
 }
 

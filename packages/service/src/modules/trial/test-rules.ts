@@ -15,7 +15,7 @@ export interface TestRulesDeps {
 }
 
 /**
- * Returns what the named rules make of one event, by the code that production runs. Stores nothing.
+ * Rates one event by the named rules, with the same code as production. Stores nothing.
  *
  * @param rawBody a `RulesTestRequest` as it was sent, whose shape the schema has established
  * @throws ApiError as `trialRules` and `checkTrialEvent` do

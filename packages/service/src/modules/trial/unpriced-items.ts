@@ -10,12 +10,12 @@ import {
 import { type SeenEvent, seenItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 
-/** What explains why charge items have no price. */
+/** The input for explaining why charge items have no price. */
 export interface UnpricedBy {
   readonly event: SeenEvent;
-  /** Of the extractor version that read the event. */
+  /** Id of the extractor version that read the event. */
   readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
-  /** Texts of the pricing rules in force, by the id of their rule set. */
+  /** Sources of the pricing rules in force, by the id of their rule set. */
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
 

@@ -3,7 +3,7 @@ import { utcMonthAt } from '../../kernel/period.js';
 import type { Tx } from '../postgres/index.js';
 import { recordBytes, type SegmentRecord } from './segment.js';
 
-/** Events and bytes of a deferred segment, unless one request has more: a turn puts back no more than it did not rate of it. */
+/** Upper bounds of a deferred segment, unless one request is larger; small, so that a turn puts back little. */
 const DEFERRED_SEGMENT_EVENTS_MAX = 100;
 const DEFERRED_SEGMENT_BYTES_MAX = 256 * 1_024;
 
@@ -16,7 +16,7 @@ export async function deferredAmong(tx: Tx, tenantIds: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The tenant with deferred segments whose turn it is after another's, in the circle of their ids; undefined when none has any. */
+/** The next tenant with deferred segments after another one, in a circle of ids; undefined if there is none. */
 export async function nextDeferredTenant(tx: Tx, after: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string | null }>`
     select coalesce(

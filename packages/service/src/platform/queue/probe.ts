@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Postgres } from '../postgres/index.js';
 
-/** More than a page of a table, or a block of a file: on a full disk it does not fit into what is left of the last one. */
+/** Larger than a page of a table or a block of a file, so that on a full disk it does not fit into the last one. */
 const PROBE_BYTES = 16 * 1_024;
 /** Timeout of each statement on the server, so that a waiting probe ends soon. */
 const STATEMENT_TIMEOUT_MS = 1_000;

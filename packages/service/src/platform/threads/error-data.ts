@@ -13,7 +13,7 @@ export interface ErrorData {
   readonly api: Pick<ApiError, 'code' | 'statusCode' | 'details' | 'retryAfterS'> | undefined;
 }
 
-/** That a store is away is told as the ApiError which it becomes: the driver's error would not be recognized elsewhere. */
+/** An unavailable store is passed on as its ApiError, because other threads would not recognize the driver's error. */
 export function errorToData(thrown: unknown): ErrorData {
   const error =
     isUnavailable(thrown) || isClickHouseUnavailable(thrown)

@@ -13,7 +13,7 @@ export interface StoredAmount {
 }
 
 /**
- * @param amounts in rising time
+ * @param amounts in ascending time
  * @param planId null for a direct limit
  */
 export function compileRule(

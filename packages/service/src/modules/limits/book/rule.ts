@@ -8,7 +8,7 @@ export interface CompiledRule {
   readonly ruleNo: number;
   /** `ulpr_…` of the newest published revision, or `racl_…`. */
   readonly id: string;
-  /** The plan that it is a rule of; null for a direct limit. */
+  /** The plan of the rule; null for a direct limit. */
   readonly planId: string | null;
   readonly limitKey: string;
   readonly measure: LimitMeasure;
@@ -23,7 +23,7 @@ export interface CompiledRule {
   readonly periodText: string;
   readonly action: LimitAction;
   readonly webhookEvent: string | undefined;
-  /** Percentages below 100 that send an alert, rising; 100 always does. */
+  /** Percentages below 100 that send an alert, ascending; 100 always does. */
   readonly notifyAt: readonly number[];
   /** Ask the route for the limit of a window: it knows since when the rule applies. */
   readonly amounts: AmountTimeline;

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 import { findPlan, findPlanOfVersion } from './store.js';
 
-/** Returns the plan that an id names: its own, or that of any of its versions; the id itself where it names no version. */
+/** Returns the plan id for an id of the plan or of any of its versions; any other id is returned as it is. */
 export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<string> {
   return (await findPlanOfVersion(db, owner, id))?.planId ?? id;
 }

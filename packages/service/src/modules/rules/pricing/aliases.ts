@@ -3,7 +3,7 @@ import type { Issues } from '../extract/index.js';
 
 const DIMENSION_NAME = new RegExp(DIMENSION_NAME_PATTERN);
 
-/** Checks what the schema of a pricing rule set cannot: names of dimensions, stars, and patterns that stand twice. */
+/** Checks what the schema of a pricing rule set cannot: dimension names, asterisks and duplicate patterns. */
 export function checkAliases(aliases: readonly PricingAlias[], issues: Issues): void {
   const firstByPattern = new Map<string, string>();
   for (const [position, { dimension, pattern }] of aliases.entries()) {
@@ -14,7 +14,7 @@ export function checkAliases(aliases: readonly PricingAlias[], issues: Issues): 
     if (pattern.split('*').length - 1 > ALIAS_STARS_MAX) {
       issues.add(`${path}.pattern`, `expected at most ${ALIAS_STARS_MAX} stars (ALIAS_STARS_MAX)`);
     }
-    // No name of a dimension holds a line break.
+    // Dimension names contain no line breaks.
     const key = `${dimension}\n${pattern}`;
     const first = firstByPattern.get(key);
     if (first === undefined) firstByPattern.set(key, path);
@@ -45,22 +45,22 @@ export function fitsPattern(pattern: string, text: string): boolean {
 /** An alias of one of several rule sets. */
 export interface PlacedAlias<Owner> {
   readonly owner: Owner;
-  /** Its place among the aliases of the rule set. */
+  /** Its index among the aliases of the rule set. */
   readonly position: number;
   readonly alias: PricingAlias;
 }
 
-/** The aliases that fit a value, and the steps that looking for them takes. */
+/** The aliases that match a value, and the steps of finding them. */
 export interface AliasMatches<Owner> {
   /** The first of each owner that has one, unless it changes nothing. */
   readonly matches: readonly PlacedAlias<Owner>[];
   readonly steps: number;
 }
 
-/** Values whose aliases are remembered, and characters of the longest of them: a bound on memory. */
+/** Bounds of the cache: values, and characters of the longest value. */
 const REMEMBERED_VALUES_MAX = 256;
 const REMEMBERED_CHARS_MAX = 128;
-/** Characters of text and pattern together, that comparing them takes a step for. */
+/** Characters of text and pattern together that cost one step to compare. */
 const STEP_CHARS = 8;
 
 /**
@@ -85,7 +85,7 @@ export class DimensionAliases<Owner> {
     this.#prefixLengths = [...new Set(Array.from(this.#byPrefix.keys(), (prefix) => prefix.length))];
   }
 
-  /** A function of the value alone, the steps too: what is remembered only saves time. */
+  /** Depends on the value alone, including the steps; the cache only saves time. */
   find(value: string): AliasMatches<Owner> {
     const known = this.#remembered.get(value);
     if (known !== undefined) return known;

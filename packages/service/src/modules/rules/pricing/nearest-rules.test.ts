@@ -75,7 +75,7 @@ describe('aliases', () => {
         reason: 'match_failed',
         missing_dimensions: ['tier'],
         message: expect.stringMatching(
-          /^match_expr cannot be computed, with model gpt-5-mini-2025-08-07 read as gpt-5-mini: .* The event has no tier\.$/,
+          /^match_expr cannot be evaluated, with model gpt-5-mini-2025-08-07 read as gpt-5-mini: .* The event has no tier\.$/,
         ),
       },
     ]);

@@ -18,14 +18,14 @@ import {
 import { pricingRuleNames } from './rule-names.js';
 import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-item.js';
 
-/** Rules of one metric that are compared by their conditions: a bound on time. */
+/** Upper bound of the rules of one metric that are compared, to limit the time. */
 const RULES_COMPARED_MAX = 5_000;
 
 interface Candidate {
   readonly ruleSetId: string;
   readonly ruleName: string;
   readonly rule: PricingRule;
-  /** What the rules of the rule set see of the event. */
+  /** The values of the event that the rules of the rule set see. */
   readonly reading: Reading;
 }
 
@@ -124,11 +124,11 @@ function reasonOf({ rule, reading: { env } }: Candidate, aliases: readonly Appli
   }
   const missing = dimensionsIn(source ?? '').filter((name) => !env.dimensions.has(name));
   const without = missing.length === 0 ? '' : ` The event has no ${missing.join(', ')}.`;
-  const message = `match_expr cannot be computed${seen}: ${found.message}.${without}`;
+  const message = `match_expr cannot be evaluated${seen}: ${found.message}.${without}`;
   return { reason: 'match_failed', missing_dimensions: missing, message };
 }
 
-/** Whether a condition holds, or why it cannot be computed. */
+/** Whether a condition holds, or why it cannot be evaluated. */
 function matchOf(source: string, env: ExpressionEnv): boolean | ExpressionError | EventStepsError {
   const compiled = compileExpression(source, { kind: 'match' });
   if (!compiled.ok) throw new Error(`a saved match_expr that prices ${env.metric} does not compile`);
@@ -164,7 +164,7 @@ function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases
   return distance;
 }
 
-/** Share of the longer text that both have in common at their start or their end. */
+/** Common prefix or suffix of both texts, as a share of the longer one. */
 function likenessOf(a: string, b: string): number {
   if (a === b) return 1;
   return Math.max(commonStart(a, b), commonEnd(a, b)) / Math.max(a.length, b.length);

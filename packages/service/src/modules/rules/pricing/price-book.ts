@@ -9,9 +9,9 @@ import { type RankedRule, RuleIndex } from './rule-index.js';
 /** The rule that prices a charge item, and what it sees of the event. */
 export interface FoundRule {
   readonly rule: CompiledPricingRule;
-  /** Those of the event, after the aliases by which the rule was found. */
+  /** Dimensions of the event, after the aliases by which the rule matched. */
   readonly dimensions: ReadonlyMap<string, DimensionValue>;
-  /** By which the rule was found; none where it matches the event as it is. */
+  /** Aliases by which the rule matched; none if it matches the original values. */
   readonly aliases: readonly PricingAlias[];
 }
 
@@ -84,20 +84,20 @@ class AliasedRules {
   }
 }
 
-/** The values that the aliases of one rule set stand for. */
+/** Dimension values after the aliases of one rule set. */
 interface Rewriting {
   readonly owner: AliasedRules;
   readonly aliases: readonly PricingAlias[];
 }
 
 /**
- * Rules of which some rule sets have aliases. The rules are asked about the event as it is. Where the one that is found does not
- * look at a dimension that a rule set has an alias for, the rules of that rule set are asked about the event after its aliases
- * too, and the first of all in order counts.
+ * Rules of several rule sets, some with aliases. First the rules are matched against the original event. If the rule
+ * found has no condition on a dimension for which a rule set has an alias, the rules of that rule set are also matched
+ * after its aliases, and the first matching rule in order applies.
  */
 class AliasedBook implements PriceBook {
   readonly #byDimension: ReadonlyMap<string, DimensionAliases<AliasedRules>>;
-  /** Dimensions that have aliases and that the condition of a rule looks at. */
+  /** Dimensions with aliases in the condition of a rule. */
   readonly #readByRule = new Map<CompiledPricingRule, ReadonlySet<string>>();
 
   constructor(
@@ -138,7 +138,7 @@ class AliasedBook implements PriceBook {
     return found;
   }
 
-  /** Whether the condition of a rule looks at this dimension. */
+  /** Whether the condition of a rule reads this dimension. */
   #reads(rule: CompiledPricingRule, dimension: string): boolean {
     let known = this.#readByRule.get(rule);
     if (known === undefined) {

@@ -1,8 +1,8 @@
 import type { PricingRule } from '@tollgate/contract';
 
 /**
- * What charge items record as the name of the rule that priced them: the name that was given, without one the metric or,
- * where several rules have that, its place, e.g. `rules[3]`.
+ * The rule name that charge items record: the rule's own name, without one its metric or, if several rules share it,
+ * its index, such as `rules[3]`.
  */
 export function pricingRuleNames(rules: readonly Pick<PricingRule, 'name' | 'metric'>[]): string[] {
   const uses = new Map<string, number>();

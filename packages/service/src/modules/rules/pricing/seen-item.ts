@@ -3,7 +3,7 @@ import { parseDecimal } from '../../../kernel/decimal.js';
 import type { DimensionValue, EventSteps, ExpressionEnv } from '../expression/index.js';
 import { fitsPattern } from './aliases.js';
 
-/** An alias of a pricing rule set, with the value of the event that it stands in for. */
+/** An alias of a pricing rule set, with the event's value that it replaces. */
 export type AppliedAlias = UsageItemExplanation['priced_by']['aliases'][number];
 
 /** The recorded values of a charge item that a rule saw. */
@@ -12,14 +12,14 @@ export interface SeenItem {
   readonly unit: string | null;
   readonly quantity: string;
   readonly dimensions: Readonly<Record<string, string>>;
-  /** Of the extractor version that read the event. */
+  /** Id of the extractor version that read the event. */
   readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
   readonly subject: { readonly type: string; readonly id: string } | undefined;
   /** Unix seconds. */
   readonly occurredAt: number;
 }
 
-/** What the expressions of a rule see of the item. */
+/** The values of the item that a rule's expressions see. */
 export function envOf(item: SeenItem, steps: EventSteps): ExpressionEnv {
   const { metric, unit, subject, occurredAt } = item;
   const quantity = parseDecimal(item.quantity);
@@ -28,7 +28,7 @@ export function envOf(item: SeenItem, steps: EventSteps): ExpressionEnv {
   return { metric, unit: unit ?? '', quantity, unitPrice: undefined, dimensions, subject, occurredAt, steps };
 }
 
-/** The aliases that change a dimension: of each dimension the first that fits, as in rating. */
+/** The aliases that change a dimension: for each dimension the first match, as in rating. */
 export function fittingAliases(
   aliases: readonly PricingAlias[],
   dimensions: ReadonlyMap<string, DimensionValue>,
