@@ -94,7 +94,7 @@ export function dateMinute(unixS: number, timezone: string): string {
 /** The longest step that is none of months. */
 const WEEKS_S_MAX = 27 * DAY_S;
 
-/** Moments under an axis: the hour where steps are hours, the day where a day begins or steps are days, the month where steps are months. */
+/** Times below an axis: hours if steps are hours, days at the start of a day or if steps are days, else months. */
 export function axisTimes(times: readonly number[], stepS: number, timezone: string): string[] {
   const day = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, day: 'numeric', month: 'short' });
   const hour = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit' });

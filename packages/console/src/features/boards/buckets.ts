@@ -30,9 +30,9 @@ interface Stretch {
 }
 
 /**
- * The starts of all buckets that hold some of the range, ascending, as the service cuts them: those shorter than a day
- * count from local midnight on, and the last of a day ends with it; longer ones count by the calendar, days from a Monday on
- * and months from January 1970 on.
+ * The starts of all buckets that overlap the range, ascending, as the service computes them. Buckets shorter than a day
+ * start at local midnight, and the last one of a day ends with it. Longer ones follow the calendar: days are counted
+ * from a Monday, months from January 1970.
  */
 export function bucketStarts(fromS: number, toS: number, size: BucketSize, timezone: string): number[] {
   const starts: number[] = [];

@@ -37,8 +37,8 @@ export function bucketBounds({ from, to, bucketSize, timezone }: ChartData, star
 }
 
 /**
- * The filters of the list of usage that select just the events that a series sums, as parameters of its address. Undefined where no
- * filters do: for others by several dimensions, or beside events without the dimension.
+ * The filters that select exactly the events that a series sums, as parameters of the list of usage. Undefined if no
+ * filters can: for others by several dimensions, or if some events lack the dimension.
  */
 export function selectionOf(drawn: Drawn, one: Series): URLSearchParams | undefined {
   const { query, measure } = drawn;

@@ -7,14 +7,14 @@ export interface Fold {
   readonly line: Line;
 }
 
-/** Digits that the largest amount shows: two of cents, or more where it is less than one. */
+/** Decimals that the largest amount shows: two for cents, or more if it is less than one. */
 const CENTS = 2;
 
 /**
- * The lines of amounts that are too small to be seen, summed with the line of all others where there is one. Groups are summed
- * within their metric, as the service sums those past a limit; lines without groups over all metrics.
+ * Sums the lines of amounts too small to be seen, together with the line of all others, if any. Groups are summed within
+ * their metric, as the service sums those past a limit; lines without groups are summed over all metrics.
  *
- * @param before what the step begins with: what has not changed is not summed again
+ * @param before result of the last step; unchanged sums are not computed again
  */
 export function foldsOf(lines: readonly Line[], before: readonly Fold[], step: Step): Fold[] {
   const candidates = new Map<string, Line[]>();

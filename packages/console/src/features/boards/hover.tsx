@@ -1,6 +1,6 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
-/** Which bucket of a chart is pointed at, and which series. It changes with every move of the pointer, so React is left out of it. */
+/** The bucket and the series at the pointer. They change with every move, so they are not React state. */
 export class Hover {
   readonly #listeners = new Set<() => void>();
   #index: number | undefined;

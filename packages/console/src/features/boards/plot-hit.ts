@@ -4,11 +4,11 @@ import type { PlotType } from './plot-paths.js';
 const REACH_PX = 14;
 
 /**
- * The index of the series that a pointer is at: the band of a stack that it lies in or, within reach, the nearest line or band.
+ * Returns the index of the series at the pointer: the band of a stack around it or, within reach, the nearest series.
  *
- * @param tops by series, in pixels from the top: where it ends at the bucket that is pointed at; of stacks, that of the series below it
- *   is where it begins. NaN for a line that is not there
- * @param bottom where zero is
+ * @param tops upper end of each series in the bucket at the pointer, in pixels from the top. A band of a stack starts at
+ *   the upper end of the series below it. NaN for a missing line
+ * @param bottom position of zero
  */
 export function seriesAt(
   type: PlotType,

@@ -56,14 +56,14 @@ interface Made {
 }
 
 /**
- * Makes the sets of one chart, one after another. Lines keep their places, and a telling or a step of time costs what it
- * changes: the numbers of 50,000 points are not read anew for one bucket. Metrics, currencies and groups are each a line of
- * their own, but for amounts too small to be seen: those are summed as others.
+ * Makes the successive series sets of one chart. Lines keep their order, and the cost of an update or a step of time
+ * depends only on its changes: one new bucket does not read 50,000 points again. Each metric, currency and group is a
+ * line, except amounts too small to be seen, which are summed as others.
  */
 export class SeriesMaker {
   #made: Made | undefined;
 
-  /** @param untilS no bucket that begins at this moment or later is drawn: what has not happened is not zero */
+  /** @param untilS buckets that begin at this time or later are not drawn, because the future is not zero */
   make(data: ChartData, measure: Measure, untilS = Number.POSITIVE_INFINITY): SeriesSet {
     const made = this.#made?.measure === measure ? this.#made : undefined;
     const frame = frameOf(data, Math.min(data.to, untilS));

@@ -10,8 +10,8 @@ import type { Question } from './filters.js';
 const METRICS_SHOWN = 3;
 
 /**
- * How many events of the range have charge items without a price, and what can be done about it. Without a beginning of the
- * range it counts all events of the project, which the service has a total of.
+ * Shows the number of events in the range with charge items without a price, and what to do. Without a start of the
+ * range it shows the project's total, which the service keeps.
  */
 export function UnpricedBanner({ question }: { readonly question: Question }) {
   return useMay('usage:read') ? <CountedBanner question={question} /> : null;
