@@ -1,17 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { guideOf } from '../packages/service/src/testing/guide.js';
 import { createSampleProject } from './support/sample-project.js';
 import { type RunningService, startService } from './support/service.js';
 
 const run = promisify(execFile);
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** A program of somebody who has nothing but the tarballs: types are checked in full, those of libraries included. */
+/** A program of somebody who has nothing but the tarballs: its types, those of libraries and the README's examples are checked in full. */
 const PROGRAM = `
 import { ERRORS } from '@tollgate/contract';
 import { ApiError, type IngestAccepted, TollgateClient } from '@tollgate/sdk';
@@ -71,10 +72,15 @@ it('installs from tarballs into an empty project, is fully typed there and sends
   await run('npm', ['install', ...quiet, contract.tarball], { cwd: project });
 
   writeFileSync(join(project, 'program.ts'), PROGRAM);
+  const readme = guideOf(readFileSync(inRepository('packages/sdk/README.md'), 'utf8'));
+  const examples = ['declare const secret: string;', ...readme.blocks('ts')];
+  writeFileSync(join(project, 'examples.ts'), examples.join('\n'));
   const types = inRepository('node_modules/@types');
   const options = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
   const tsc = inRepository('node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, ...options, '--typeRoots', types, 'program.ts'], { cwd: project });
+  await run(process.execPath, [tsc, ...options, '--typeRoots', types, 'program.ts', 'examples.ts'], {
+    cwd: project,
+  });
 
   const sample = await createSampleProject(service);
   const args = [service.url, sample.key, sample.projectId, sample.ruleSetId];
