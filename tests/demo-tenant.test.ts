@@ -71,11 +71,13 @@ it('prints lines that work pasted together', async () => {
     const commands = demo.output.match(/^ {2}(EVENT=|curl ).*(\n {4}\S.*)*/gm) ?? [];
     expect(commands.length).toBe(5);
     const { stdout } = await promisify(execFile)('bash', ['-ec', commands.join('\n')]);
-    const [id = '', event = ''] = stdout.split('\n');
+    // One answer on each line, then the table.
+    const [id = '', event = '', pricing = '', limits = '', ...costs] = stdout.split('\n');
     expect(id).toMatch(/^evt_[0-9a-f]+$/);
-    expect(event).toContain(`"raw_event_id":"${id}","status":"processed"`);
-    expect(stdout).toContain('"subject_id":"cust_me"');
-    expect(stdout).toContain('gpt-5');
+    expect(JSON.parse(event)).toMatchObject({ raw_event_id: id, status: 'processed' });
+    expect(JSON.parse(pricing)).toHaveProperty('pricing_rule_sets');
+    expect(JSON.parse(limits)).toMatchObject({ subject_id: 'cust_me' });
+    expect(costs.join('\n')).toContain('gpt-5');
   } finally {
     await demo.stop();
   }
