@@ -29,7 +29,7 @@ export function startJobs(
   const send = createSender({ allowPrivate: config.webhookAllowPrivate });
   const entitlements = createEntitlements({ postgres, clock: systemClock, baseline: baselineOf(config) });
   const policy: RetentionPolicy = {
-    retentionOf: (tenantId) => entitlements.historyRetention(tenantId),
+    retentionOf: (tx, tenantId) => entitlements.historyRetention(tenantId, tx),
   };
   const jobs = [
     createCreditExpiryJob(deps),

@@ -1,8 +1,8 @@
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { FlightCache } from '../../platform/flight-cache.js';
-import type { Postgres, Tx } from '../../platform/postgres/index.js';
-import { recordRetention, type UsageHistory } from '../storage/index.js';
+import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
+import { type RetentionPolicy, recordRetention, type UsageHistory } from '../storage/index.js';
 import type { Baseline, Entitlement } from './entitlement.js';
 import {
   entitlementAt,
@@ -19,7 +19,7 @@ export const GRANTS_FRESH_MS = 1_000;
 const TENANTS_CACHED_MAX = 20_000;
 
 export interface EntitlementsOptions {
-  readonly postgres: Pick<Postgres, 'db'>;
+  readonly postgres: Postgres;
   readonly clock: Clock;
   readonly baseline: Baseline;
   /** This process's cache of how much history is shown. */
@@ -49,11 +49,11 @@ export class Entitlements {
     return this.#at(tenantId, grants);
   }
 
-  /** The present retention of the tenant's history, shown and kept, without the cache. */
-  async historyRetention(tenantId: string): Promise<HistoryRetention> {
-    const { postgres, clock, baseline } = this.options;
+  /** The present retention of the tenant's history, shown and kept, without the cache; as of what `db` sees. */
+  async historyRetention(tenantId: string, db: Db = this.options.postgres.db): Promise<HistoryRetention> {
+    const { clock, baseline } = this.options;
     const nowS = unixSeconds(clock);
-    const grants = await openGrants(postgres.db, tenantId, nowS - HISTORY_GRACE_S);
+    const grants = await openGrants(db, tenantId, nowS - HISTORY_GRACE_S);
     return historyRetention(grants, baseline, nowS);
   }
 
@@ -64,13 +64,14 @@ export class Entitlements {
   }
 
   /**
-   * What is to be done once a grant has been committed: its events are counted from now on, as much history is shown as its plan
-   * shows, and this node knows of both at once. Repeating it changes nothing.
+   * What is to be done once a change of the tenant's grants has been committed: its events are counted from now on, as much history is shown
+   * as the plan in force shows, and this node knows of both at once. Repeating it changes nothing.
    */
   async applyGrants(tenantId: string): Promise<void> {
     const { postgres, clock, history } = this.options;
     await openQuota(postgres, tenantId, utcMonthAt(unixSeconds(clock)).startS);
-    await recordRetention(postgres.db, tenantId, await this.historyRetention(tenantId), clock.nowMs());
+    const policy: RetentionPolicy = { retentionOf: (tx, id) => this.historyRetention(id, tx) };
+    await recordRetention({ postgres, clock, policy }, tenantId);
     this.#grants.clear();
     history?.forget();
   }

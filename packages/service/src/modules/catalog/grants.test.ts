@@ -94,6 +94,7 @@ describe('what is known of grants', () => {
     const { db } = api.postgres;
     const entitlements = new Entitlements({
       postgres: {
+        ...api.postgres,
         get db() {
           reads += 1;
           return db;

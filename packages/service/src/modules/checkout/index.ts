@@ -43,7 +43,7 @@ export interface CheckoutOptions {
   readonly selfUrl: () => string;
   /** Where browsers reach the service. */
   readonly publicUrl: () => string;
-  /** Done after a grant is committed. */
+  /** Done after a change of a tenant's grants is committed. */
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 

@@ -191,7 +191,11 @@ describe('a refund where it ends the plan', () => {
     checkout.clock.advanceMs(5_000);
     await deliver(refund(payment, PRICE - 1));
     expect(await grants()).toEqual([['launch', null]]);
-    await deliver(refund(payment, PRICE));
+    Object.assign(checkout.quota, { failures: 1, tried: [] });
+    // Delivered again, it applies what the first delivery had ended and could not apply.
+    expect(await deliver(refund(payment, PRICE))).toBe('503 quota_initialization_failed');
+    expect(await deliver(refund(payment, PRICE))).toBe(received);
+    expect(checkout.quota.tried).toEqual([checkout.tenantId, checkout.tenantId]);
     expect(await grants()).toEqual([['launch', nowS()]]);
     const endedAt = nowS();
     checkout.clock.advanceMs(5_000);

@@ -22,8 +22,8 @@ export interface ReversalDeps {
   readonly refundEndsPlan: boolean;
 }
 
-/** `recorded`, `ignored` if the payment is not ours, or the reason why the event is invalid. */
-export type ReversalOutcome = 'recorded' | 'ignored' | { readonly difference: string };
+/** The tenant whose order records the event, `ignored` if the payment is not ours, or the reason why the event is invalid. */
+export type ReversalOutcome = { readonly tenantId: string } | 'ignored' | { readonly difference: string };
 
 /** Records and reports refunds and disputes of payments once, in whatever sequence they arrive. */
 export class Reversals {
@@ -57,7 +57,7 @@ export class Reversals {
         await endGrantOfSource(tx, order.tenantId, grantSourceOf(order, event.paymentId), nowS);
       }
     }
-    return 'recorded';
+    return { tenantId: order.tenantId };
   }
 
   /** Reports the disputes of a payment that arrived before it, when their order was unknown. */

@@ -23,7 +23,7 @@ export interface SettlementDeps extends ReversalDeps {
   readonly provider: PaymentProviderName | undefined;
   /** Any of them may have signed. */
   readonly secrets: readonly string[];
-  /** Done after the grant is committed, and again with every further delivery of its payment. */
+  /** Done after a change of the tenant's grants is committed, and again with every further delivery that may have changed them. */
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
@@ -61,24 +61,30 @@ export class Settlement {
     if (payment === 'malformed') throw this.#mismatch(requestId, 'it is no payment that succeeded');
     if (payment.kind !== 'payment') return this.#reverse(payment, requestId);
     if (await this.#settle(payment, requestId)) this.deps.metrics.settled.inc();
-    try {
-      await this.deps.applyGrants(payment.tenantId);
-    } catch (cause) {
-      throw new ApiError('quota_initialization_failed', { cause });
-    }
+    await this.#applyGrants(payment.tenantId);
     return 'received';
   }
 
-  /** Records a refund or a dispute; the response is sent after the commit. */
+  async #applyGrants(tenantId: string): Promise<void> {
+    try {
+      await this.deps.applyGrants(tenantId);
+    } catch (cause) {
+      throw new ApiError('quota_initialization_failed', { cause });
+    }
+  }
+
+  /** Records a refund or a dispute; the response is sent after the commit, and after what the end of a plan hides is hidden. */
   async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
-    const { postgres, provider } = this.deps;
+    const { postgres, provider, refundEndsPlan } = this.deps;
     if (provider === undefined) return 'ignored';
     const outcome = await transaction(postgres, (tx) => this.#reversals.take(tx, provider, event, requestId));
-    if (typeof outcome !== 'string') {
+    if (outcome === 'ignored') return 'ignored';
+    if ('difference' in outcome) {
       const about = { id: event.paymentId, orderId: event.named?.orderId };
       throw this.#mismatch(requestId, outcome.difference, about);
     }
-    return outcome === 'recorded' ? 'received' : 'ignored';
+    if (refundEndsPlan) await this.#applyGrants(outcome.tenantId);
+    return 'received';
   }
 
   /** Returns whether the payment was not settled before. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readMigrations } from '../../platform/migration-files.js';
-import type { TestProject } from '../../testing/index.js';
+import { type TestProject, waitFor } from '../../testing/index.js';
 import { createUsageHistory } from './history.js';
+import { recordRetention } from './record-retention.js';
 import { createRetentionFixture, type RetentionFixture } from './retention.testing.js';
 
 let fixture: RetentionFixture;
@@ -44,6 +45,43 @@ describe('history that a shorter plan hides', () => {
     fixture.retentionDays = {};
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('2028-03-22');
+  });
+
+  it('is not hidden again by a sweep that began before the longer plan', async () => {
+    const project = await fixture.newProject('ten_a');
+    const { postgres } = fixture.store;
+    const { clock, policy } = fixture;
+    [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 10 }, { ten_a: -1 }];
+    let goOn = () => {};
+    const isBought = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let hasRead = false;
+    const sweep = fixture
+      .job({
+        policy: {
+          retentionOf: async (tx, tenantId) => {
+            const known = await policy.retentionOf(tx, tenantId);
+            hasRead = true;
+            await isBought;
+            return known;
+          },
+        },
+      })
+      .sweep();
+    await waitFor(() => hasRead);
+    fixture.retentionDays = { ten_a: 60 };
+    let isRecorded = false;
+    const purchase = recordRetention({ postgres, clock, policy }, 'ten_a').then(() => {
+      isRecorded = true;
+    });
+    const isWaiting = async () =>
+      (await postgres.pool.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rows
+        .length > 0;
+    await waitFor(async () => isRecorded || (await isWaiting()));
+    goOn();
+    await Promise.all([sweep, purchase]);
+    expect(await shownFrom(project)).toBe('2028-02-01');
   });
 
   it('goes on after the upgrade where an earlier release had recorded what it keeps', async () => {

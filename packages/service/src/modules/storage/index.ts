@@ -7,7 +7,7 @@ export {
   type RawOnlyDimension,
   rawOnlyDimensions,
 } from './raw-only-store.js';
-export { recordRetention } from './record-retention.js';
-export { createRetentionJob, type RetentionPolicy } from './retention-job.js';
+export { type RetentionPolicy, recordRetention } from './record-retention.js';
+export { createRetentionJob } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';
 export { SHARED_TABLES, type StorageScope, type StorageTables, storageTables } from './tables.js';

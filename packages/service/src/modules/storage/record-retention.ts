@@ -1,32 +1,44 @@
-import type { Db } from '../../platform/postgres/index.js';
+import type { Clock } from '../../kernel/clock.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { retainedFromDay } from './days.js';
-import { recordBoundaries, type TenantBoundary } from './retention-store.js';
+import { lockBoundaries, recordBoundary } from './retention-store.js';
 
 /** For how many whole days before today history is shown and kept; -1: for good. */
 export interface TenantRetention {
   readonly shownDays: number;
-  /** At least as long. */
+  /** At least as long. What is kept and not shown is hidden until it is shown again or deleted. */
   readonly keptDays: number;
 }
 
-/** Records from which day on a tenant's history is shown and kept now, without waiting for the next sweep. */
-export function recordRetention(
-  db: Db,
-  tenantId: string,
-  retention: TenantRetention,
-  nowMs: number,
-): Promise<void> {
-  return recordBoundaries(db, [boundaryOf(tenantId, retention, nowMs)], nowMs);
+/** For how long tenants' history is to be kept. */
+export interface RetentionPolicy {
+  /** The retention now, as of what `tx` sees. */
+  retentionOf(tx: Tx, tenantId: string): Promise<TenantRetention>;
 }
 
-export function boundaryOf(
+export interface RecordRetentionDeps {
+  readonly postgres: Postgres;
+  readonly policy: RetentionPolicy;
+  readonly clock: Clock;
+}
+
+/**
+ * Records from which day on a tenant's history is shown and kept now. Those who record it for the same tenant wait for each other, and read
+ * the retention after that: a sweep that began before a purchase does not hide again what the purchase shows.
+ */
+export function recordRetention(
+  { postgres, policy, clock }: RecordRetentionDeps,
   tenantId: string,
-  { shownDays, keptDays }: TenantRetention,
-  nowMs: number,
-): TenantBoundary {
-  return {
-    tenantId,
-    shownFromDay: retainedFromDay(nowMs, shownDays),
-    keptFromDay: retainedFromDay(nowMs, keptDays),
-  };
+): Promise<void> {
+  return transaction(postgres, async (tx) => {
+    await lockBoundaries(tx, tenantId);
+    const { shownDays, keptDays } = await policy.retentionOf(tx, tenantId);
+    const nowMs = clock.nowMs();
+    const boundary = {
+      tenantId,
+      shownFromDay: retainedFromDay(nowMs, shownDays),
+      keptFromDay: retainedFromDay(nowMs, keptDays),
+    };
+    await recordBoundary(tx, boundary, nowMs);
+  });
 }

@@ -5,15 +5,9 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
 import { expire } from './expiry.js';
 import type { HistoryStore } from './expiry-store.js';
-import { boundaryOf, type TenantRetention } from './record-retention.js';
+import { type RetentionPolicy, recordRetention } from './record-retention.js';
 import { RetentionObserver } from './retention-observer.js';
 import * as store from './retention-store.js';
-
-/** For how long tenants' history is to be kept. */
-export interface RetentionPolicy {
-  /** Whole days before today; -1: for good. What is kept and not shown is hidden until it is shown again or deleted. */
-  retentionOf(tenantId: string): Promise<TenantRetention>;
-}
 
 export interface RetentionJobDeps {
   readonly postgres: Postgres;
@@ -74,7 +68,7 @@ class Job implements RetentionJob {
     if (!(await store.claimSweep(db, nowMs, nowMs + SWEEP_RETRY_MS))) return false;
     // What is recorded now is deleted by a later sweep.
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
-    await this.#recordBoundaries(nowMs, signal);
+    await this.#recordBoundaries(signal);
     const failedEvents = await this.#deleteFailedEvents(signal);
     const expired = await expire(this.#clickhouse(signal), settled, signal);
     this.#observer.count(failedEvents, expired);
@@ -104,16 +98,14 @@ class Job implements RetentionJob {
     };
   }
 
-  async #recordBoundaries(nowMs: number, signal?: AbortSignal): Promise<void> {
-    const { postgres, policy } = this.deps;
+  async #recordBoundaries(signal?: AbortSignal): Promise<void> {
     let after = '';
-    while (signal?.aborted !== true) {
-      const tenantIds = await store.tenantsAfter(postgres.db, after, TENANTS_PER_STEP);
-      const boundaries: store.TenantBoundary[] = [];
+    while (true) {
+      const tenantIds = await store.tenantsAfter(this.deps.postgres.db, after, TENANTS_PER_STEP);
       for (const tenantId of tenantIds) {
-        boundaries.push(boundaryOf(tenantId, await policy.retentionOf(tenantId), nowMs));
+        if (signal?.aborted === true) return;
+        await recordRetention(this.deps, tenantId);
       }
-      await store.recordBoundaries(postgres.db, boundaries, nowMs);
       after = tenantIds.at(-1) ?? '';
       if (tenantIds.length < TENANTS_PER_STEP) return;
     }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { DAY_S } from '../../kernel/timezone.js';
-import type { Db } from '../../platform/postgres/index.js';
+import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 
 /** From where on a project's history is kept. */
@@ -76,22 +76,23 @@ export interface TenantBoundary {
   readonly keptFromDay: number;
 }
 
-/** Records the boundaries of each tenant's projects. What was given up for deletion is never kept or shown again. */
-export async function recordBoundaries(
-  db: Db,
-  tenants: readonly TenantBoundary[],
+/** Those who record the boundaries of a tenant wait for each other until `tx` ends. */
+export async function lockBoundaries(tx: Tx, tenantId: string): Promise<void> {
+  await lockUntilCommit(tx, `tollgate/retention/${tenantId}`);
+}
+
+/** Records the boundaries of the tenant's projects. What was given up for deletion is never kept or shown again. */
+export async function recordBoundary(
+  tx: Tx,
+  { tenantId, shownFromDay, keptFromDay }: TenantBoundary,
   nowMs: number,
 ): Promise<void> {
-  if (tenants.length === 0) return;
   await sql`
     insert into usage_retention as known (tenant_id, project_id, retained_from_day, shown_from_day, recorded_at_ms)
-    select project.tenant_id, project.id, kept.day, greatest(kept.day, kept.shown_day), ${nowMs}
-    from unnest(
-      ${tenants.map(({ tenantId }) => tenantId)}::text[], ${tenants.map(({ keptFromDay }) => keptFromDay)}::integer[],
-      ${tenants.map(({ shownFromDay }) => shownFromDay)}::integer[]
-    ) as kept (tenant_id, day, shown_day)
-    join projects project on project.tenant_id = kept.tenant_id
-    where kept.shown_day > 0 or exists (select from usage_retention r where r.project_id = project.id)
+    select tenant_id, id, ${keptFromDay}::integer, ${Math.max(shownFromDay, keptFromDay)}::integer, ${nowMs}
+    from projects project
+    where tenant_id = ${tenantId}
+      and (${shownFromDay}::integer > 0 or exists (select from usage_retention r where r.project_id = project.id))
     order by project.id
     on conflict (project_id) do update
       set retained_from_day = greatest(known.retained_from_day, excluded.retained_from_day),
@@ -100,7 +101,7 @@ export async function recordBoundaries(
           then excluded.recorded_at_ms else known.recorded_at_ms end
       where excluded.retained_from_day > known.retained_from_day
         or known.shown_from_day <> greatest(known.retained_from_day, excluded.shown_from_day)
-  `.execute(db);
+  `.execute(tx);
 }
 
 /** Deletes failed events that are no longer kept, `limit` at most; answers how many. Leaves out what is being reprocessed. */

@@ -13,6 +13,7 @@ import {
   waitFor,
 } from '../../testing/index.js';
 import { provisionStorage } from './project-store.js';
+import type { RetentionPolicy } from './record-retention.js';
 import {
   createRetentionJob,
   type RetentionJob,
@@ -42,21 +43,25 @@ export class RetentionFixture {
     await Promise.all([this.store.drop(), this.house.drop()]);
   }
 
+  /** The days that are set here. */
+  readonly policy: RetentionPolicy = {
+    retentionOf: async (_tx, tenantId) => {
+      const shownDays = this.retentionDays[tenantId] ?? -1;
+      return { shownDays, keptDays: this.keptDays[tenantId] ?? shownDays };
+    },
+  };
+
   job({
     clickhouse = this.house.clickhouse,
     metrics = createMetrics(),
+    policy = this.policy,
   }: {
     clickhouse?: RetentionJobDeps['clickhouse'];
     metrics?: Metrics;
+    policy?: RetentionPolicy;
   } = {}): RetentionJob {
     return createRetentionJob({
-      ...{ postgres: this.store.postgres, clickhouse, clock: this.clock, metrics },
-      policy: {
-        retentionOf: async (tenantId) => {
-          const shownDays = this.retentionDays[tenantId] ?? -1;
-          return { shownDays, keptDays: this.keptDays[tenantId] ?? shownDays };
-        },
-      },
+      ...{ postgres: this.store.postgres, clickhouse, clock: this.clock, metrics, policy },
       log: { info: () => {}, warn: (...logged: unknown[]) => void this.warnings.push(logged) },
     });
   }
