@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { SINGLE_BODY_BYTES_MAX } from '@tollgate/contract';
 import { Type } from 'typebox';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { waitFor } from '../../testing/index.js';
@@ -84,4 +86,16 @@ test('so does what was broken off', async () => {
   await waitFor(() => bytesReceived === PIECE.length);
   broken.request.destroy();
   await waitFor(async () => (await statusOfWhole()) === 200);
+});
+
+test('so does what arrives after the answer', async () => {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  const length = SINGLE_BODY_BYTES_MAX + 1;
+  const head = `POST /any HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+  socket.write(head + 'x'.repeat(length));
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toContain('413 Payload Too Large');
+  await waitFor(() => bytesReceived > BYTES_MAX);
+  socket.destroy();
+  expect(await statusOfWhole()).toBe(200);
 });

@@ -38,7 +38,11 @@ export class BodyBudget {
         .emit('error', new ApiError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
-    reply.raw.once('close', () => this.release(bytes));
+    // Bytes that arrive after the response, as of a body that was too large, are thrown away: nobody would release them.
+    reply.raw.once('close', () => {
+      payload.off('data', count);
+      this.release(bytes);
+    });
     done(null, payload);
   };
 }
