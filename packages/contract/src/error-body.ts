@@ -13,6 +13,8 @@ const facts = {
     description: 'The permission that the key lacks, in `permission_denied`.',
   }),
   subject_route_id: text('The existing route of the subject, in `subject_route_exists`.'),
+  order_id: text('The active order of the tenant, in `checkout_in_progress`.'),
+  event_status: text('Status of the event, in `event_not_failed`.'),
   limit_key: text('Name of the limit, in `limit_exceeded`.'),
   plan_id: Type.Optional(
     Nullable(
@@ -25,7 +27,8 @@ const facts = {
   subject_type: text('Type of the subject that the limit applies to, in `limit_exceeded`.'),
   subject_id: text('Id of the subject that the limit applies to, in `limit_exceeded`.'),
   account_id: text(
-    'Billing account of the subject, in `limit_exceeded`, or of the wallet, in `insufficient_funds`.',
+    'Billing account of the subject, in `limit_exceeded`, of the wallet, in `insufficient_funds`, or that has the external id, in ' +
+      '`external_id_taken`.',
   ),
   currency: text('Currency of the amounts, in `limit_exceeded` and `insufficient_funds`.'),
   limit_amount: decimal('The limit in its current window, in `limit_exceeded`.'),

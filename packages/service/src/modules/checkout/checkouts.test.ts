@@ -105,8 +105,13 @@ describe('a checkout', () => {
   });
 
   it('of another plan waits until the active one is over', async () => {
-    await checkout.buy({ key: 'k' });
-    expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
+    const { order_id } = (await checkout.buy({ key: 'k' })).json();
+    const refusal = await checkout.buy({ key: 'g', planId: 'growth' });
+    expect(verdict(refusal)).toBe('409 checkout_in_progress');
+    expect(refusal.json()).toMatchObject({
+      error: `A checkout of plan launch is in progress: ${order_id}. Finish it, or wait until it expires.`,
+      details: [{ path: 'plan_id', order_id }],
+    });
     checkout.clock.advanceMs(36 * MINUTE_MS - 1);
     expect(verdict(await checkout.buy({ key: 'g', planId: 'growth' }))).toBe('409 checkout_in_progress');
     checkout.clock.advanceMs(1);

@@ -44,8 +44,7 @@ export interface CheckoutRequest {
   readonly requestId: string;
 }
 
-type Refusal = 'payment_checkout_expired' | 'idempotency_key_conflict' | 'checkout_in_progress';
-type Outcome = { readonly order: Order } | { readonly refusal: Refusal };
+type Outcome = { readonly order: Order } | { readonly refusal: ApiError };
 
 /** Purchases of plans: orders, and the provider's pages on which they are paid. */
 export class Checkouts {
@@ -73,7 +72,7 @@ export class Checkouts {
     const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),
     );
-    if ('refusal' in outcome) throw new ApiError(outcome.refusal);
+    if ('refusal' in outcome) throw outcome.refusal;
     return sessionOf(outcome.order) ?? this.#open(outcome.order);
   }
 
@@ -98,12 +97,12 @@ export class Checkouts {
     await store.lockOrders(tx, tenantId);
     const known = await store.findOrderOfKey(tx, tenantId, key);
     if (known !== undefined) {
-      if (known.plan.id !== planId) return { refusal: 'idempotency_key_conflict' };
+      if (known.plan.id !== planId) return { refusal: new ApiError('idempotency_key_conflict') };
       return this.#goOn(tx, known, nowS);
     }
     const plan = await purchasablePlan(tx, planId);
     const active = await this.#activeOrder(tx, tenantId, nowS);
-    if (active !== undefined && active.plan.id !== planId) return { refusal: 'checkout_in_progress' };
+    if (active !== undefined && active.plan.id !== planId) return { refusal: inProgress(active) };
     const order = active ?? (await this.#insert(tx, request, plan, nowS));
     await store.insertKey(tx, order, key, nowS);
     return { order };
@@ -115,7 +114,9 @@ export class Checkouts {
     if (order.status === 'pending' && isOver) await store.expireOrder(tx, order);
     // The page of a paid order is shown for ever. One that was never written down cannot be asked for any more.
     const isSettled = order.status === 'paid' && order.sessionId !== null;
-    if (order.status === 'expired' || (isOver && !isSettled)) return { refusal: 'payment_checkout_expired' };
+    if (order.status === 'expired' || (isOver && !isSettled)) {
+      return { refusal: new ApiError('payment_checkout_expired') };
+    }
     return { order };
   }
 
@@ -224,6 +225,13 @@ async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   if (plan.amount_minor === 0 || planId === UNSOLD_PLAN_ID)
     throw invalidRequest('plan_id', 'this plan is not sold by checkout');
   return plan;
+}
+
+function inProgress({ id, plan }: Order): ApiError {
+  return new ApiError('checkout_in_progress', {
+    message: `A checkout of plan ${plan.id} is in progress: ${id}. Finish it, or wait until it expires.`,
+    details: [{ path: 'plan_id', message: `${id} is a checkout of ${plan.id}`, order_id: id }],
+  });
 }
 
 function sessionRequest(order: Order) {

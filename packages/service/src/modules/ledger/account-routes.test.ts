@@ -52,9 +52,16 @@ describe('accounts', () => {
 
   it('have an external id of their own in a project', async () => {
     const body = { name: 'Acme', external_id: 'crm-1' };
-    expect((await api.call('POST', accounts, body)).status).toBe(201);
+    const first = await api.call('POST', accounts, body);
+    expect(first.status).toBe(201);
+    const { id } = first.json();
     const again = await api.call('POST', accounts, body);
-    expect([again.status, again.json().code]).toEqual([409, 'external_id_taken']);
+    expect(again.status).toBe(409);
+    expect(again.json()).toEqual({
+      error: `Another account of the project has this external_id: ${id}.`,
+      code: 'external_id_taken',
+      details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
+    });
     const elsewhere = `/v1/projects/${await api.makeProject(api.tenantId)}/accounts`;
     expect((await api.call('POST', elsewhere, body)).status).toBe(201);
   });

@@ -4,13 +4,34 @@ import type { Page } from '../../platform/http/index.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { LedgerScope } from './wallet-store.js';
 
-/** Name of the index that two accounts with the same external id would break. */
-export const EXTERNAL_ID_INDEX = 'accounts_by_external_id';
-
 const COLUMNS = ['id', 'tenant_id', 'project_id', 'name', 'external_id', 'created_at'] as const;
 
-export async function insertAccount(tx: Tx, account: Account): Promise<void> {
-  await tx.insertInto('accounts').values(account).execute();
+/** Inserts nothing where another account of the project has the external id; returns whether it did. */
+export async function insertAccount(tx: Tx, account: Account): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('accounts')
+    .values(account)
+    .onConflict((on) =>
+      on.columns(['project_id', 'external_id']).where('external_id', 'is not', null).doNothing(),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Id of the account that has an external id. */
+export async function findAccountId(
+  tx: Tx,
+  { tenantId, projectId }: LedgerScope,
+  externalId: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('accounts')
+    .select('id')
+    .where('tenant_id', '=', tenantId)
+    .where('project_id', '=', projectId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst();
+  return row?.id;
 }
 
 export async function findAccount(db: Db, scope: LedgerScope, id: string): Promise<Account | undefined> {

@@ -2,7 +2,7 @@ import type { Account, CreateAccountBody } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { ApiError, type ChangeContext, type Page } from '../../platform/http/index.js';
-import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './account-store.js';
 import type { LedgerScope } from './wallet-store.js';
@@ -10,7 +10,7 @@ import type { LedgerScope } from './wallet-store.js';
 /**
  * Opens a billing account, and says so in the audit log.
  *
- * @throws ApiError `external_id_taken`; the transaction is lost then
+ * @throws ApiError `external_id_taken`
  */
 export async function openAccount(
   tx: Tx,
@@ -27,12 +27,7 @@ export async function openAccount(
     external_id: body.external_id ?? null,
     created_at: unixSeconds(clock),
   };
-  try {
-    await store.insertAccount(tx, account);
-  } catch (error) {
-    if (isUniqueViolation(error, store.EXTERNAL_ID_INDEX)) throw new ApiError('external_id_taken');
-    throw error;
-  }
+  if (!(await store.insertAccount(tx, account))) throw await externalIdTaken(tx, account);
   await audit(tx, {
     tenantId,
     projectId,
@@ -45,6 +40,19 @@ export async function openAccount(
     atMs: clock.nowMs(),
   });
   return account;
+}
+
+async function externalIdTaken(
+  tx: Tx,
+  { tenant_id: tenantId, project_id: projectId, external_id: externalId }: Account,
+): Promise<ApiError> {
+  if (externalId === null) throw new Error('an account without an external id was not inserted');
+  const id = await store.findAccountId(tx, { tenantId, projectId }, externalId);
+  if (id === undefined) throw new Error('an account with a taken external id has disappeared');
+  return new ApiError('external_id_taken', {
+    message: `Another account of the project has this external_id: ${id}.`,
+    details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
+  });
 }
 
 export interface LedgerDeps {

@@ -85,7 +85,10 @@ describe('POST …/usage/events/:raw_event_id/reprocess', () => {
     await api.postgres.pool.query(sql, [projectNo, idAt(1)]);
     const answer = await api.call('POST', `${url}/events/evt_${idAt(1)}/reprocess`);
     expect(answer.status).toBe(409);
-    expect(answer.json().code).toBe('event_not_failed');
+    expect(answer.json()).toMatchObject({
+      code: 'event_not_failed',
+      details: [{ path: 'raw_event_id', event_status: 'processed' }],
+    });
     expect(await queued()).toEqual([]);
   });
 

@@ -22,7 +22,14 @@ export interface ReprocessDeps {
 export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {
   const state = await eventState(deps.postgres.db, await deps.history.scopeOf(project), id);
   if (state === 'absent') throw new ApiError('not_found');
-  if (state === 'processed') throw new ApiError('event_not_failed');
+  if (state !== 'failed') {
+    throw new ApiError('event_not_failed', {
+      message: `The status of the event is ${state}. Only a failed event can be reprocessed.`,
+      details: [
+        { path: 'raw_event_id', message: `the status of the event is ${state}`, event_status: state },
+      ],
+    });
+  }
   await deps.queue.append([reprocessRecord(project, [id], deps.clock.nowMs())]);
 }
 
