@@ -18,7 +18,9 @@ export const RULE_SET_DIMENSIONS_MAX = 32;
 export const DIMENSION_VALUE_CHARS_MAX = 4_096;
 /** Paths whose quantities one charge item extractor subtracts. */
 export const LESS_PATHS_MAX = 8;
-/** Bounds of `sum_paths`: per charge item extractor, and per rule set. */
+/** Largest number of bands of one number dimension. */
+export const DIMENSION_BANDS_MAX = 32;
+/** Bounds of `sum_paths`: per charge item extractor or dimension, and per rule set. */
 export const SUM_PATHS_MAX = 8;
 export const RULE_SET_SUM_PATHS_MAX = 100;
 /** Upper bound of list entries that one such path may read in one event. */

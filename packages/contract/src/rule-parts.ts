@@ -9,6 +9,7 @@ export const Path = pathOf(PATH_SYNTAX);
 export const QuantityPath = pathOf(
   `Path of the quantity; optional if there are \`sum_paths\`. ${PATH_SYNTAX}`,
 );
+export const DimensionPath = pathOf(`Path of the value; optional if there are \`sum_paths\`. ${PATH_SYNTAX}`);
 export const SumPath = pathOf(
   'RFC 9535 query of names, indexes, `[*]` and filters such as `[?@.type == "a"]`, which may select many nodes; `a.b` is short for `$.a.b`.',
 );
@@ -19,19 +20,20 @@ export const expressionFor = (meaning: string) =>
     description: `${meaning} A CEL expression of at most ${EXPRESSION_BYTES_MAX} bytes.`,
   });
 export const UnitPriceExpression = expressionFor('Returns the price of `pricing_unit` units, a Decimal.');
-/** Largest `pricing_unit` as a JSON number; larger ones are sent as text. */
-const PRICING_UNIT_NUMBER_MAX = 1_000_000_000_000;
-export const PricingUnit = Type.Union(
-  [
-    Type.String({ minLength: 1, maxLength: 64 }),
-    Type.Integer({ minimum: 1, maximum: PRICING_UNIT_NUMBER_MAX }),
-  ],
-  {
-    description:
-      'Number of units that `unit_price_expr` is the price of, such as `"1000"` or `"1000000"`; default: 1. Exact decimal above 0 ' +
-      'as text, or a whole number. The amount is quantity × price ÷ `pricing_unit`, rounded once. The recorded unit price, and ' +
-      '`item.unit_price` in `amount_expr`, are the price of one unit.',
-  },
+/** Largest exact number as a JSON number; larger ones are sent as text. */
+const WHOLE_NUMBER_MAX = 1_000_000_000_000;
+const exactNumberAboveZero = (description: string) =>
+  Type.Union(
+    [Type.String({ minLength: 1, maxLength: 64 }), Type.Integer({ minimum: 1, maximum: WHOLE_NUMBER_MAX })],
+    { description },
+  );
+export const Band = exactNumberAboveZero(
+  'Lower bound of the band, inclusive. Exact decimal above 0 as text, or a whole number.',
+);
+export const PricingUnit = exactNumberAboveZero(
+  'Number of units that `unit_price_expr` is the price of, such as `"1000"` or `"1000000"`; default: 1. Exact decimal above 0 ' +
+    'as text, or a whole number. The amount is quantity × price ÷ `pricing_unit`, rounded once. The recorded unit price, and ' +
+    '`item.unit_price` in `amount_expr`, are the price of one unit.',
 );
 export const AmountExpression = expressionFor(
   'Yields the amount, a Decimal; by default `dec_mul(item.quantity, item.unit_price)`.',

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, Nullable, PageQuery, PublicationStatusSchema, pageFields, UnixSeconds } from './common.js';
 import {
+  DIMENSION_BANDS_MAX,
   DIMENSION_NAME_PATTERN,
   LESS_PATHS_MAX,
   RULE_SET_DIMENSIONS_MAX,
@@ -10,7 +11,9 @@ import {
 } from './limits.js';
 import {
   AmountExpression,
+  Band,
   currencyOf,
+  DimensionPath,
   EffectiveFrom,
   entryName,
   MetricName,
@@ -61,10 +64,29 @@ export const DimensionConfig = Type.Object(
       maxLength: 64,
       description: `Its name in charts and in expressions. Matches \`${DIMENSION_NAME_PATTERN}\`.`,
     }),
-    path: Path,
+    path: Type.Optional(DimensionPath),
+    sum_paths: Type.Optional(
+      Type.Array(SumPath, {
+        maxItems: SUM_PATHS_MAX,
+        description:
+          'Only for the type `number`: every number that these select is added to what `path` reads, if there is one. An event where ' +
+          `one of them reads more than ${SUM_NODES_MAX} entries fails. If none of the paths reads a number, the event lacks ` +
+          'the dimension.',
+      }),
+    ),
     type: Type.Union([Type.Literal('string'), Type.Literal('number'), Type.Literal('boolean')], {
       description: 'Type of the JSON value. An event with another one fails.',
     }),
+    bands: Type.Optional(
+      Type.Array(Band, {
+        minItems: 1,
+        maxItems: DIMENSION_BANDS_MAX,
+        description:
+          'Only for the type `number`: lower bounds in ascending order. The value is the greatest of them that is not above what was ' +
+          'read, or 0, so that charts have few groups. With the band 200001, `dimensions.prompt_size > 200000` has the same result ' +
+          'as for the whole number itself.',
+      }),
+    ),
     required: Type.Optional(
       Type.Boolean({
         default: false,

@@ -48,6 +48,16 @@ describe('sampleEventOf', () => {
     });
   });
 
+  it('has the number that a dimension adds up where no path of its own leads to it', () => {
+    const dimension = {
+      name: 'size',
+      sum_paths: ['parts[*].n', 'other'],
+      type: 'number' as const,
+      bands: [9],
+    };
+    expect(sampleEventOf({ ...NOTHING, dimensions: [dimension] })).toEqual({ parts: [{ n: 1 }] });
+  });
+
   it('keeps names of prototypes fields of the event', () => {
     const extractor = { metric: 'm', path: '$.__proto__.polluted', type: 'number' } as const;
     const event = sampleEventOf({ ...NOTHING, charge_item_extractors: [extractor] });

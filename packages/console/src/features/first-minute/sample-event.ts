@@ -18,14 +18,20 @@ export function sampleEventOf({ subject, dimensions, charge_item_extractors }: R
   const event: JsonObject = {};
   if (subject.type_path !== undefined) put(event, subject.type_path, subject.default_type ?? 'customer');
   if (subject.id_path !== undefined) put(event, subject.id_path, 'customer-1');
-  for (const { path, type } of dimensions) put(event, path, SAMPLE_VALUES[type]);
+  for (const { path, sum_paths: [list] = [], type } of dimensions)
+    putOne(event, path, list, SAMPLE_VALUES[type]);
   for (const { path, sum_paths: [list] = [], type, less_paths = [] } of charge_item_extractors) {
     // What is subtracted from it may be there as well, and must not exceed it.
     const quantity = SAMPLE_QUANTITY * (less_paths.length + 1);
-    put(event, path ?? list?.replace(MANY, '[0]') ?? '', type === 'number' ? quantity : String(quantity));
-    if (path === undefined) passFilters(event, list ?? '');
+    putOne(event, path, list, type === 'number' ? quantity : String(quantity));
   }
   return event;
+}
+
+/** Writes a value where a path leads; without one, where the first of a list is that is added up. */
+function putOne(event: JsonObject, path: string | undefined, list = '', value: unknown): void {
+  put(event, path ?? list.replace(MANY, '[0]'), value);
+  if (path === undefined) passFilters(event, list);
 }
 
 function put(event: JsonObject, path: string, value: unknown): void {

@@ -18,6 +18,8 @@ describe('unshownPlace', () => {
     ['extractor', { subject: { required: 'yes' } }, 'subject.required'],
     ['extractor', { dimensions: { name: 'a' } }, 'dimensions'],
     ['extractor', { dimensions: [{}, null] }, 'dimensions[1]'],
+    ['extractor', { dimensions: [{ sum_paths: ['a'], bands: [1, '2.5'] }] }, undefined],
+    ['extractor', { dimensions: [{ bands: [1, 2.5] }] }, 'dimensions[0].bands'],
     [
       'extractor',
       { charge_item_extractors: [{ less_paths: ['a', 1] }] },

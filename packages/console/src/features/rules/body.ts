@@ -72,7 +72,25 @@ export function withField<T extends object, K extends keyof T>(
   return rest as T;
 }
 
-type Shape = 'string' | 'integer' | 'string or integer' | 'boolean' | 'strings' | Fields | readonly [Fields];
+/** Sets a list of paths, or leaves it out if it is empty. An empty `path` means nothing if there are sum paths. */
+export function withPaths<T extends { path?: string; sum_paths?: string[]; less_paths?: string[] }>(
+  value: T,
+  name: 'sum_paths' | 'less_paths',
+  paths: readonly string[],
+): T {
+  const next = withField(value, name, paths.length === 0 ? undefined : [...paths]);
+  return next.sum_paths !== undefined && next.path === '' ? withField(next, 'path', undefined) : next;
+}
+
+type Shape =
+  | 'string'
+  | 'integer'
+  | 'string or integer'
+  | 'boolean'
+  | 'strings'
+  | 'strings or integers'
+  | Fields
+  | readonly [Fields];
 interface Fields {
   readonly [name: string]: Shape;
 }
@@ -92,7 +110,12 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
       ...{ type_path: 'string', default_type: 'string', id_path: 'string', default_id: 'string' },
       required: 'boolean',
     },
-    dimensions: [{ name: 'string', path: 'string', type: 'string', required: 'boolean' }],
+    dimensions: [
+      {
+        ...{ name: 'string', path: 'string', type: 'string', required: 'boolean' },
+        ...{ sum_paths: 'strings', bands: 'strings or integers' },
+      },
+    ],
     charge_item_extractors: [
       {
         ...{ name: 'string', metric: 'string', path: 'string', type: 'string' },
@@ -116,9 +139,10 @@ export function unshownPlace(kind: RuleSetKind, body: unknown): string | undefin
 }
 
 function misfit(value: unknown, shape: Shape, path: string): string | undefined {
-  if (shape === 'strings') {
-    const isFit = Array.isArray(value) && value.every((each) => typeof each === 'string');
-    return isFit ? undefined : path;
+  if (shape === 'strings' || shape === 'strings or integers') {
+    const isFit = (each: unknown) =>
+      typeof each === 'string' || (shape === 'strings or integers' && Number.isSafeInteger(each));
+    return Array.isArray(value) && value.every(isFit) ? undefined : path;
   }
   if (shape === 'integer') return Number.isSafeInteger(value) ? undefined : path;
   if (shape === 'string or integer')

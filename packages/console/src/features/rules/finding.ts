@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<'extractor' | 'pricing', readonly RegExp[]>> = {
   extractor: [
     /^(name|effective_from|dimensions|charge_item_extractors)$/,
     /^subject\.(type_path|default_type|id_path|default_id|required)$/,
-    /^dimensions\[\](\.(name|path|type|required))?$/,
+    /^dimensions\[\](\.(name|path|type|required|(sum_paths|bands)(\[\])?))?$/,
     /^charge_item_extractors\[\](\.(name|metric|path|type|unit|currency|unit_price_expr|pricing_unit|amount_expr|on_negative|((sum|less)_paths|stated_total\.other_paths)(\[\])?|stated_total\.path))?$/,
   ],
   pricing: [

@@ -1,21 +1,21 @@
 import type { ChargeItemExtractor, DimensionConfig, SubjectConfig } from '@tollgate/contract';
-import { Checkbox } from '../../../ui/checkbox.js';
 import type { ExtractorBody } from '../body.js';
-import { useRulesForm } from './context.js';
+import { DimensionFields, summaryOfDimension } from './dimension-fields.js';
 import { EntryList } from './entry-list.js';
-import { ChoiceField, ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
+import {
+  ChoiceField,
+  ExpressionField,
+  type Part,
+  PricingUnitField,
+  RequiredField,
+  TextField,
+} from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { QuantityFields } from './quantity-fields.js';
 import { FieldGrid, FormSection } from './section.js';
 
 const DIMENSIONS_MAX = 32;
 const EXTRACTORS_MAX = 100;
-
-const DIMENSION_TYPES = [
-  { value: 'string', label: 'Text' },
-  { value: 'number', label: 'Number' },
-  { value: 'boolean', label: 'True or false' },
-];
 
 const ON_UNPRICED = [
   { value: 'accept', label: 'Accept the event, amount 0' },
@@ -49,7 +49,7 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
           entries={dimensions}
           max={DIMENSIONS_MAX}
           titleOf={({ name }) => name}
-          summaryOf={({ path, type, required }) => `${path}  ${type}${required === true ? ', required' : ''}`}
+          summaryOf={summaryOfDimension}
           nothing="None yet: usage can only be grouped by metric."
           makeEntry={() => ({ name: '', path: '', type: 'string' })}
           onChange={(next) => onChange({ ...value, dimensions: next })}
@@ -95,7 +95,6 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
 }
 
 function SubjectFields(part: Part<SubjectConfig>) {
-  const { isReadOnly } = useRulesForm();
   return (
     <>
       <FieldGrid>
@@ -104,40 +103,7 @@ function SubjectFields(part: Part<SubjectConfig>) {
         <TextField {...part} name="type_path" label="Path of its type" isCode placeholder="user.type" />
         <TextField {...part} name="default_type" label="Type where there is none" placeholder="customer" />
       </FieldGrid>
-      <RequiredField part={part} isReadOnly={isReadOnly} label="Required: fail events without a subject" />
-    </>
-  );
-}
-
-function RequiredField<T extends { required?: boolean }>({
-  part: { value, onChange },
-  isReadOnly,
-  label,
-}: {
-  readonly part: Part<T>;
-  readonly isReadOnly: boolean;
-  readonly label: string;
-}) {
-  return (
-    <Checkbox
-      label={label}
-      isDisabled={isReadOnly}
-      isChecked={value.required === true}
-      onChange={(isChecked) => onChange({ ...value, required: isChecked })}
-    />
-  );
-}
-
-function DimensionFields(part: Part<DimensionConfig>) {
-  const { isReadOnly } = useRulesForm();
-  return (
-    <>
-      <FieldGrid>
-        <TextField {...part} name="name" label="Name" isRequired isCode placeholder="model" />
-        <TextField {...part} name="path" label="Path" isRequired isCode placeholder="request.model" />
-        <ChoiceField {...part} name="type" label="Type" options={DIMENSION_TYPES} />
-      </FieldGrid>
-      <RequiredField part={part} isReadOnly={isReadOnly} label="Required: fail events without it" />
+      <RequiredField {...part} label="Required: fail events without a subject" />
     </>
   );
 }

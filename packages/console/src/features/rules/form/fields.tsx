@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { Checkbox } from '../../../ui/checkbox.js';
 import { CodeEditor } from '../../../ui/code/code-editor.js';
 import { Field, type Option, Select, TextInput } from '../../../ui/field.js';
 import { withField } from '../body.js';
@@ -86,6 +87,23 @@ export function PricingUnitField<T extends { readonly pricing_unit?: string | nu
       hint="Number of units that the price is for, such as 1000000. Empty: one unit."
       placeholder="1"
       isCode
+    />
+  );
+}
+
+/** Whether an event fails without what the part reads. */
+export function RequiredField<T extends { required?: boolean }>({
+  value,
+  onChange,
+  label,
+}: Part<T> & { readonly label: string }) {
+  const { isReadOnly } = useRulesForm();
+  return (
+    <Checkbox
+      label={label}
+      isDisabled={isReadOnly}
+      isChecked={value.required === true}
+      onChange={(isChecked) => onChange({ ...value, required: isChecked })}
     />
   );
 }

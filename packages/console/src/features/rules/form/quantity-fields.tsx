@@ -1,6 +1,6 @@
 import type { ChargeItemExtractor } from '@tollgate/contract';
 import { Button } from '../../../ui/button.js';
-import { withField } from '../body.js';
+import { withField, withPaths } from '../body.js';
 import { useRulesForm } from './context.js';
 import { ChoiceField, type Part, TextField } from './fields.js';
 import { PathList } from './path-list.js';
@@ -24,11 +24,8 @@ type StatedTotal = NonNullable<ChargeItemExtractor['stated_total']>;
 export function QuantityFields(part: Part<ChargeItemExtractor>) {
   const { value, path, onChange } = part;
   const { sum_paths: sumPaths = [], less_paths: lessPaths = [], stated_total: statedTotal } = value;
-  const setPaths = (name: 'sum_paths' | 'less_paths') => (paths: readonly string[]) => {
-    const next = withField(value, name, paths.length === 0 ? undefined : [...paths]);
-    // An empty path means nothing if there are sum paths.
-    onChange(next.sum_paths !== undefined && next.path === '' ? withField(next, 'path', undefined) : next);
-  };
+  const setPaths = (name: 'sum_paths' | 'less_paths') => (paths: readonly string[]) =>
+    onChange(withPaths(value, name, paths));
   return (
     <>
       <FieldGrid>

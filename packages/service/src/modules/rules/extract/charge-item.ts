@@ -1,4 +1,4 @@
-import { type ChargeItemExtractor, RULE_SET_SUM_PATHS_MAX } from '@tollgate/contract';
+import type { ChargeItemExtractor } from '@tollgate/contract';
 import { checkCurrency, checkMetric } from './checks.js';
 import type { Issues } from './issues.js';
 import { compileItemPricing, type ItemPricing } from './item-pricing.js';
@@ -25,16 +25,12 @@ export function compileChargeItems(
 ): CompiledChargeItem[] {
   const firstByName = new Map<string, string>();
   const chargeItems: CompiledChargeItem[] = [];
-  let sumPaths = 0;
   for (const [index, config] of configs.entries()) {
     const path = `charge_item_extractors[${index}]`;
     const name = config.name ?? config.metric;
     const first = firstByName.get(name);
     if (first === undefined) firstByName.set(name, path);
     else issues.add(`${path}.name`, `the name ${name} is already used by ${first}`);
-    sumPaths += config.sum_paths?.length ?? 0;
-    if (sumPaths > RULE_SET_SUM_PATHS_MAX)
-      issues.add(`${path}.sum_paths`, `expected at most ${RULE_SET_SUM_PATHS_MAX} in one rule set`);
     checkMetric(config.metric, `${path}.metric`, issues);
     checkCurrency(config.currency, `${path}.currency`, issues);
     chargeItems.push({

@@ -1,8 +1,8 @@
 import { DIMENSION_NAME_PATTERN, DIMENSION_VALUE_CHARS_MAX, type DimensionConfig } from '@tollgate/contract';
-import { decimalFromJson, NumericText } from '../../../kernel/json.js';
 import type { DimensionValue } from '../expression/index.js';
 import { RatingFailure, type RatingFailureCode } from './failure.js';
 import type { Issues } from './issues.js';
+import { compileNumberDimension } from './number-dimension.js';
 import type { ReadPath } from './path.js';
 
 export interface CompiledDimension {
@@ -23,35 +23,46 @@ export function compileDimensions(configs: readonly DimensionConfig[], issues: I
     const first = firstByName.get(name);
     if (first === undefined) firstByName.set(name, path);
     else issues.add(`${path}.name`, `the dimension ${name} is already defined by ${first}`);
-    const read = issues.path(config.path, `${path}.path`) ?? nothing;
-    return { name, read: readerOf(config, path, read) };
+    return { name, read: compileReader(config, path, issues) };
   });
 }
 
 /** Stands in for a path that is wrong, so that the search for issues goes on. */
 export const nothing: ReadPath = () => undefined;
 
-function readerOf(config: DimensionConfig, path: string, read: ReadPath): CompiledDimension['read'] {
-  const { name, type } = config;
-  const failure = (code: RatingFailureCode, text: string) => new RatingFailure(code, text, path);
+function compileReader(config: DimensionConfig, path: string, issues: Issues): CompiledDimension['read'] {
+  const { name, type, required, sum_paths: sumPaths = [] } = config;
   const absent =
-    config.required === true
-      ? failure('dimension_missing', `The event lacks the required dimension ${name}.`)
+    required === true
+      ? new RatingFailure('dimension_missing', `The event lacks the required dimension ${name}.`, path)
       : undefined;
+  const readPath = issues.path(config.path, `${path}.path`);
+  if (type === 'number') {
+    if (config.path === undefined && sumPaths.length === 0)
+      issues.add(`${path}.path`, 'expected a path, or sum_paths');
+    const read = compileNumberDimension(config, path, readPath, issues);
+    return (rawJson) => read(rawJson) ?? absent;
+  }
+  if (config.path === undefined) issues.add(`${path}.path`, 'expected a path');
+  for (const field of ['sum_paths', 'bands'] as const) {
+    if (config[field] !== undefined)
+      issues.add(`${path}.${field}`, `expected none: only a dimension of the type number has ${field}`);
+  }
+  return readerOf(config, path, readPath ?? nothing, absent);
+}
+
+function readerOf(
+  { name, type }: DimensionConfig,
+  path: string,
+  read: ReadPath,
+  absent: RatingFailure | undefined,
+): CompiledDimension['read'] {
+  const failure = (code: RatingFailureCode, text: string) => new RatingFailure(code, text, path);
   const mismatch = failure('dimension_type_mismatch', `The dimension ${name} is not a ${type}.`);
   const tooLong = failure(
     'dimension_too_long',
     `The dimension ${name} is longer than ${DIMENSION_VALUE_CHARS_MAX} characters (DIMENSION_VALUE_CHARS_MAX).`,
   );
-  const outOfRange = failure('decimal_out_of_range', `The dimension ${name} has too many digits.`);
-  if (type === 'number') {
-    return (rawJson) => {
-      const value = read(rawJson);
-      if (typeof value === 'number' || value instanceof NumericText)
-        return decimalFromJson(value) ?? outOfRange;
-      return value === undefined || value === null ? absent : mismatch;
-    };
-  }
   return (rawJson) => {
     const value = read(rawJson);
     if (typeof value === type) {

@@ -8,6 +8,7 @@ export type RatingFailureCode =
   | 'dimension_missing'
   | 'dimension_type_mismatch'
   | 'dimension_too_long'
+  | 'dimension_list_too_long'
   | 'quantity_type_mismatch'
   | 'quantity_negative'
   | 'quantity_list_too_long'

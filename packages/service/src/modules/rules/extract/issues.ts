@@ -1,3 +1,4 @@
+import { RULE_SET_SUM_PATHS_MAX } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
 import { compilePath, type PathSegment, type ReadPath } from './path.js';
 import { type CompileResult, RuleExpression } from './rule-expression.js';
@@ -15,6 +16,7 @@ export class Issues {
   readonly found: Issue[] = [];
   /** All paths that were compiled. */
   readonly paths: (readonly PathSegment[])[] = [];
+  #sumPaths = 0;
 
   /** @param codeMemory of expressions that were checked when they were saved: they are compiled once they are needed */
   constructor(private readonly codeMemory?: BoundedMemory) {}
@@ -35,15 +37,20 @@ export class Issues {
     return compiled.read;
   }
 
-  /** Compiles a path that may select many nodes. Undefined when it is wrong. */
-  sumPath(source: string, path: string): ReadNodes | undefined {
-    const compiled = compileSumPath(source);
-    if (!compiled.ok) {
-      this.add(path, compiled.message);
-      return undefined;
-    }
-    this.paths.push(compiled.segments);
-    return compiled.read;
+  /** Compiles paths that may select many nodes. One that is wrong selects none. */
+  sumPaths(sources: readonly string[], path: string): ReadNodes[] {
+    this.#sumPaths += sources.length;
+    if (sources.length > 0 && this.#sumPaths > RULE_SET_SUM_PATHS_MAX)
+      this.add(path, `expected at most ${RULE_SET_SUM_PATHS_MAX} in one rule set`);
+    return sources.map((source, index) => {
+      const compiled = compileSumPath(source);
+      if (!compiled.ok) {
+        this.add(`${path}[${index}]`, compiled.message);
+        return () => [];
+      }
+      this.paths.push(compiled.segments);
+      return compiled.read;
+    });
   }
 
   /** An expression of the configuration, where there is one. */

@@ -1,20 +1,12 @@
 import { type ChargeItemExtractor, SUM_NODES_MAX } from '@tollgate/contract';
-import {
-  add,
-  type Decimal,
-  DecimalRangeError,
-  equals,
-  parseDecimal,
-  sign,
-  sub,
-  ZERO,
-} from '../../../kernel/decimal.js';
+import { add, type Decimal, equals, parseDecimal, sign, sub, ZERO } from '../../../kernel/decimal.js';
 import { decimalFromJson, NumericText } from '../../../kernel/json.js';
 import { nothing } from './dimension.js';
 import { RatingFailure, type RatingNote } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
 import type { ReadNodes } from './sum-path.js';
+import { addUp, inRange, type ReadPart } from './total.js';
 
 /**
  * The quantity as sent; undefined when the event has none, and so no such charge item.
@@ -24,8 +16,6 @@ export type ReadQuantity = (
   rawJson: unknown,
   note: (note: RatingNote) => void,
 ) => Decimal | undefined | RatingFailure;
-
-type ReadPart = (rawJson: unknown) => Decimal | undefined | RatingFailure;
 
 /** Grammar of a decimal, to tell one that is out of range from text that is none. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
@@ -40,10 +30,9 @@ export function compileQuantity(config: ChargeItemExtractor, at: string, issues:
     reader(issues.path(source, place) ?? nothing, decimalOf, place);
   const terms = [
     ...(path === undefined ? [] : [compile(path, `${at}.path`)]),
-    ...sumPaths.map((source, index) => {
-      const place = `${at}.sum_paths[${index}]`;
-      return sumReader(issues.sumPath(source, place) ?? (() => []), decimalOf, place);
-    }),
+    ...issues
+      .sumPaths(sumPaths, `${at}.sum_paths`)
+      .map((read, index) => sumReader(read, decimalOf, `${at}.sum_paths[${index}]`)),
   ];
   const readTotal = terms.length === 1 ? (terms[0] as ReadPart) : sumOf(terms, `${at}.sum_paths`);
   const parts = lessPaths.map((source, index): Part => {
@@ -184,33 +173,6 @@ function sumReader(read: ReadNodes, decimalOf: DecimalOf, at: string): ReadPart 
     const nodes = read(rawJson);
     return nodes === undefined ? tooLong : addUp(nodes, readValue, outOfRange);
   };
-}
-
-function addUp<T>(
-  entries: readonly T[],
-  readEntry: (entry: T) => ReturnType<ReadPart>,
-  outOfRange: RatingFailure,
-): ReturnType<ReadPart> {
-  let sum: Decimal | undefined;
-  for (const entry of entries) {
-    const value = readEntry(entry);
-    if (value instanceof RatingFailure) return value;
-    if (value === undefined) continue;
-    const before: Decimal = sum ?? ZERO;
-    sum = inRange(() => add(before, value));
-    if (sum === undefined) return outOfRange;
-  }
-  return sum;
-}
-
-/** Undefined where the digits of both together are more than a decimal holds. */
-function inRange(compute: () => Decimal): Decimal | undefined {
-  try {
-    return compute();
-  } catch (error) {
-    if (error instanceof DecimalRangeError) return undefined;
-    throw error;
-  }
 }
 
 /** The expected form of a quantity type, and its conversion to a decimal; undefined for values of another type. */

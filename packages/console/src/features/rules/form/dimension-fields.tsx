@@ -1,0 +1,111 @@
+import type { DimensionConfig } from '@tollgate/contract';
+import { useState } from 'react';
+import { Field, TextInput } from '../../../ui/field.js';
+import { withField, withPaths } from '../body.js';
+import { useRulesForm } from './context.js';
+import { ChoiceField, type Part, RequiredField, TextField } from './fields.js';
+import { PathList } from './path-list.js';
+import { FieldGrid } from './section.js';
+
+const PATHS_MAX = 8;
+
+const TYPES = [
+  { value: 'string', label: 'Text' },
+  { value: 'number', label: 'Number' },
+  { value: 'boolean', label: 'True or false' },
+];
+
+type Bands = NonNullable<DimensionConfig['bands']>;
+
+/** A dimension in one line. */
+export function summaryOfDimension(dimension: DimensionConfig): string {
+  const { path, sum_paths: sumPaths = [], type, bands, required } = dimension;
+  const kind = [type, bands !== undefined && 'in bands', required === true && 'required'].filter(Boolean);
+  return `${[path, ...sumPaths].filter(Boolean).join(' + ')}  ${kind.join(', ')}`;
+}
+
+/** Where a dimension is; of a number also what is added to it, and the bands that it falls into. */
+export function DimensionFields(part: Part<DimensionConfig>) {
+  const { value, path, onChange } = part;
+  const { sum_paths: sumPaths = [] } = value;
+  const isNumber = value.type === 'number';
+  return (
+    <>
+      <FieldGrid>
+        <TextField {...part} name="name" label="Name" isRequired isCode placeholder="model" />
+        <TextField
+          {...part}
+          name="path"
+          label="Path"
+          {...(sumPaths.length > 0 && { hint: 'May be empty: the paths below are enough.' })}
+          isRequired={sumPaths.length === 0}
+          isCode
+          placeholder="request.model"
+        />
+        <ChoiceField {...part} name="type" label="Type" options={TYPES} />
+        {(isNumber || value.bands !== undefined) && <BandsField {...part} />}
+      </FieldGrid>
+      {(isNumber || sumPaths.length > 0) && (
+        <PathList
+          path={`${path}.sum_paths`}
+          paths={sumPaths}
+          max={PATHS_MAX}
+          label="Plus every number at"
+          addLabel="Add up a list or another number"
+          addHint="For a number in several parts, such as the cached and the other tokens of a prompt."
+          onChange={(paths) => onChange(withPaths(value, 'sum_paths', paths))}
+        />
+      )}
+      <RequiredField {...part} label="Required: fail events without it" />
+    </>
+  );
+}
+
+/** The bands as one line of text, kept as it is typed for as long as it says what the dimension has. */
+function BandsField({ value, path, onChange }: Part<DimensionConfig>) {
+  const { isReadOnly } = useRulesForm();
+  const [typed, setTyped] = useState('');
+  const { bands = [] } = value;
+  const isTyped = bandsIn(typed).join() === bands.join();
+  return (
+    <Field
+      label="Bands"
+      hint="Lower bounds in ascending order, such as 128001, 200001. The value is the greatest that it reaches, or 0. Empty: the number itself."
+      error={useBandsFinding(`${path}.bands`, bands)}
+    >
+      {(control) => (
+        <TextInput
+          {...control}
+          className="w-full font-mono text-xs"
+          spellCheck={false}
+          readOnly={isReadOnly}
+          value={isTyped ? typed : bands.join(', ')}
+          onChange={(event) => {
+            const next = bandsIn(event.target.value);
+            setTyped(event.target.value);
+            onChange(withField(value, 'bands', next.length === 0 ? undefined : next));
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** What is wrong with the bands; one that is wrong is told apart by its place. */
+function useBandsFinding(path: string, bands: Bands): string | undefined {
+  const { findings } = useRulesForm();
+  for (const { path: place, message } of findings) {
+    if (place === path) return message;
+    const index = bands.findIndex((_, position) => place === `${path}[${position}]`);
+    if (index >= 0) return `Band ${index + 1}: ${message}`;
+  }
+  return undefined;
+}
+
+const WHOLE_NUMBER = /^[1-9][0-9]{0,11}$/;
+
+/** The bands in a text: whole numbers as such, everything else as it was written. */
+function bandsIn(text: string): Bands {
+  const entries = text.split(/[,\s]+/).filter((entry) => entry !== '');
+  return entries.map((entry) => (WHOLE_NUMBER.test(entry) ? Number(entry) : entry));
+}
