@@ -23,12 +23,16 @@ beforeAll(async () => {
   service = await startService();
   sample = await createSampleProject(service);
   project = `/v1/projects/${sample.projectId}`;
-  const { key } = sample;
-  const body = { template_id: 'openai_chat_completions' };
-  extractorId = String((await created(service, `${project}/extractor-rule-sets`, { key, body })).id);
-  await call(service, 'POST', `${project}/extractor-rule-sets/${extractorId}/publish`, { key });
+  extractorId = await publishedExtractor({ template_id: 'openai_chat_completions' });
 });
 afterAll(() => service?.stop());
+
+async function publishedExtractor(body: object): Promise<string> {
+  const { key } = sample;
+  const id = String((await created(service, `${project}/extractor-rule-sets`, { key, body })).id);
+  await call(service, 'POST', `${project}/extractor-rule-sets/${id}/publish`, { key });
+  return id;
+}
 
 /** `tollgate prices import` of the sample, but for what the arguments say. */
 function importPrices(
@@ -42,10 +46,10 @@ const intoProject = () => ['--project', sample.projectId, '--extractor-rule-set'
 const savedId = ({ stdout }: CommandResult): string => /prs_[0-9a-f]{32}/.exec(stdout)?.[0] ?? stdout;
 
 /** Metric, unit price and amount of every charge item of one request. */
-async function charge(model: string, usage: object): Promise<unknown> {
+async function charge(model: string, usage: object, extractor = extractorId): Promise<unknown> {
   const { key } = sample;
   const body = { source: 'test', occurred_at: Math.floor(Date.now() / 1000), raw_json: { model, usage } };
-  const ingest = `${project}/extractor-rule-sets/${extractorId}/events/ingest`;
+  const ingest = `${project}/extractor-rule-sets/${extractor}/events/ingest`;
   const accepted = await call(service, 'POST', ingest, { key, body });
   const event = `${project}/usage/events/${accepted.body.raw_event_id}`;
   await waitFor(async () => (await call(service, 'GET', event, { key })).status === 200);
@@ -91,6 +95,52 @@ describe('tollgate prices import', () => {
     expect(body).toMatchObject({ name: 'Cheaper', extractor_rule_set_id: extractorId, status: 'published' });
   });
 
+  describe('of a model whose larger prompts cost more', () => {
+    const MODEL = 'claude-sonnet-4-20250514';
+    const importInto = (extractor: string) =>
+      importPrices([
+        ...['--project', sample.projectId, '--extractor-rule-set', extractor],
+        ...['--models', MODEL, '--publish'],
+      ]);
+    /** A prompt of so many tokens, most of them cached; the unit price of each metric that is charged. */
+    const pricesOf = async (extractor: string, prompt: number) => {
+      const usage = {
+        input_tokens: 1_000,
+        cache_read_input_tokens: prompt - 3_000,
+        cache_creation_input_tokens: 2_000,
+        cache_creation: { ephemeral_5m_input_tokens: 2_000, ephemeral_1h_input_tokens: 0 },
+        output_tokens: 10,
+      };
+      const items = (await charge(MODEL, usage, extractor)) as string[][];
+      return items.map(([, unitPrice]) => unitPrice);
+    };
+    const BASE = ['0.000003', '0.0000003', '0.00000375', '0.000015'];
+    const ABOVE_200K = ['0.000006', '0.0000006', '0.0000075', '0.0000225'];
+
+    it('charges a large prompt what the table says for its size', async () => {
+      const extractor = await publishedExtractor({ template_id: 'anthropic_messages' });
+      const { exitCode, stderr } = await importInto(extractor);
+      expect([exitCode, stderr]).toEqual([
+        0,
+        expect.stringContaining('above 200k tokens, are priced by the dimension prompt_size.'),
+      ]);
+      expect(stderr).not.toContain('has no number dimension');
+      expect(await pricesOf(extractor, 100_000)).toEqual(BASE);
+      expect(await pricesOf(extractor, 200_000)).toEqual(BASE);
+      expect(await pricesOf(extractor, 200_001)).toEqual(ABOVE_200K);
+      expect(await pricesOf(extractor, 250_000)).toEqual(ABOVE_200K);
+    });
+
+    it('warns of a rule set that does not read the size, and charges it the base price', async () => {
+      const dimensions = [{ name: 'model', path: 'model', type: 'string' }];
+      const extractor = await publishedExtractor({ template_id: 'anthropic_messages', dimensions });
+      expect((await importInto(extractor)).stderr).toContain(
+        `The extractor rule set ${extractor} has no number dimension prompt_size: larger prompts are charged the base price`,
+      );
+      expect(await pricesOf(extractor, 250_000)).toEqual(BASE);
+    });
+  });
+
   it('leaves a draft, which prices nothing, unless it is to publish', async () => {
     const options = ['--provider', 'anthropic', '--currency', 'EUR', '--effective-from', '1790000000'];
     const imported = await importPrices([...intoProject(), ...options]);
@@ -103,7 +153,7 @@ describe('tollgate prices import', () => {
       currency: 'EUR',
       effective_from: 1_790_000_000,
     });
-    expect(body.rules).toHaveLength(23);
+    expect(body.rules).toHaveLength(28);
   });
 
   it('divides a whole table over several rule sets, and changes nothing when it is repeated', async () => {

@@ -29,7 +29,7 @@ const USAGE = `tollgate ${VERSION}: meter usage, rate it, control its limits
       --project ID --update ID                      the next version
       [--models GLOB,...] [--provider NAME,...]     of some models only
       [--name TEXT] [--currency CODE] [--effective-from UNIX_SECONDS]
-      [--prompt-tokens-dimension NAME]              include prices that depend on the size of the prompt
+      [--prompt-tokens-dimension NAME]              where events have the size of the prompt (prompt_size)
       [--publish | --dry-run]                       put it in force, or print it and send nothing
       [--url URL] [--api-key KEY]                   where the service is, and a key with rules:write
   tollgate --version | --help

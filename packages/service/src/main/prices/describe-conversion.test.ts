@@ -2,8 +2,10 @@ import { expect, it } from 'vitest';
 import { convertPriceTable } from '../../modules/rules/index.js';
 import { describeConversion } from './describe-conversion.js';
 
-const described = (table: unknown) =>
-  describeConversion(convertPriceTable(table, { models: [], providers: [] })).split('\n');
+const described = (table: unknown, promptTokensDimension = 'prompt_size') => {
+  const options = { models: [], providers: [], promptTokensDimension };
+  return describeConversion(convertPriceTable(table, options), promptTokensDimension).split('\n');
+};
 
 it('names what the rules do not say, by key and model', () => {
   expect(
@@ -20,22 +22,39 @@ it('names what the rules do not say, by key and model', () => {
       e: { mode: 'embedding', input_cost_per_token: 1e-20 },
     }),
   ).toEqual([
-    '3 models priced by 7 rules.',
+    '3 models priced by 9 rules.',
+    'Larger prompts, above 200k tokens, are priced by the dimension prompt_size. Events without it are charged the base price.',
     'Priced as input or output, for want of a price of their own:',
     '  llm.cached_input_tokens: 1 model (a)',
     'Rounded to 18 decimals:',
     '  input_cost_per_token: 1 model (e)',
     'Not converted:',
-    '  input_cost_per_token_above_200k_tokens: 1 model (a)',
     '  output_cost_per_image: 1 model (b)',
     '  input_cost_per_token_batches: 1 model (b)',
     '  odd\\u{7}key: 1 model (d)',
-    '  Larger prompts are charged at the price of small ones. --prompt-tokens-dimension NAME includes their prices,',
-    '  if your extractors have a number dimension of that name with the size of the whole prompt.',
     'Refused:',
     '  the name of the model has control characters: 1 model (c\\u{202e}\\u{a})',
     '  input_cost_per_token is negative: 1 model (d)',
     'Without a price by the token: 1 model (b)',
+  ]);
+});
+
+it('names sizes of the prompt that the bands of the templates do not tell apart', () => {
+  const table = {
+    a: {
+      mode: 'embedding',
+      input_cost_per_token: 1,
+      input_cost_per_token_above_300k_tokens: 3,
+      input_cost_per_token_above_128k_tokens: 2,
+    },
+  };
+  expect(described(table)).toEqual([
+    '1 model priced by 3 rules.',
+    'Larger prompts, above 128k, 300k tokens, are priced by the dimension prompt_size. Events without it are charged the base price.',
+    '  The templates do not tell prompts above 300k apart: add 300001 to the bands of prompt_size.',
+  ]);
+  expect(described(table, 'prompt_tokens').slice(1)).toEqual([
+    'Larger prompts, above 128k, 300k tokens, are priced by the dimension prompt_tokens. Events without it are charged the base price.',
   ]);
 });
 

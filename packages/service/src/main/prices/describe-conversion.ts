@@ -1,16 +1,16 @@
-import type { ConvertedTable, ModelsBy } from '../../modules/rules/index.js';
+import { type ConvertedTable, type ModelsBy, PROMPT_SIZE, PROMPT_SIZES } from '../../modules/rules/index.js';
 
 /** Report of an import for the operator: everything that was not converted is counted, and the first
  * models of each finding are named. */
-export function describeConversion(converted: ConvertedTable): string {
-  const { models, withoutTokenPrice, notModels } = converted;
+export function describeConversion(converted: ConvertedTable, promptTokensDimension: string): string {
+  const { models, withoutTokenPrice, notModels, promptSizes } = converted;
   const rules = models.reduce((count, model) => count + model.rules.length, 0);
   return [
     `${counted(models.length, 'model')} priced by ${counted(rules, 'rule')}.`,
+    ...promptSizeNotes(promptSizes, promptTokensDimension),
     ...section('Priced as input or output, for want of a price of their own:', converted.fallbacks),
     ...section('Rounded to 18 decimals:', converted.rounded),
     ...section('Not converted:', converted.leftOut),
-    ...promptSizeNote(converted.leftOut),
     ...section('Refused:', converted.refused),
     ...(notModels.length > 0 ? [`Not a model: ${notModels.map(shown).join(', ')}`] : []),
     ...(withoutTokenPrice.length > 0 ? [`Without a price by the token: ${listed(withoutTokenPrice)}`] : []),
@@ -22,12 +22,21 @@ function section(title: string, entries: ModelsBy): string[] {
   return [title, ...Array.from(entries, ([what, models]) => `  ${shown(what)}: ${listed(models)}`)];
 }
 
-function promptSizeNote(leftOut: ModelsBy): string[] {
-  if (![...leftOut.keys()].some((key) => /_above_\d+k_tokens$/.test(key))) return [];
+function promptSizeNotes(sizes: readonly number[], dimension: string): string[] {
+  if (sizes.length === 0) return [];
+  const without = dimension === PROMPT_SIZE ? sizes.filter((size) => !PROMPT_SIZES.includes(size)) : [];
   return [
-    '  Larger prompts are charged at the price of small ones. --prompt-tokens-dimension NAME includes their prices,',
-    '  if your extractors have a number dimension of that name with the size of the whole prompt.',
+    `Larger prompts, above ${sizes.map(inThousands).join(', ')} tokens, are priced by the dimension ${dimension}. Events without it are ` +
+      'charged the base price.',
+    ...without.map(
+      (size) =>
+        `  The templates do not tell prompts above ${inThousands(size)} apart: add ${size + 1} to the bands of ${dimension}.`,
+    ),
   ];
+}
+
+function inThousands(size: number): string {
+  return `${size / 1_000}k`;
 }
 
 export function counted(count: number, noun: string): string {

@@ -6,7 +6,12 @@ import {
   type PricingRuleSet,
 } from '@tollgate/contract';
 import { ApiError, ConnectionError, type ProjectClient, TollgateClient } from '@tollgate/sdk';
-import { type ConvertedTable, convertPriceTable, PriceTableError } from '../../modules/rules/index.js';
+import {
+  type ConvertedTable,
+  convertPriceTable,
+  PROMPT_SIZE,
+  PriceTableError,
+} from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 import { counted, describeConversion } from './describe-conversion.js';
 import type { Destination, PricesImport } from './options.js';
@@ -21,7 +26,7 @@ import { readPriceFile } from './price-file.js';
 export async function importPrices(wanted: PricesImport): Promise<number> {
   const { file, destination } = wanted;
   const converted = convert(wanted, await readPriceFile(file));
-  console.error(describeConversion(converted));
+  console.error(describeConversion(converted, wanted.promptTokensDimension));
   refuseUnfit(file, converted);
   if (destination.kind === 'print') {
     const fields = { ...wanted.ruleSet, name: importName(wanted) };
@@ -93,6 +98,9 @@ async function send(
     const what = `${described(ruleSet)}: ${counted(ruleSet.rules.length, 'rule')} in ${ruleSet.currency}`;
     console.log(isSaved ? `Unchanged: ${what}.` : `Saved ${what}.`);
   }
+  const extractorRuleSetId = planned[0]?.input.extractor_rule_set_id;
+  if (converted.promptSizes.length > 0 && extractorRuleSetId !== undefined)
+    await warnWithoutPromptSize(project, extractorRuleSetId, wanted.promptTokensDimension);
   const drafts = saved.filter(({ ruleSet }) => ruleSet.status === 'draft');
   if (isPublished) {
     await publish(project, drafts);
@@ -105,6 +113,20 @@ async function send(
     );
   }
   if (changes === 0) console.log('Nothing has changed: the prices are already up to date.');
+}
+
+/** Rule sets keep what their template said when they were made: one of an earlier release has no size of the prompt. */
+async function warnWithoutPromptSize(project: ProjectClient, id: string, dimension: string): Promise<void> {
+  const extractor = await answered('The prices were saved, but their extractor rule set was not read', () =>
+    project.extractorRuleSets.get(id),
+  );
+  if (extractor.dimensions.some(({ name, type }) => name === dimension && type === 'number')) return;
+  console.error(
+    `The extractor rule set ${id} has no number dimension ${dimension}: larger prompts are charged the base price until it has. ` +
+      (dimension === PROMPT_SIZE
+        ? 'Copy the dimension from its template.'
+        : 'Add it, or choose another dimension.'),
+  );
 }
 
 /** Rule sets that lost a model are published last, so that the model always has a price in force. */

@@ -38,6 +38,10 @@ it('reads every option', () => {
   });
 });
 
+it('finds the size of the prompt where the templates have it, unless another dimension is named', () => {
+  expect(read(NEEDED).promptTokensDimension).toBe('prompt_size');
+});
+
 it('prints without a service, a project and a key', () => {
   expect(read({ 'extractor-rule-set': 'ers_1', 'dry-run': true }).destination).toEqual({
     kind: 'print',

@@ -1,6 +1,7 @@
 import { CURRENCY_PATTERN, DIMENSION_NAME_PATTERN } from '@tollgate/contract';
 import type { Config } from '../../config.js';
 import { readApiKey, readServiceUrl } from '../../config-values.js';
+import { PROMPT_SIZE } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 
 /** Options of `tollgate prices import`, for `parseArgs`. */
@@ -43,7 +44,7 @@ export interface PricesImport {
   /** Globs; empty for all. */
   readonly models: readonly string[];
   readonly providers: readonly string[];
-  readonly promptTokensDimension: string | undefined;
+  readonly promptTokensDimension: string;
   readonly ruleSet: RuleSetFields;
   readonly destination: Destination;
 }
@@ -80,12 +81,13 @@ export function readPricesImport(file: string, values: PricesImportValues, confi
     file,
     models: listOf('models', values.models),
     providers: listOf('provider', values.provider),
-    promptTokensDimension: matching(
-      'prompt-tokens-dimension',
-      values['prompt-tokens-dimension'],
-      DIMENSION_NAME_PATTERN,
-      'the name of a dimension',
-    ),
+    promptTokensDimension:
+      matching(
+        'prompt-tokens-dimension',
+        values['prompt-tokens-dimension'],
+        DIMENSION_NAME_PATTERN,
+        'the name of a dimension',
+      ) ?? PROMPT_SIZE,
     ruleSet: {
       name: values.name,
       currency: matching('currency', values.currency, CURRENCY_PATTERN, 'a code such as USD'),

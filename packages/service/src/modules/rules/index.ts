@@ -50,6 +50,7 @@ export {
 } from './rating-input.js';
 export { registerRuleSetRoutes } from './routes.js';
 export { type RuleVersion, refuseToCompile } from './rule-version.js';
+export { PROMPT_SIZE, PROMPT_SIZES } from './templates/prompt-size.js';
 
 /** Rule sets of one process. */
 export interface RuleSets {

@@ -74,7 +74,11 @@ describe('the largest real rule sets take a fourth of the steps of an event at m
 
   it('imported prices with their aliases, for a dated model behind a prefix', () => {
     const table = parseLossless(readFileSync(SAMPLE_TABLE, 'utf8'));
-    const { models } = convertPriceTable(table, { models: [], providers: [] });
+    const { models } = convertPriceTable(table, {
+      models: [],
+      providers: [],
+      promptTokensDimension: 'prompt_size',
+    });
     const rules = models.flatMap((model) => [...model.rules]);
     const aliases = models.flatMap((model) => [...model.aliases]);
     const pricing = pricingOf({ rules, aliases });

@@ -6,7 +6,7 @@ import { type ConvertedRow, convertRow, IMPORTED_PRIORITY, type PriceRow } from 
 import { priceOfOne } from './testing.js';
 
 /** A row as it stands in the file. */
-const convert = (json: string, promptTokensDimension?: string): ConvertedRow =>
+const convert = (json: string, promptTokensDimension = 'prompt_size'): ConvertedRow =>
   convertRow('m', parseLossless(json) as PriceRow, promptTokensDimension);
 
 const pricesOf = ({ rules }: ConvertedRow) =>
@@ -26,7 +26,7 @@ it('makes one rule for each metric that a model is priced by', () => {
       pricing_unit: '1000000',
     },
   ]);
-  expect(rest).toEqual({ fallbacks: [], leftOut: [], refused: [], rounded: [] });
+  expect(rest).toEqual({ promptSizes: [], fallbacks: [], leftOut: [], refused: [], rounded: [] });
 });
 
 it('maps every price by the token to the metric of the templates', () => {
@@ -155,24 +155,13 @@ describe('prices of larger prompts', () => {
       .rules.filter((rule) => rule.metric === metric)
       .map((rule) => [rule.match_expr, priceOfOne(rule)]);
 
-  it('are left out while nothing says how large a prompt was', () => {
-    expect(convert(ROW)).toMatchObject({
-      rules: { length: 4 },
-      leftOut: [
-        'input_cost_per_token_above_128k_tokens',
-        'input_cost_per_token_above_200k_tokens',
-        'output_cost_per_token_above_200k_tokens',
-      ],
-    });
-  });
-
   it('come before the others, the largest first, by a dimension that says it', () => {
     expect(matchesOf('llm.input_tokens', 'prompt_tokens')).toEqual([
       ['dimensions.model == "m" && dimensions.prompt_tokens > 200000', 'dec("4")'],
       ['dimensions.model == "m" && dimensions.prompt_tokens > 128000', 'dec("3")'],
       ['dimensions.model == "m"', 'dec("1")'],
     ]);
-    expect(convert(ROW, 'prompt_tokens').leftOut).toEqual([]);
+    expect(convert(ROW, 'prompt_tokens')).toMatchObject({ leftOut: [], promptSizes: [200_000, 128_000] });
   });
 
   it('count for the tokens that a price stands in for', () => {

@@ -24,6 +24,8 @@ export interface PriceFinding {
 /** What became of one row. Every key is a description of the model, part of a rule, left out, or refused. */
 export interface ConvertedRow {
   readonly rules: readonly PricingRule[];
+  /** Sizes of the prompt, in tokens, above which some of the rules apply. */
+  readonly promptSizes: readonly number[];
   /** Metrics priced by the key that stands in for theirs. */
   readonly fallbacks: readonly PricedMetric[];
   /** Keys that no rule came of, because nothing that the templates count goes by them. */
@@ -36,19 +38,23 @@ export interface ConvertedRow {
 export const IMPORTED_PRIORITY = 100;
 
 /**
- * The rules of one model: one for each metric that the row prices, behind those for its variants: batches, service tiers, and,
- * with `promptTokensDimension`, the name of a number dimension with the size of the whole prompt, larger prompts.
+ * The rules of one model: one for each metric that the row prices, behind those for its variants: batches, service tiers and larger
+ * prompts.
+ * @param promptTokensDimension number dimension with the size of the whole prompt in tokens, or its bands
  */
-export function convertRow(model: string, row: PriceRow, promptTokensDimension?: string): ConvertedRow {
+export function convertRow(model: string, row: PriceRow, promptTokensDimension: string): ConvertedRow {
   const prices = new RowPrices(row);
   const fallbacks: PricedMetric[] = [];
+  const promptSizes = new Set<number>();
   const rules = PRICED_METRICS.flatMap((metric): PricingRule[] => {
     const key = priceKeyOf(metric, row);
     const base = key === undefined ? undefined : prices.take(key);
     if (key === undefined || base === undefined) return [];
     if (key !== metric.key) fallbacks.push(metric);
-    const variants = prices.takeVariants(key, promptTokensDimension !== undefined);
-    return [...variants, { price: base }].map(({ price, variant }, position) =>
+    const variants = prices.takeVariants(key);
+    for (const { variant } of variants) if (variant.above !== undefined) promptSizes.add(variant.above);
+    const all: VariantPrice[] = [...variants, { price: base }];
+    return all.map(({ price, variant }, position) =>
       ruleOf({
         model,
         provider: row.litellm_provider,
@@ -61,7 +67,7 @@ export function convertRow(model: string, row: PriceRow, promptTokensDimension?:
       }),
     );
   });
-  return { rules, fallbacks, ...prices.remainder() };
+  return { rules, promptSizes: [...promptSizes], fallbacks, ...prices.remainder() };
 }
 
 /** The key that prices a metric. One with an unusable price does: another price must not stand in for it unseen. */
@@ -79,7 +85,7 @@ interface RuleParts extends VariantPrice {
   readonly provider: unknown;
   readonly metric: string;
   readonly priority: number;
-  readonly promptTokensDimension: string | undefined;
+  readonly promptTokensDimension: string;
 }
 
 /** A price, and the requests that it is for; of any other request without `variant`. */
@@ -92,7 +98,7 @@ function ruleOf(parts: RuleParts): PricingRule {
   const { model, provider, metric, price, priority, variant, promptTokensDimension } = parts;
   const names = [model, metric];
   const conditions = [modelIs(model)];
-  if (variant?.above !== undefined && promptTokensDimension !== undefined) {
+  if (variant?.above !== undefined) {
     names.push(`above ${variant.above / 1_000}k`);
     conditions.push(dimensionAbove(promptTokensDimension, variant.above));
   }
@@ -133,12 +139,11 @@ class RowPrices {
   }
 
   /** The variants of a price in the order in which they are tried. */
-  takeVariants(baseKey: string, withPromptSizes: boolean): VariantPrice[] {
+  takeVariants(baseKey: string): (VariantPrice & { readonly variant: PriceVariant })[] {
     return Object.keys(this.row)
       .flatMap((key) => {
         const variant = priceVariant(key);
         if (variant?.key !== baseKey || !isPresent(this.row, key)) return [];
-        if (variant.above !== undefined && !withPromptSizes) return [];
         const price = this.take(key);
         return price === undefined ? [] : [{ price, variant }];
       })

@@ -12,7 +12,7 @@ export class PriceTableError extends Error {
 
 export interface ConversionOptions extends ModelSelection {
   /** Number dimension with the size of the whole prompt in tokens; see {@link convertRow}. */
-  readonly promptTokensDimension?: string | undefined;
+  readonly promptTokensDimension: string;
 }
 
 /** Models by what they have in common, in the order of the table. */
@@ -33,6 +33,8 @@ export interface ConvertedTable {
   readonly models: readonly ConvertedModel[];
   /** Models that nothing is charged for by token. */
   readonly withoutTokenPrice: readonly string[];
+  /** Sizes of the prompt, in tokens and ascending, above which some rules apply. */
+  readonly promptSizes: readonly number[];
   /** By metric: models for which the price of a wider metric stands in, e.g. that of input for cached input. */
   readonly fallbacks: ModelsBy;
   /** By key of the table. */
@@ -89,9 +91,10 @@ function chooseRows(rows: readonly Row[], { models, providers }: ModelSelection)
 const quoted = (text: string): string => `"${text}"`;
 
 /** Gathers what became of each row. */
-class Conversion implements Omit<ConvertedTable, 'models'> {
+class Conversion implements Omit<ConvertedTable, 'models' | 'promptSizes'> {
   readonly #rulesByModel = new Map<string, readonly PricingRule[]>();
   readonly #priced: PricedModel[] = [];
+  readonly #promptSizes = new Set<number>();
   readonly notModels: string[] = [];
   readonly withoutTokenPrice: string[] = [];
   readonly fallbacks = new Map<string, string[]>();
@@ -99,7 +102,7 @@ class Conversion implements Omit<ConvertedTable, 'models'> {
   readonly refused = new Map<string, string[]>();
   readonly rounded = new Map<string, string[]>();
 
-  add(model: string, row: unknown, promptTokensDimension: string | undefined): void {
+  add(model: string, row: unknown, promptTokensDimension: string): void {
     if (!isObject(row)) {
       this.notModels.push(model);
       return;
@@ -115,7 +118,8 @@ class Conversion implements Omit<ConvertedTable, 'models'> {
       return { model, condition: modelIs(model), rules, aliases: aliasesByModel.get(model) ?? [] };
     });
     const { withoutTokenPrice, fallbacks, leftOut, notModels, refused, rounded } = this;
-    return { models, withoutTokenPrice, fallbacks, leftOut, notModels, refused, rounded };
+    const promptSizes = [...this.#promptSizes].sort((a, b) => a - b);
+    return { models, promptSizes, withoutTokenPrice, fallbacks, leftOut, notModels, refused, rounded };
   }
 
   #addRow(model: string, provider: unknown, converted: ConvertedRow): void {
@@ -128,6 +132,7 @@ class Conversion implements Omit<ConvertedTable, 'models'> {
       ]);
       this.#priced.push({ model, provider, prices: JSON.stringify(prices) });
     } else if (converted.refused.length === 0) this.withoutTokenPrice.push(model);
+    for (const size of converted.promptSizes) this.#promptSizes.add(size);
     for (const { metric } of converted.fallbacks) note(this.fallbacks, metric, model);
     for (const key of converted.leftOut) note(this.leftOut, key, model);
     for (const { key, reason } of converted.refused) note(this.refused, `${key} ${reason}`, model);

@@ -14,7 +14,11 @@ const TABLE = `{
   "xai/only": {"litellm_provider": "xai", "mode": "chat", "input_cost_per_token": 2e-06},
   "gpt-4o-2024-08-06": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06}
 }`;
-const { models } = convertPriceTable(parseLossless(TABLE), { models: [], providers: [] });
+const { models } = convertPriceTable(parseLossless(TABLE), {
+  models: [],
+  providers: [],
+  promptTokensDimension: 'prompt_size',
+});
 
 it.each<[string, string]>([
   ['gemini/gemini-2.5-pro', '0.00125'],

@@ -59,7 +59,11 @@ it('charges in all what a gateway that shares the table charges, to the last dig
 it('takes no other model of the table for one with the date of a release', () => {
   if (!existsSync(VECTORS)) return;
   const { rows } = parseLossless(readFileSync(VECTORS, 'utf8')) as { rows: Record<string, unknown> };
-  const { models } = convertPriceTable(rows, { models: [], providers: [] });
+  const { models } = convertPriceTable(rows, {
+    models: [],
+    providers: [],
+    promptTokensDimension: 'prompt_tokens',
+  });
   const patterns = models.flatMap(({ aliases }) => aliases.map(({ pattern }) => pattern));
   const fitting = Object.keys(rows).flatMap((name) =>
     patterns

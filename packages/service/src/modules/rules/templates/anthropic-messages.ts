@@ -1,4 +1,5 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
+import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
 /** Tokens that the API used to compact the conversation; the message's own counts exclude them. */
@@ -21,6 +22,7 @@ export const anthropicMessages: ExtractorTemplate = {
     { name: 'model', path: 'model', type: 'string', required: true },
     { name: 'service_tier', path: 'usage.service_tier', type: 'string' },
     { name: 'inference_geo', path: 'usage.inference_geo', type: 'string' },
+    promptSize('usage.input_tokens', 'usage.cache_read_input_tokens', 'usage.cache_creation_input_tokens'),
   ],
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens', {
@@ -84,6 +86,7 @@ export const anthropicMessages: ExtractorTemplate = {
         model: 'claude-sonnet-4-5-20250929',
         service_tier: 'standard',
         inference_geo: 'global',
+        prompt_size: '0',
       },
       charge_items: [
         ...tokenItems(
@@ -124,7 +127,7 @@ export const anthropicMessages: ExtractorTemplate = {
         },
       },
       subject: null,
-      dimensions: { model: 'claude-opus-4-6' },
+      dimensions: { model: 'claude-opus-4-6', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '60700'],
         ['llm.cached_input_tokens', '0'],
@@ -150,7 +153,7 @@ export const anthropicMessages: ExtractorTemplate = {
         },
       },
       subject: null,
-      dimensions: { model: 'claude-opus-4-1-20250805' },
+      dimensions: { model: 'claude-opus-4-1-20250805', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '25'],
         ['llm.cached_input_tokens', '0'],

@@ -1,4 +1,5 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
+import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
 /** `inputTokens` is what is neither read from nor written to the cache. The lifetimes of writes are in a list. */
@@ -14,6 +15,7 @@ export const awsBedrockConverse: ExtractorTemplate = {
   dimensions: [
     { name: 'model', path: 'modelId', type: 'string', required: true },
     { name: 'service_tier', path: 'serviceTier.type', type: 'string' },
+    promptSize('usage.inputTokens', 'usage.cacheReadInputTokens', 'usage.cacheWriteInputTokens'),
   ],
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', 'usage.inputTokens'),
@@ -48,7 +50,11 @@ export const awsBedrockConverse: ExtractorTemplate = {
         gateway: { cache_write_1h_tokens: 500 },
       },
       subject: { type: 'user', id: 'tenant-12' },
-      dimensions: { model: 'anthropic.claude-sonnet-4-5-20250929-v1:0', service_tier: 'default' },
+      dimensions: {
+        model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+        service_tier: 'default',
+        prompt_size: '0',
+      },
       charge_items: tokenItems(
         ['llm.input_tokens', '30'],
         ['llm.cached_input_tokens', '11000'],
@@ -65,7 +71,7 @@ export const awsBedrockConverse: ExtractorTemplate = {
         metrics: { latencyMs: 100 },
       },
       subject: null,
-      dimensions: { model: 'us.amazon.nova-pro-v1:0' },
+      dimensions: { model: 'us.amazon.nova-pro-v1:0', prompt_size: '0' },
       charge_items: tokenItems(['llm.input_tokens', '47'], ['llm.output_tokens', '20']),
     },
   ],

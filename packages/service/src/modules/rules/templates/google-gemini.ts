@@ -1,4 +1,5 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
+import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
 const USAGE = 'usageMetadata';
@@ -20,6 +21,7 @@ export const googleGemini: ExtractorTemplate = {
   dimensions: [
     { name: 'model', path: 'modelVersion', type: 'string', required: true },
     { name: 'traffic_type', path: `${USAGE}.trafficType`, type: 'string' },
+    promptSize(`${USAGE}.promptTokenCount`, `${USAGE}.toolUsePromptTokenCount`),
   ],
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', `${USAGE}.promptTokenCount`, {
@@ -65,7 +67,7 @@ export const googleGemini: ExtractorTemplate = {
         labels: { user_id: 'team-red' },
       },
       subject: { type: 'user', id: 'team-red' },
-      dimensions: { model: 'gemini-2.5-flash' },
+      dimensions: { model: 'gemini-2.5-flash', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '512'],
         ['llm.input_tokens', '128'],
@@ -89,7 +91,7 @@ export const googleGemini: ExtractorTemplate = {
         modelVersion: 'gemini-2.5-flash-lite',
       },
       subject: null,
-      dimensions: { model: 'gemini-2.5-flash-lite', traffic_type: 'ON_DEMAND' },
+      dimensions: { model: 'gemini-2.5-flash-lite', traffic_type: 'ON_DEMAND', prompt_size: '0' },
       charge_items: tokenItems(['llm.input_tokens', '8'], ['llm.output_tokens', '24']),
     },
     {
@@ -109,7 +111,7 @@ export const googleGemini: ExtractorTemplate = {
         gateway: { output_image_tokens: 1290 },
       },
       subject: null,
-      dimensions: { model: 'gemini-2.5-flash-image' },
+      dimensions: { model: 'gemini-2.5-flash-image', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '12'],
         ['llm.output_tokens', '19'],
@@ -125,7 +127,7 @@ export const googleGemini: ExtractorTemplate = {
         gateway: { output_audio_tokens: 171 },
       },
       subject: null,
-      dimensions: { model: 'gemini-2.5-flash-preview-tts' },
+      dimensions: { model: 'gemini-2.5-flash-preview-tts', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '14'],
         ['llm.output_tokens', '0'],

@@ -30,7 +30,9 @@ function subjectLine({ subject }: ExtractorTemplate): string {
 
 function dimensionsLine({ dimensions }: ExtractorTemplate): string {
   const all = dimensions.map(
-    ({ name, path, required }) => `\`${name}\` (\`${path}\`${required === true ? ', required' : ''})`,
+    ({ name, path, sum_paths: sumPaths = [], bands, required }) =>
+      `\`${name}\` (${[path, ...sumPaths].map((each) => `\`${each}\``).join(' + ')}` +
+      `${bands === undefined ? '' : ', in bands'}${required === true ? ', required' : ''})`,
   );
   return `Dimensions: ${all.join(', ')}.`;
 }

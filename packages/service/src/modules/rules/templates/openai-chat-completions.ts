@@ -1,4 +1,5 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
+import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
 const PROMPT = 'usage.prompt_tokens_details';
@@ -21,6 +22,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
   dimensions: [
     { name: 'model', path: 'model', type: 'string', required: true },
     { name: 'service_tier', path: 'service_tier', type: 'string' },
+    promptSize('usage.prompt_tokens'),
   ],
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', 'usage.prompt_tokens', {
@@ -54,7 +56,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
         },
       },
       subject: null,
-      dimensions: { model: 'grok-3-mini' },
+      dimensions: { model: 'grok-3-mini', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '32'],
         ['llm.cached_input_tokens', '8'],
@@ -95,7 +97,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
         service_tier: 'default',
       },
       subject: { type: 'user', id: 'user-7' },
-      dimensions: { model: 'gpt-5-2025-08-07', service_tier: 'default' },
+      dimensions: { model: 'gpt-5-2025-08-07', service_tier: 'default', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '86'],
         ['llm.cached_input_tokens', '1920'],
@@ -124,7 +126,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
         service_tier: null,
       },
       subject: null,
-      dimensions: { model: 'gpt-4o-audio-preview-2024-12-17' },
+      dimensions: { model: 'gpt-4o-audio-preview-2024-12-17', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '20'],
         ['llm.cached_input_tokens', '0'],
@@ -145,7 +147,7 @@ export const openaiChatCompletions: ExtractorTemplate = {
         usage: { prompt_tokens: 19, completion_tokens: 10, total_tokens: 29 },
       },
       subject: null,
-      dimensions: { model: 'gpt-4.1-2025-04-14' },
+      dimensions: { model: 'gpt-4.1-2025-04-14', prompt_size: '0' },
       charge_items: tokenItems(['llm.input_tokens', '19'], ['llm.output_tokens', '10']),
     },
   ],

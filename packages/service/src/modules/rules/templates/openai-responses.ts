@@ -1,4 +1,5 @@
 import type { ExtractorTemplate } from '@tollgate/contract';
+import { promptSize } from './prompt-size.js';
 import { tokenItems, tokens } from './tokens.js';
 
 const INPUT = 'usage.input_tokens_details';
@@ -17,6 +18,7 @@ export const openaiResponses: ExtractorTemplate = {
   dimensions: [
     { name: 'model', path: 'model', type: 'string', required: true },
     { name: 'service_tier', path: 'service_tier', type: 'string' },
+    promptSize('usage.input_tokens'),
   ],
   charge_item_extractors: [
     tokens('Input tokens', 'llm.input_tokens', 'usage.input_tokens', {
@@ -62,7 +64,7 @@ export const openaiResponses: ExtractorTemplate = {
         metadata: {},
       },
       subject: { type: 'user', id: 'u-3f1a' },
-      dimensions: { model: 'gpt-5.6', service_tier: 'default' },
+      dimensions: { model: 'gpt-5.6', service_tier: 'default', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '257'],
         ['llm.cached_input_tokens', '8192'],
@@ -91,7 +93,7 @@ export const openaiResponses: ExtractorTemplate = {
         metadata: {},
       },
       subject: null,
-      dimensions: { model: 'gpt-4.1-2025-04-14' },
+      dimensions: { model: 'gpt-4.1-2025-04-14', prompt_size: '0' },
       charge_items: tokenItems(
         ['llm.input_tokens', '37'],
         ['llm.cached_input_tokens', '0'],
