@@ -94,10 +94,12 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     await event().waitFor({ state: 'detached' });
   });
 
-  it('is explained in the event, by the rules that come nearest', async () => {
+  it('is explained in the event, by the metrics that have a price', async () => {
     await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage?event=${eventId}`);
-    await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
-    await noPrice().getByText(`not ${METRIC}.`).first().waitFor();
+    await noPrice().getByText(`No price rule names the metric ${METRIC}.`).waitFor();
+    await noPrice()
+      .getByText(/Rules price .*llm\.input_tokens/)
+      .waitFor();
     await page.keyboard.press('Escape');
     await event().waitFor({ state: 'detached' });
   });
@@ -118,7 +120,7 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
       .getByRole('navigation', { name: 'Rule set' })
       .getByRole('link', { name: 'Test', exact: true })
       .click();
-    await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
+    await noPrice().getByText(`No price rule names the metric ${METRIC}.`).waitFor();
     const result = page.getByRole('region', { name: 'Result' });
     await result.getByText('no price', { exact: true }).waitFor();
   });
@@ -131,7 +133,7 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     await page.getByLabel('Subject id').fill(CUSTOMER);
     await held.asked;
     held.release();
-    await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
+    await noPrice().getByText(`No price rule names the metric ${METRIC}.`).waitFor();
     expect(await page.getByLabel('Subject id').inputValue()).toBe(CUSTOMER);
   });
 
@@ -154,7 +156,7 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     });
     const failedId = await send('fails');
     await page.goto(`${opened.service.url}/p/${opened.tenant.projectId}/usage?event=${failedId}`);
-    await noPrice().getByText(`No price rule matched ${METRIC}.`).waitFor();
+    await noPrice().getByText(`No price rule names the metric ${METRIC}.`).waitFor();
 
     const prices = await project().pricingRuleSets.create({
       extractor_rule_set_id: opened.tenant.ruleSetId,

@@ -3,6 +3,8 @@ import { closed, DecimalText, Nullable } from './common.js';
 
 /** Upper bound of the rules listed for a charge item without a price. */
 export const NEAREST_RULES_MAX = 3;
+/** Metrics that are named where no rule prices that of a charge item. */
+export const PRICED_METRICS_MAX = 5;
 
 const Text = Type.String();
 const NullableText = Nullable(Text);
@@ -96,10 +98,10 @@ export const NearestRule = Type.Object(
       description:
         'Aliases of the rule set for dimensions that `match_expr` reads; it was evaluated with them too.',
     }),
-    reason: Type.Enum(['match_false', 'match_failed', 'metric_differs', 'matches_now'], {
+    reason: Type.Enum(['match_false', 'match_failed', 'matches_now'], {
       description:
         '`match_false`: `match_expr` is false for the event; `match_failed`: it cannot be evaluated, so it does not match; ' +
-        '`metric_differs`: the rule prices another metric; `matches_now`: the rule came into force after the event was rated.',
+        '`matches_now`: the rule came into force after the event was rated.',
     }),
     missing_dimensions: Type.Array(Text, {
       description: 'Dimensions in a `match_expr` that cannot be evaluated because the event lacks them.',
@@ -115,8 +117,13 @@ export const UnpricedItem = Type.Object(
     quantity: DecimalText,
     nearest_rules: Type.Array(NearestRule, {
       description:
-        'The closest pricing rules in force at `occurred_at`: rules of the metric first, then by the number of conditions on ' +
-        `dimensions that hold after aliases; up to ${NEAREST_RULES_MAX}.`,
+        'The closest pricing rules of the metric in force at `occurred_at`, by the number of conditions on dimensions that hold after ' +
+        `aliases; up to ${NEAREST_RULES_MAX}. Empty if no rule prices the metric.`,
+    }),
+    priced_metrics: Type.Array(Text, {
+      description:
+        'If no rule in force prices the metric: metrics that rules price, those with the most similar name first; up to ' +
+        `${PRICED_METRICS_MAX}. Otherwise empty.`,
     }),
   },
   { ...closed, description: 'A charge item that no price rule matched.' },

@@ -1,4 +1,4 @@
-import type { UnpricedItem } from '@tollgate/contract';
+import { PRICED_METRICS_MAX, type UnpricedItem } from '@tollgate/contract';
 
 /** Lists charge items without a price, and the reasons why the closest rules do not match. */
 export function UnpricedNotes({ items }: { readonly items: readonly UnpricedItem[] }) {
@@ -8,15 +8,27 @@ export function UnpricedNotes({ items }: { readonly items: readonly UnpricedItem
   ));
 }
 
-function UnpricedNote({ item: { metric, nearest_rules: nearest } }: { readonly item: UnpricedItem }) {
+function UnpricedNote({
+  item: { metric, nearest_rules: nearest, priced_metrics: priced },
+}: {
+  readonly item: UnpricedItem;
+}) {
   return (
     <section
       aria-label={`No price for ${metric}`}
       className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn"
     >
       <p className="wrap-anywhere">
-        <strong className="font-semibold">No price rule matched {metric}.</strong>{' '}
-        {nearest.length === 0 ? 'No pricing rule is in force.' : 'The nearest rules:'}
+        <strong className="font-semibold">
+          {priced.length > 0
+            ? `No price rule names the metric ${metric}.`
+            : `No price rule matched ${metric}.`}
+        </strong>{' '}
+        {priced.length > 0
+          ? `Rules price ${priced.join(', ')}${priced.length === PRICED_METRICS_MAX ? ', …' : ''}.`
+          : nearest.length === 0
+            ? 'No pricing rule is in force.'
+            : 'The nearest rules:'}
       </p>
       {nearest.length > 0 && (
         <ul className="mt-1 flex flex-col gap-1 text-ink-soft">

@@ -38,6 +38,7 @@ export {
   compilePricing,
   nearestRules,
   priceBookOf,
+  pricedMetrics,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';

@@ -52,16 +52,10 @@ describe('unpriced items of a rules test', () => {
         missing_dimensions: ['model', 'tier'],
         message: expect.stringContaining('The event has no model, tier.'),
       },
-      {
-        metric: 'llm.input_images',
-        match_expr: null,
-        reason: 'metric_differs',
-        message: 'The rule prices llm.input_images, not llm.input_tokens.',
-      },
     ];
     const accepted = await tried({ extractor, pricing, event });
     expect(accepted.unpriced).toMatchObject([
-      { metric: 'llm.input_tokens', quantity: '3', nearest_rules: nearest },
+      { metric: 'llm.input_tokens', quantity: '3', nearest_rules: nearest, priced_metrics: [] },
     ]);
     expect(accepted).toMatchObject({
       errors: [],
@@ -71,6 +65,17 @@ describe('unpriced items of a rules test', () => {
     expect(failed.unpriced).toEqual(accepted.unpriced);
     expect(failed).toMatchObject({ errors: [{ code: 'unpriced' }], charge_items: [] });
     const none = await tried({ extractor, pricing: { rules: [] }, event });
-    expect(none.unpriced).toMatchObject([{ nearest_rules: [] }]);
+    expect(none.unpriced).toMatchObject([{ nearest_rules: [], priced_metrics: [] }]);
+  });
+
+  it('names metrics that have a price where no rule prices that of the item', async () => {
+    const metrics = ['images', 'llm.images', 'llm.input_images', 'calls', 'storage', 'support'];
+    const { unpriced } = await tried({
+      extractor: { charge_item_extractors: [{ metric: 'llm.input_tokens', path: 'n', type: 'number' }] },
+      pricing: { rules: metrics.map((metric) => ({ metric, unit_price_expr: 'dec("1")' })) },
+      event: { raw_json: { n: 3 } },
+    });
+    const priced_metrics = ['llm.input_images', 'llm.images', 'images', 'calls', 'storage'];
+    expect(unpriced).toMatchObject([{ nearest_rules: [], priced_metrics }]);
   });
 });

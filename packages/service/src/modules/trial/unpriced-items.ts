@@ -2,6 +2,7 @@ import type { DimensionConfig, PricingConfig, UnpricedItem, UsageChargeItem } fr
 import {
   EventSteps,
   nearestRules,
+  pricedMetrics,
   type RatedEvent,
   type RatingInput,
   type RatingRules,
@@ -33,6 +34,7 @@ export function unpricedItems(
       metric,
       quantity,
       nearest_rules: nearestRules(configs, seenItem(item, event, dimensionTypes), steps),
+      priced_metrics: pricedMetrics(configs, metric),
     };
   });
 }

@@ -79,7 +79,9 @@ describe('GET …/usage/events/:raw_event_id', () => {
   it('asks why there is no price only where there is none', async () => {
     const unpricedOf = async (row: UsageEventRow) =>
       (await api.call('GET', `${url}/${textOf(row)}`)).json().unpriced;
-    const found = [{ metric: 'llm.tokens', quantity: idOf(rows.rich), nearest_rules: [] }];
+    const found = [
+      { metric: 'llm.tokens', quantity: idOf(rows.rich), nearest_rules: [], priced_metrics: [] },
+    ];
     expect(await unpricedOf(rows.rich)).toEqual(found);
     expect(await unpricedOf(rows.plain)).toEqual([]);
     expect(await unpricedOf(rows.failed)).toEqual([]);

@@ -52,7 +52,7 @@ export async function openEventsFixture(): Promise<EventsFixture> {
       clock,
       answerAliases: async (_project, questions) => questions.map(() => []),
       findUnpriced: async (_project, { id }, { charge_item_extractors: entries = [] }) => [
-        { metric: `${entries[0]?.metric}`, quantity: id, nearest_rules: [] },
+        { metric: `${entries[0]?.metric}`, quantity: id, nearest_rules: [], priced_metrics: [] },
       ],
       pricingVersions: {
         read: async (_scope, id, version) => ({

@@ -4,7 +4,7 @@ export {
   type CompiledPricingRule,
   compilePricing,
 } from './compile-pricing.js';
-export { nearestRules } from './nearest-rules.js';
+export { nearestRules, pricedMetrics } from './nearest-rules.js';
 export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-book.js';
 export type { SeenItem } from './seen-item.js';

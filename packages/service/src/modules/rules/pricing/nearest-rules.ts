@@ -1,6 +1,7 @@
 import {
   NEAREST_RULES_MAX,
   type NearestRule,
+  PRICED_METRICS_MAX,
   PRICING_PRIORITY_DEFAULT,
   type PricingConfig,
   type PricingRule,
@@ -41,9 +42,8 @@ type Reason = Pick<NearestRule, 'reason' | 'missing_dimensions' | 'message'>;
 const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
 
 /**
- * The rules that come nearest to pricing an item which none has priced: those of its metric, the one first whose conditions
- * on texts differ least from the event after the aliases of its rule set, then by priority; then those whose metric is most alike. Only
- * those that are returned are compiled.
+ * The rules of the metric that come nearest to pricing an item which none has priced: the one first whose conditions on texts differ least
+ * from the event after the aliases of its rule set, then by priority. Only those that are returned are compiled.
  *
  * @param configs of the rule sets in force, by id; the id of rules that were sent is empty
  * @param steps that the evaluations may take
@@ -57,30 +57,34 @@ export function nearestRules(
   const candidates = Array.from(configs, ([ruleSetId, { rules = [], aliases = [] }]) => {
     const names = pricingRuleNames(rules);
     const reading = { env, aliases: fittingAliases(aliases, env.dimensions) };
-    return rules.map((rule, at): Candidate => {
-      return { ruleSetId, ruleName: names[at] ?? rule.metric, rule, reading };
+    return rules.flatMap((rule, at): Candidate[] => {
+      if (rule.metric !== item.metric) return [];
+      return [{ ruleSetId, ruleName: names[at] ?? rule.metric, rule, reading }];
     });
   }).flat();
-  const ofMetric = candidates.filter(({ rule }) => rule.metric === item.metric).toSorted(byPriority);
-  const nearest = ofMetric
+  return candidates
+    .toSorted(byPriority)
     .slice(0, RULES_COMPARED_MAX)
     .map((candidate) => ({ candidate, distance: distanceOf(candidate) }))
     .toSorted((a, b) => a.distance - b.distance)
-    .map(({ candidate }) => candidate);
-  if (nearest.length < NEAREST_RULES_MAX) {
-    const likeness = ({ rule: { metric } }: Candidate) => commonStart(metric, item.metric);
-    nearest.push(
-      ...candidates
-        .filter(({ rule }) => rule.metric !== item.metric)
-        .toSorted((a, b) => likeness(b) - likeness(a) || byPriority(a, b)),
-    );
-  }
-  return nearest.slice(0, NEAREST_RULES_MAX).map(toNearestRule);
+    .slice(0, NEAREST_RULES_MAX)
+    .map(({ candidate }) => toNearestRule(candidate));
+}
+
+/** Metrics that the rules price, the most similar name first; none where a rule prices this one. */
+export function pricedMetrics(configs: ReadonlyMap<string, PricingConfig>, metric: string): string[] {
+  const metrics = new Set(
+    [...configs.values()].flatMap(({ rules = [] }) => rules.map((rule) => rule.metric)),
+  );
+  if (metrics.has(metric)) return [];
+  return [...metrics]
+    .toSorted((a, b) => commonStart(b, metric) - commonStart(a, metric))
+    .slice(0, PRICED_METRICS_MAX);
 }
 
 function toNearestRule(candidate: Candidate): NearestRule {
   const { ruleSetId, ruleName, rule } = candidate;
-  const aliases = rule.metric === candidate.reading.env.metric ? aliasesOf(candidate) : [];
+  const aliases = aliasesOf(candidate);
   return {
     rule_set_id: ruleSetId === '' ? null : ruleSetId,
     rule_name: ruleName,
@@ -97,11 +101,7 @@ function aliasesOf({ rule: { match_expr: source = '' }, reading }: Candidate): r
 }
 
 function reasonOf({ rule, reading: { env } }: Candidate, aliases: readonly AppliedAlias[]): Reason {
-  const { metric, match_expr: source } = rule;
-  if (metric !== env.metric) {
-    const message = `The rule prices ${metric}, not ${env.metric}.`;
-    return { reason: 'metric_differs', missing_dimensions: [], message };
-  }
+  const { match_expr: source } = rule;
   const asItIs = source === undefined || matchOf(source, env);
   const found =
     asItIs === true || aliases.length === 0 || source === undefined
