@@ -132,7 +132,8 @@ describe.runIf(hasBrowser)('the console', () => {
   it('makes a chart from what was used, shows it beforehand, and deletes it', async () => {
     const editor = page.getByRole('dialog', { name: 'New chart' });
     await editor.getByLabel('Title').fill('<img src=x onerror=alert(1)>');
-    await editor.getByRole('button', { name: 'llm.output_tokens' }).click();
+    await editor.getByLabel('Metrics', { exact: true }).selectOption('Chosen metrics, one by one');
+    await editor.getByRole('button', { name: 'llm.output_tokens', exact: true }).first().click();
     await editor.getByRole('button', { name: 'model', exact: true }).click();
     await editor.getByRole('region', { name: 'Preview' }).locator('canvas').waitFor();
     await editor.getByRole('button', { name: 'Add chart' }).click();
