@@ -80,7 +80,7 @@ describe('a test of rules', () => {
     await expect(test('answer')).rejects.toMatchObject({
       statusCode: 503,
       code: 'server_busy',
-      message: expect.stringContaining('at most 16 of one tenant'),
+      message: expect.stringContaining('waiting to be checked (at most 16)'),
     });
     expect(await test('answer', 'ten_b')).toEqual({ charge_items: [] });
     expect(await Promise.all(tests)).toHaveLength(17);

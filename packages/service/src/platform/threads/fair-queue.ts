@@ -49,9 +49,9 @@ export class FairQueue<Work> {
     return undefined;
   }
 
-  /** What was taken for the owner is no longer in hand: the owner stands behind all others. */
+  /** What was taken for the owner is no longer in hand: the owner moves behind all others. Does nothing if the owner has none in hand. */
   done(owner: string): void {
-    this.#inHand.delete(owner);
+    if (!this.#inHand.delete(owner)) return;
     const line = this.#waiting.get(owner);
     if (line === undefined) return;
     this.#waiting.delete(owner);
