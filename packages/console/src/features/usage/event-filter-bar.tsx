@@ -12,7 +12,7 @@ const STATUSES = [
   { value: '', label: 'Every status' },
   { value: 'processed', label: 'Processed' },
   { value: 'failed', label: 'Failed' },
-] as const;
+];
 const PRICINGS = [
   { value: '', label: 'Every price' },
   ...Object.entries(PRICING_SOURCES).map(([value, label]) => ({ value, label })),
@@ -51,35 +51,24 @@ export function EventFilterBar({
         {...(name === 'metric' ? { suggestions: metrics.map(({ metric }) => metric) } : {})}
       />
     ));
+  const choice = (name: 'status' | 'pricing_source' | 'note', label: string, options: typeof PRICINGS) => (
+    <Select
+      aria-label={label}
+      options={options}
+      value={filters[name] ?? ''}
+      onChange={(value) => onChange({ [name]: value === '' ? undefined : value })}
+      className="w-[calc(50%-0.25rem)] sm:w-auto"
+    />
+  );
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <search className="flex flex-wrap items-center gap-2">
       <TimeFilter times={filters} onChange={({ last, from, to }) => onChange({ last, from, to })} />
-      <Select
-        aria-label="Status"
-        options={STATUSES}
-        value={filters.status ?? ''}
-        onChange={(status) => onChange({ status: status === '' ? undefined : status })}
-        className="w-[calc(50%-0.25rem)] sm:w-auto"
-      />
-      <Select
-        aria-label="Price"
-        options={PRICINGS}
-        value={filters.pricing_source ?? ''}
-        onChange={(source) => onChange({ pricing_source: source === '' ? undefined : source })}
-        className="w-[calc(50%-0.25rem)] sm:w-auto"
-      />
+      {choice('status', 'Status', STATUSES)}
+      {choice('pricing_source', 'Price', PRICINGS)}
       {inputs(FIRST)}
       {inputs(further)}
-      {(wantsMore || filters.note !== undefined) && (
-        <Select
-          aria-label="Notes"
-          options={NOTE_OPTIONS}
-          value={filters.note ?? ''}
-          onChange={(note) => onChange({ note: note === '' ? undefined : note })}
-          className="w-[calc(50%-0.25rem)] sm:w-auto"
-        />
-      )}
+      {(wantsMore || filters.note !== undefined) && choice('note', 'Notes', NOTE_OPTIONS)}
       {further.length < FURTHER.length && (
         <Button look="quiet" onClick={() => setWantsMore(true)}>
           <ListFilter size={14} />

@@ -4,10 +4,8 @@ import { Field, TextInput } from '../../../ui/field.js';
 import { withField, withPaths } from '../body.js';
 import { useRulesForm } from './context.js';
 import { ChoiceField, type Part, RequiredField, TextField } from './fields.js';
-import { PathList } from './path-list.js';
+import { PathList, summaryOfPaths } from './path-list.js';
 import { FieldGrid } from './section.js';
-
-const PATHS_MAX = 8;
 
 const TYPES = [
   { value: 'string', label: 'Text' },
@@ -19,9 +17,9 @@ type Bands = NonNullable<DimensionConfig['bands']>;
 
 /** A dimension in one line. */
 export function summaryOfDimension(dimension: DimensionConfig): string {
-  const { path, sum_paths: sumPaths = [], type, bands, required } = dimension;
+  const { type, bands, required } = dimension;
   const kind = [type, bands !== undefined && 'in bands', required === true && 'required'].filter(Boolean);
-  return `${[path, ...sumPaths].filter(Boolean).join(' + ')}  ${kind.join(', ')}`;
+  return `${summaryOfPaths(dimension)}  ${kind.join(', ')}`;
 }
 
 /** Where a dimension is; of a number also what is added to it, and the bands that it falls into. */
@@ -49,7 +47,6 @@ export function DimensionFields(part: Part<DimensionConfig>) {
         <PathList
           path={`${path}.sum_paths`}
           paths={sumPaths}
-          max={PATHS_MAX}
           label="Plus every number at"
           addLabel="Add up a list or another number"
           addHint="For a number in several parts, such as the cached and the other tokens of a prompt."

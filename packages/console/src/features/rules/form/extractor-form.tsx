@@ -11,6 +11,7 @@ import {
   TextField,
 } from './fields.js';
 import { GeneralFields } from './general-fields.js';
+import { summaryOfPaths } from './path-list.js';
 import { QuantityFields } from './quantity-fields.js';
 import { FieldGrid, FormSection } from './section.js';
 
@@ -67,8 +68,8 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
           entries={extractors}
           max={EXTRACTORS_MAX}
           titleOf={({ name, metric }) => name ?? metric}
-          summaryOf={({ path, sum_paths = [], unit_price_expr, amount_expr }) =>
-            [[path, ...sum_paths].filter(Boolean).join(' + '), unit_price_expr ?? amount_expr]
+          summaryOf={(extractor) =>
+            [summaryOfPaths(extractor), extractor.unit_price_expr ?? extractor.amount_expr]
               .filter(Boolean)
               .join('  × ')
           }

@@ -3,11 +3,17 @@ import { Button, IconButton } from '../../../ui/button.js';
 import { Field, TextInput } from '../../../ui/field.js';
 import { useRulesForm } from './context.js';
 
+const PATHS_MAX = 8;
+
+/** All paths whose numbers are added up, in one line. */
+export function summaryOfPaths(part: { readonly path?: string; readonly sum_paths?: string[] }): string {
+  return [part.path, ...(part.sum_paths ?? [])].filter(Boolean).join(' + ');
+}
+
 /** A list of paths; each label has its number in the list. */
 export function PathList({
   path,
   paths,
-  max,
   label,
   addLabel,
   addHint,
@@ -15,7 +21,6 @@ export function PathList({
 }: {
   readonly path: string;
   readonly paths: readonly string[];
-  readonly max: number;
   readonly label: string;
   readonly addLabel: string;
   readonly addHint: string;
@@ -62,7 +67,7 @@ export function PathList({
           look="quiet"
           size="small"
           className="self-start"
-          disabled={paths.length >= max}
+          disabled={paths.length >= PATHS_MAX}
           title={addHint}
           onClick={() => onChange([...paths, ''])}
         >

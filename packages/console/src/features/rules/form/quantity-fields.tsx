@@ -6,8 +6,6 @@ import { ChoiceField, type Part, TextField } from './fields.js';
 import { PathList } from './path-list.js';
 import { FieldGrid } from './section.js';
 
-const PATHS_MAX = 8;
-
 const QUANTITY_TYPES = [
   { value: 'number', label: 'A JSON number' },
   { value: 'decimal_string', label: 'A decimal in a string' },
@@ -43,7 +41,6 @@ export function QuantityFields(part: Part<ChargeItemExtractor>) {
       <PathList
         path={`${path}.sum_paths`}
         paths={sumPaths}
-        max={PATHS_MAX}
         label="Plus every number at"
         addLabel="Add up a list or another quantity"
         addHint="For counts in a list, such as usage.iterations[*].input_tokens: every number found is added."
@@ -52,7 +49,6 @@ export function QuantityFields(part: Part<ChargeItemExtractor>) {
       <PathList
         path={`${path}.less_paths`}
         paths={lessPaths}
-        max={PATHS_MAX}
         label="Less the quantity at"
         addLabel="Subtract another quantity"
         addHint="For a quantity that includes others which are charged on their own, such as cached tokens."
@@ -128,7 +124,6 @@ function StatedTotalFields({
       <PathList
         path={`${path}.other_paths`}
         paths={value.other_paths ?? []}
-        max={PATHS_MAX}
         label="It also includes"
         addLabel="Add a count that it includes"
         addHint="A count that is neither the quantity nor subtracted from it, such as the tokens of the prompt."
