@@ -48,8 +48,8 @@ export function ingestAtRate(service, { id, ruleSetId, apiKey }, plan) {
 }
 
 /**
- * Asks for all charts of all boards at once, again every `everySeconds`, or when the last is answered if that takes longer, until
- * `signal` aborts. @returns how many milliseconds each chart took
+ * Requests all charts of all boards at once, every `everySeconds` until `signal` aborts. If a round takes longer, the
+ * next one starts when it ends. @returns the milliseconds that each chart took
  */
 export async function refreshBoards(service, project, { boards, everySeconds, signal }) {
   const timesMs = [];

@@ -1,11 +1,12 @@
-// How many file descriptors the service holds while twenty boards are refreshed at once, under the limit that many systems set.
+// Counts the file descriptors of the service while twenty boards are refreshed at once, under the limit of many
+// systems.
 //
 //     node bench/descriptors.mjs [limit=1024] [boards=20] [every=2] [minutes=10] [rate=500] [history=200000]
 //
-// The service is started with a limit of so many descriptors. First `history` events are brought in. Then single events come at `rate`
-// a second, and all six charts of `boards` boards are asked for at once, again every so many seconds, or when the last is answered.
-// Prints, each minute and at the end, the descriptors and threads; fails when an event or a chart was refused. Needs a build, and
-// Linux with `prlimit`.
+// The service starts with a limit of `limit` descriptors, and ingests `history` events. Then `rate` single events
+// arrive a second, and all six charts of `boards` boards are requested at once, every `every` seconds or as soon as
+// the last round ends. Prints the descriptors and threads each minute and at the end. Fails if an event or a chart
+// was refused. Needs a build, and Linux with `prlimit`.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ingestAtRate, makeHistory, refreshBoards } from './board-load.mjs';

@@ -101,8 +101,8 @@ export class Phases {
   }
 
   /**
-   * More than the pipeline can take: `seconds` from the first refusal on. Before that the backlog fills, as in a burst, where accepting goes
-   * before rating.
+   * Sends more than the pipeline can rate, and measures `seconds` from the first refusal on. Until then the backlog
+   * fills, and accepting has priority over rating, as in a burst.
    */
   async overload(seconds) {
     const before = this.accepted;

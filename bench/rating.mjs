@@ -1,8 +1,9 @@
 /**
- * Events per second of processor time that are extracted and priced (JSON parsing left out), the best of several rounds:
- * a 600-byte LLM event, 2 dimensions, 2 charge items. Priced by what the extractors carry, or by 5 and by 500 pricing rules:
- * one for each metric, or one for each model of a metric; or by one rule set of a hundred models and their other names, and by 23 of them,
- * which a whole table of model prices takes. There the ratio of the two times is printed. Needs `npm run build`.
+ * Events per second of processor time that are extracted and priced (JSON parsing left out), the best of several
+ * rounds: a 600-byte LLM event, 2 dimensions, 2 charge items. Priced by the extractors, by 5 and by 500 pricing rules
+ * (one for each metric, or one for each model of a metric), and by one and by 23 rule sets of a hundred models with
+ * aliases each. A whole table of model prices needs 23; the ratio of these two times is printed. Needs `npm run
+ * build`.
  *
  *   node bench/rating.mjs [seconds]
  */

@@ -2,9 +2,10 @@
 //
 //     node bench/rules-tests.mjs [atOnce=8] [seconds=10] [rounds=2] [rate=300]
 //
-// Single events of one tenant come at `rate` a second, in turns alone, beside `atOnce` rules tests of another tenant, and beside as many
-// saves of a draft, each with a megabyte of pricing rules and again as soon as it is answered. Prints p50 and p99 of ingest and their ratios
-// to those alone; the aim is 2 at most. Needs a build, and the machine to itself.
+// One tenant sends `rate` single events a second: alone, then beside `atOnce` rules tests of another tenant, then
+// beside as many saves of a draft, in turns. Each test and save has a megabyte of pricing rules, and the next one
+// follows its response. Prints p50 and p99 of ingest, and their ratios to those alone; the aim is 2 at most. Needs a
+// build, and the machine to itself.
 import { performance } from 'node:perf_hooks';
 import { generateLoad } from './processes.mjs';
 import { quantile } from './quantile.mjs';

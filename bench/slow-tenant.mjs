@@ -1,11 +1,12 @@
-// How much a tenant whose rules are as expensive as they may be delays another tenant's events, on the service as it is shipped.
+// Measures how much a tenant with the most expensive rules that are allowed delays another tenant's events.
 //
 //     node bench/slow-tenant.mjs [events=10000] [rounds=2] [seconds=30] [rate=500]
 //
-// Single events of the other tenant come at `rate` a second, for `seconds`, alone and then right after the slow tenant has sent its share of
-// `events`, in turns. Ten times a second a probe runs from the 202 of an event of its own until that event can be read. After each turn the
-// slow tenant's events are worked off; in the first the service is killed meanwhile, and started again. Prints p50 and p99 of the probes and the
-// ratio of the p99s, whose aim is 2 at most, and what became of the slow tenant's events. Needs a build, and the machine to itself.
+// The other tenant sends `rate` single events a second for `seconds`: alone, then right after the slow tenant has
+// sent its share of `events`, in turns. Ten times a second a probe measures the time from the 202 of an event of its
+// own until that event can be read. After each turn the slow tenant's events are rated; in the first turn the service
+// is killed meanwhile, and started again. Prints p50 and p99 of the probes, the ratio of the p99s (the aim is 2 at
+// most), and how the slow tenant's events ended. Needs a build, and the machine to itself.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { publishSlowRules, slowBatch } from '../packages/service/dist/testing/slow-rules.js';
@@ -75,7 +76,7 @@ async function sendSlow(slow, round) {
   return share;
 }
 
-/** The other tenant's load, from another process, and the probes beside it. @returns milliseconds from 202 to queryable */
+/** Runs the other tenant's load in another process, and the probes. @returns milliseconds from 202 to queryable */
 async function measure(others, name) {
   const probes = new Probes(service, others, name);
   const { latencyMs, statuses } = await load(others, name);
