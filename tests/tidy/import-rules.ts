@@ -29,21 +29,6 @@ const DATABASE_VALUES_FOR_ALL = new Set([
   'isForeignKeyViolation',
 ]);
 
-/** Any module may refuse a request and ask what a key may do; how that looks on the wire stays in platform/http. */
-const HTTP_VALUES_FOR_ALL = new Set([
-  'ApiError',
-  'invalidRequest',
-  'ERROR_DETAILS_MAX',
-  'isUsableText',
-  'firstUnusableText',
-  'principalPermits',
-  'principalPermissions',
-  'principalSees',
-]);
-
-/** Files of platform that may be imported directly, past the index of their folder. */
-const OPEN_FILES = new Set(['platform/http/errors.ts']);
-
 /** Node modules without input, output or time. */
 const PURE_NODE_MODULES = new Set([
   'node:crypto',
@@ -104,7 +89,6 @@ const throughIndex: Check = (place, imported) => {
   if (target === undefined || target.unit === place.unit) return undefined;
   if (target.part === 'kernel' || target.part === 'testing' || target.part === 'main') return undefined;
   if (target.path === target.unit || target.path === `${target.unit}/index.ts`) return undefined;
-  if (OPEN_FILES.has(target.path)) return undefined;
   return {
     rule: 'index-only',
     advice: `import ${target.unit}/index.js instead of ${imported.specifier}; export there what others may use.`,
@@ -136,13 +120,12 @@ const databaseInStores: Check = (place, imported, path) => {
 };
 
 const httpInRoutes: Check = (place, imported, path) => {
-  if (!isModule(place) || isTest(path) || isRoutes(path)) return undefined;
-  if (targetPlace(imported)?.unit !== 'platform/http') return undefined;
-  const values = imported.values.filter((name) => !HTTP_VALUES_FOR_ALL.has(name));
-  if (values.length === 0) return undefined;
+  const isHttp = targetPlace(imported)?.unit === 'platform/http';
+  if (!isHttp || place.unit === 'platform/http' || place.part === 'main') return undefined;
+  if (isForTests(path) || isRoutes(path)) return undefined;
   return {
     rule: 'http-in-routes',
-    advice: `${values.join(', ')} of ${imported.specifier}: only routes.ts or *-routes.ts talks HTTP (types and ApiError may be imported anywhere).`,
+    advice: `${imported.specifier}: only routes.ts, *-routes.ts and main talk HTTP, types included. The kernel has DomainError, Principal, ProjectRef, Page and ChangeContext.`,
   };
 };
 

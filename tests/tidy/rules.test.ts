@@ -33,11 +33,7 @@ describe('import rules', () => {
       `import { type Tx } from '../../platform/postgres/index.js';`,
     ],
     ['routes answer', 'modules/rules/routes.ts', `import { pageOf } from '../../platform/http/index.js';`],
-    [
-      'anyone refuses',
-      'modules/rules/service.ts',
-      `import { ApiError } from '../../platform/http/errors.js';`,
-    ],
+    ['anyone refuses', 'modules/rules/service.ts', `import { DomainError } from '../../kernel/errors.js';`],
     [
       'main wires',
       'main/serve.ts',
@@ -82,6 +78,8 @@ describe('import rules', () => {
       `import * as c from '../../platform/clickhouse/index.js';`,
     ],
     ['http-in-routes', 'modules/rules/service.ts', `import { pageOf } from '../../platform/http/index.js';`],
+    ['http-in-routes', 'modules/rules/index.ts', `import type { App } from '../../platform/http/index.js';`],
+    ['http-in-routes', 'platform/threads/pool.ts', `import type { App } from '../http/index.js';`],
     ['purity', 'kernel/id.ts', `import { readFileSync } from 'node:fs';`],
     ['owned-packages', 'modules/ingest/routes.ts', `import fastify from 'fastify';`],
     ['owned-packages', 'main/serve.ts', `import { Session } from 'chdb/connection';`],

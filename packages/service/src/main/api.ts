@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
+import type { ProjectRef } from '../kernel/scope.js';
 import { KnownNames, registerAnalysisRoutes, usedNames } from '../modules/analysis/index.js';
 import { createBoards, registerBoardRoutes } from '../modules/boards/index.js';
 import {
@@ -28,7 +29,7 @@ import { createTenancy, registerTenancyRoutes, type TenancyService } from '../mo
 import { registerExportRoutes, registerUsageRoutes } from '../modules/usage/index.js';
 import { registerVerifyRoutes } from '../modules/verify/index.js';
 import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index.js';
-import { type App, createApp, type ProjectRef, type Readiness } from '../platform/http/index.js';
+import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
 import { type PostgresSegmentQueue, probeQueue, probeSegmentFolder } from '../platform/queue/index.js';

@@ -5,10 +5,10 @@ import type {
   RulesTestResult,
   UnpricedItem,
 } from '@tollgate/contract';
+import type { ProjectRef } from '../kernel/scope.js';
 import type { BacktestWork } from '../modules/trial/index.js';
 import type { AliasQuestion, AnswerAliases, StoredInput } from '../modules/usage/index.js';
 import type { QueryParams } from '../platform/clickhouse/index.js';
-import type { ProjectRef } from '../platform/http/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 

@@ -1,9 +1,10 @@
 import { BACKTEST_SECONDS_MAX, type RulesTestResult } from '@tollgate/contract';
+import { DomainError } from '../kernel/errors.js';
+import type { ProjectRef } from '../kernel/scope.js';
 import type { CheckConfig } from '../modules/rules/index.js';
 import type { BacktestRating } from '../modules/trial/index.js';
 import type { AnswerAliases, FindUnpriced } from '../modules/usage/index.js';
 import type { ClickHouse } from '../platform/clickhouse/index.js';
-import { ApiError, type ProjectRef } from '../platform/http/index.js';
 import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import { type CallHandlers, ThreadPool, type ThreadPoolOptions } from '../platform/threads/index.js';
@@ -122,15 +123,15 @@ function poolOptions(
     errors: {
       busy: () => {
         const message = `Too many rules of this tenant are waiting to be checked (at most ${WAITING_PER_TENANT_MAX}). Try again later.`;
-        return new ApiError('server_busy', { message, retryAfterS: RETRY_AFTER_S });
+        return new DomainError('server_busy', { message, retryAfterS: RETRY_AFTER_S });
       },
       tooLong: () =>
-        new ApiError('rules_time_limit_exceeded', {
+        new DomainError('rules_time_limit_exceeded', {
           message: `The rules were not checked within ${jobSecondsMax} seconds. Try again later, or with fewer or simpler rules.`,
           retryAfterS: RETRY_AFTER_S,
         }),
       ended: (cause) =>
-        new ApiError('internal_error', {
+        new DomainError('internal_error', {
           message:
             'The check of the rules ended unexpectedly; nothing was stored. Try again, or with fewer or simpler rules.',
           cause,

@@ -1,4 +1,4 @@
-import { ApiError } from './http/errors.js';
+import { DomainError } from '../kernel/errors.js';
 
 /** As many of one key wait; past it work is refused. */
 const WAITING_MAX = 100;
@@ -18,10 +18,10 @@ export class OneAtATime {
 
   constructor(private readonly waitingMax = WAITING_MAX) {}
 
-  /** @throws ApiError `server_busy` when too much of the key waits; or whatever `work` throws */
+  /** @throws DomainError `server_busy` when too much of the key waits; or whatever `work` throws */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), waiting: 0 };
-    if (line.waiting >= this.waitingMax) throw new ApiError('server_busy');
+    if (line.waiting >= this.waitingMax) throw new DomainError('server_busy');
     this.#lines.set(key, line);
     line.waiting += 1;
     const done = line.last.then(work);

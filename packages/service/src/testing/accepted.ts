@@ -1,5 +1,5 @@
 import { rawEventHex } from '../kernel/id.js';
-import type { ProjectRef } from '../platform/http/index.js';
+import type { ProjectRef } from '../kernel/scope.js';
 import type { Postgres } from '../platform/postgres/index.js';
 import { reprocessRecord as reprocessRecordAt, type SegmentRecord } from '../platform/queue/index.js';
 

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { Type } from 'typebox';
+import type { Authenticator } from '../kernel/principal.js';
+import type { ProjectRef } from '../kernel/scope.js';
 import {
   type App,
-  type Authenticator,
   createApp,
   type ExpressRequest,
-  type ProjectRef,
   Readiness,
   registerExpressRoute,
 } from '../platform/http/index.js';

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { type AppliedCatalog, CatalogFile } from '@tollgate/contract';
 import type { Config } from '../../config.js';
 import { systemClock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { applyCatalog } from '../../modules/catalog/index.js';
-import { ApiError, checkAsBody } from '../../platform/http/index.js';
+import { checkAsBody } from '../../platform/http/index.js';
 import { exitOnSignal } from '../signals.js';
 import { StartError } from '../start-error.js';
 import type { Stores } from '../stores.js';
@@ -62,7 +63,7 @@ async function applyTo({ postgres }: Stores, file: CatalogFile): Promise<Applied
 
 /** What is wrong with the file, one place after the other; other errors as they are. */
 function describedBy(what: string, error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
+  if (!(error instanceof DomainError)) return error;
   const places = (error.details ?? []).map(({ path, message }) => `${path || 'the whole'}: ${message}`);
   return new StartError(`There is something wrong with ${what}: ${places.join('; ')}.`);
 }

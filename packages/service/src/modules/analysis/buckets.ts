@@ -5,7 +5,7 @@ import {
   parseBucketSize,
   raiseBucket,
 } from '../../kernel/bucket.js';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 
 /** How a range is cut into points. */
 export interface Bucketing {
@@ -20,7 +20,7 @@ const TOTALS = 'none';
 
 /**
  * The buckets of a query: those asked for, raised when they are too many to draw.
- * @throws ApiError `invalid_request` for text that is no bucket size
+ * @throws DomainError `invalid_request` for text that is no bucket size
  */
 export function chooseBuckets(asked = AUTOMATIC, from: number, to: number, timezone: string): Bucketing {
   if (asked === TOTALS) return { text: TOTALS, starts: [] };

@@ -1,4 +1,4 @@
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { KNOWN_NAMES_MAX, type UsedNames } from './known-names-store.js';
 
 /** Names of so many projects are kept, those that were asked for last. */

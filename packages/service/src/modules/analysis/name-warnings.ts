@@ -1,5 +1,5 @@
 import { type AnalysisQuery, type AnalysisRow, type Warning, warningsOf } from '@tollgate/contract';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { KnownNames } from './known-names.js';
 
 /** Names in `group_by` and `filters` that every event can have. */

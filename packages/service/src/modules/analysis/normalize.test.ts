@@ -1,6 +1,6 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { answeredGroupBy, normalizeQuery } from './normalize.js';
 
 const NOW_S = 1_750_000_000;
@@ -116,7 +116,7 @@ describe('normalizeQuery', () => {
       }
       return undefined;
     })();
-    expect(thrown).toBeInstanceOf(ApiError);
-    expect((thrown as ApiError).details?.[0]?.path).toBe(path);
+    expect(thrown).toBeInstanceOf(DomainError);
+    expect((thrown as DomainError).details?.[0]?.path).toBe(path);
   });
 });

@@ -8,7 +8,7 @@ import {
   type Split,
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { type DimensionCondition, dimensionConditions, resolveTimeRange } from '../usage/index.js';
 import { type Bucketing, chooseBuckets } from './buckets.js';
 
@@ -38,7 +38,7 @@ const MEASURES_OF_ALL_METRICS: readonly Measure[] = ['item_count', 'amount'];
 
 /**
  * Checks what the schema cannot, and fills in what was left out.
- * @throws ApiError `invalid_request` naming the field
+ * @throws DomainError `invalid_request` naming the field
  */
 export function normalizeQuery(query: AnalysisQuery, nowS: number): NormalizedQuery {
   const { from, to } = resolveTimeRange(query.time_range, nowS);

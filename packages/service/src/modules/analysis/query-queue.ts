@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { FairTurns } from './fair-turns.js';
 
 /** Queries at once: what they take of the machine is not there for what is being received. */
@@ -21,12 +21,12 @@ export class QueryQueue {
 
   /**
    * Runs `work` when it is its turn; answers or throws as that does. The same question, within a project, means the same work.
-   * @throws ApiError `analysis_busy` when too many wait already
+   * @throws DomainError `analysis_busy` when too many wait already
    */
   async run<T>(projectId: string, question: unknown, work: () => Promise<T>): Promise<T> {
     const ofProject = this.#waiting.get(projectId) ?? 0;
     if (this.#total >= WAITING_MAX || ofProject >= WAITING_OF_PROJECT_MAX) {
-      throw new ApiError('analysis_busy');
+      throw new DomainError('analysis_busy');
     }
     this.#add(projectId, 1);
     try {

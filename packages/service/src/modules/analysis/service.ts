@@ -1,7 +1,7 @@
 import type { AnalysisQuery, AnalysisResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError } from '../../platform/http/index.js';
 import { answeredGroupBy, answeredSplitBy, type NormalizedQuery, normalizeQuery } from './normalize.js';
 import type { AnalysisScope, PlannedQuery } from './query-sql.js';
 import { planSources } from './source.js';
@@ -12,7 +12,7 @@ const EVENTS_ONLY = 'subject_id';
 
 /**
  * Returns the answer to an analysis query.
- * @throws ApiError `invalid_request` naming the field; `unlike_units`
+ * @throws DomainError `invalid_request` naming the field; `unlike_units`
  */
 export async function analyze(
   clickhouse: Pick<ClickHouse, 'query'>,
@@ -41,7 +41,7 @@ function refuseUnlikeUnits(units: readonly string[]): void {
   if (units.length < 2) return;
   const names = units.map((unit) => (unit === '' ? 'none' : unit)).join(', ');
   const remedy = `remove quantity from measures, split by metric (split_by: ["metric"]), or choose metrics with the same unit`;
-  throw new ApiError('unlike_units', {
+  throw new DomainError('unlike_units', {
     message: `Quantities with different units (${names}) cannot be added up: ${remedy}.`,
     details: [{ path: 'measures', message: `must not include quantity for units ${names}` }],
   });

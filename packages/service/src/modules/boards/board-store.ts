@@ -1,6 +1,6 @@
 import type { BoardTimeRange } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { ChartRow } from './chart-store.js';
 

@@ -6,8 +6,9 @@ import {
   type UpdateBoardBody,
 } from '@tollgate/contract';
 import { isTimezone } from '../../kernel/bucket.js';
+import type { ChangeContext } from '../../kernel/change-context.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, invalidRequest } from '../../platform/http/index.js';
 import * as store from './board-store.js';
 import { type BoardDeps, type Changed, changeBoards, found } from './change.js';
 import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
@@ -20,14 +21,14 @@ export class Boards {
     return store.listBoards(this.deps.postgres.db, owner);
   }
 
-  /** @throws ApiError `invalid_request`, `board_limit_reached` */
+  /** @throws DomainError `invalid_request`, `board_limit_reached` */
   create(context: ChangeContext, body: CreateBoardBody): Promise<store.BoardRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
     return changeBoards(this.deps, context, async (tx, now) => {
       const { tenantId, projectId } = context.project;
       if ((await store.countBoards(tx, context.project)) >= BOARDS_MAX) {
         const message = `The project has ${BOARDS_MAX} boards already, the most.`;
-        throw new ApiError('board_limit_reached', { message });
+        throw new DomainError('board_limit_reached', { message });
       }
       const board: store.BoardRow = {
         tenant_id: tenantId,
@@ -45,7 +46,7 @@ export class Boards {
     });
   }
 
-  /** What is left out stays as it is. @throws ApiError `invalid_request`, `not_found` */
+  /** What is left out stays as it is. @throws DomainError `invalid_request`, `not_found` */
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeBoards(this.deps, context, async (tx, now) => {
@@ -57,7 +58,7 @@ export class Boards {
     });
   }
 
-  /** With its charts. @throws ApiError `not_found` */
+  /** With its charts. @throws DomainError `not_found` */
   delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
     return changeBoards(this.deps, context, async (tx) => {
       const { project } = context;
@@ -71,7 +72,7 @@ export class Boards {
   /**
    * Puts the named charts at their places, all or none; the others stay at theirs.
    *
-   * @throws ApiError `invalid_request`, for a chart of another board too; `not_found`
+   * @throws DomainError `invalid_request`, for a chart of another board too; `not_found`
    */
   reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
     refuseRepeated(body.order);

@@ -1,5 +1,6 @@
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { ApiError, type ChangeContext } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 
@@ -46,8 +47,8 @@ export async function changeBoards<Answer>(
   });
 }
 
-/** @throws ApiError `not_found` where there is nothing */
+/** @throws DomainError `not_found` where there is nothing */
 export function found<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new ApiError('not_found');
+  if (row === undefined) throw new DomainError('not_found');
   return row;
 }

@@ -6,7 +6,7 @@ import {
   type Measure,
 } from '@tollgate/contract';
 import { parseBucketSize } from '../../kernel/bucket.js';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { answeredGroupBy, answeredSplitBy, normalizeQuery } from '../analysis/index.js';
 import type { BoardRow } from './board-store.js';
 import type { ChartRow } from './chart-store.js';
@@ -33,7 +33,7 @@ const AUTOMATIC = 'auto';
 /**
  * Checks what the schema cannot, by the rules of the query that the chart will send: whatever is saved can be asked.
  *
- * @throws ApiError `invalid_request` naming the field
+ * @throws DomainError `invalid_request` naming the field
  */
 export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
   const { chart_id: _chartId, board_id: _boardId, title, description, chart_type, ...rest } = input;

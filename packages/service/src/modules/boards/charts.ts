@@ -1,7 +1,8 @@
 import { BOARD_CHARTS_MAX, CHART_POSITION_MAX, CHARTS_BYTES_MAX, type ChartInput } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { unixSeconds } from '../../kernel/clock.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, invalidRequest } from '../../platform/http/index.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SavedQueries, SavedQuery } from '../analysis/index.js';
 import { type BoardOwner, type BoardRow, findBoard } from './board-store.js';
@@ -32,7 +33,7 @@ export class Charts implements SavedQueries {
     );
   }
 
-  /** @throws ApiError `invalid_request`, `not_found`, `chart_limit_reached`, `chart_id_taken` */
+  /** @throws DomainError `invalid_request`, `not_found`, `chart_limit_reached`, `chart_id_taken` */
   create(context: ChangeContext, boardId: string, input: ChartInput): Promise<ChartOnBoard> {
     if (input.board_id !== boardId) throw invalidRequest('board_id', 'must be the board of the path');
     const settings = chartSettings(input, unixSeconds(this.deps.clock));
@@ -42,7 +43,7 @@ export class Charts implements SavedQueries {
       const neighbours = await store.chartsOfBoard(tx, project, boardId);
       refuseOneMore(neighbours.length);
       const id = input.chart_id ?? newId('chr', this.deps.clock);
-      if ((await store.findChart(tx, project, id)) !== undefined) throw new ApiError('chart_id_taken');
+      if ((await store.findChart(tx, project, id)) !== undefined) throw new DomainError('chart_id_taken');
       const chart: store.ChartRow = {
         tenant_id: project.tenantId,
         project_id: project.projectId,
@@ -63,7 +64,7 @@ export class Charts implements SavedQueries {
   /**
    * Replaces what the chart shows. It stays where it is unless a position or a size is sent.
    *
-   * @throws ApiError `invalid_request`, `not_found`, `chart_limit_reached`
+   * @throws DomainError `invalid_request`, `not_found`, `chart_limit_reached`
    */
   update(context: ChangeContext, chartId: string, input: ChartInput): Promise<ChartOnBoard> {
     if (input.chart_id !== undefined && input.chart_id !== chartId) {
@@ -89,7 +90,7 @@ export class Charts implements SavedQueries {
     });
   }
 
-  /** The others stay where they are. @throws ApiError `not_found` */
+  /** The others stay where they are. @throws DomainError `not_found` */
   async delete(context: ChangeContext, chartId: string): Promise<void> {
     await changeBoards(this.deps, context, async (tx) => {
       const { project } = context;
@@ -113,12 +114,12 @@ function positionAfter(last: store.ChartRow | undefined): number {
 function refuseOneMore(chartCount: number): void {
   if (chartCount < BOARD_CHARTS_MAX) return;
   const message = `The board has ${BOARD_CHARTS_MAX} charts already, the most.`;
-  throw new ApiError('chart_limit_reached', { message });
+  throw new DomainError('chart_limit_reached', { message });
 }
 
 async function refuseTooLarge(tx: Tx, owner: BoardOwner, chart: store.ChartRow): Promise<void> {
   const others = await store.bytesOfOtherCharts(tx, owner, chart.id);
   if (others + chart.bytes <= CHARTS_BYTES_MAX) return;
   const message = `The charts of a project may take ${CHARTS_BYTES_MAX} bytes in all; with this one they would take more.`;
-  throw new ApiError('chart_limit_reached', { message });
+  throw new DomainError('chart_limit_reached', { message });
 }

@@ -14,7 +14,8 @@ import {
   UpdateBoardBody,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, contextOf, type ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
+import { type App, contextOf } from '../../platform/http/index.js';
 import { type KnownNames, nameWarnings } from '../analysis/index.js';
 import type { Boards } from './boards.js';
 import { chartQuery } from './chart-settings.js';

@@ -1,5 +1,5 @@
 import { type ErrorDetail, type Project, type ProjectKind, UNLIMITED } from '@tollgate/contract';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { Entitlement, EntitlementLimits } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
@@ -63,7 +63,7 @@ export class TenantAdmission {
     await this.#admit(tx, tenantId, 'max_usage_controls', added, count);
   }
 
-  /** A port of limits. @throws ApiError `entitlement_limit_reached` where the tenant has no budgets */
+  /** A port of limits. @throws DomainError `entitlement_limit_reached` where the tenant has no budgets */
   async admitBudgetLease(tenantId: string): Promise<void> {
     const entitlement = await this.entitlements.current(tenantId);
     if (entitlement.limits.features.budgets === true) return;
@@ -104,8 +104,8 @@ function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventTerms
   };
 }
 
-function limitReached({ planId }: Entitlement, detail: ErrorDetail): ApiError {
-  return new ApiError('entitlement_limit_reached', {
+function limitReached({ planId }: Entitlement, detail: ErrorDetail): DomainError {
+  return new DomainError('entitlement_limit_reached', {
     message: `The plan ${planId} does not allow this: ${detail.path} ${detail.message}.`,
     details: [detail],
   });

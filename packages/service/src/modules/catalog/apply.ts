@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AppliedCatalog, CatalogFile, CatalogOffer, CatalogPlan, ErrorDetail } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { BASELINE_PLANS } from './entitlement.js';
 import { insertPlan, lockCatalog, newestPlan } from './plan-store.js';
@@ -16,7 +16,7 @@ export interface ApplyDeps {
  * as it is. Applying a file twice changes nothing.
  *
  * @param file whose shape its schema has established
- * @throws ApiError `invalid_request`
+ * @throws DomainError `invalid_request`
  */
 export async function applyCatalog(
   { postgres, clock }: ApplyDeps,
@@ -62,7 +62,7 @@ function checkOffers(plans: readonly CatalogOffer[]): void {
   }
   const [first] = details;
   if (first === undefined) return;
-  throw new ApiError('invalid_request', {
+  throw new DomainError('invalid_request', {
     message: `The request is not valid: ${first.path}: ${first.message}.`,
     details,
   });

@@ -1,6 +1,7 @@
 import type { GrantPlanBody } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { ApiError, invalidRequest, type Principal } from '../../platform/http/index.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
+import type { Principal } from '../../kernel/principal.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { audit, type TenancyService } from '../tenancy/index.js';
 import type { Entitlements } from './entitlements.js';
@@ -27,7 +28,7 @@ export interface GrantRequest {
 /**
  * Grants the newest revision of a plan without a payment, as after one: what is sold by other means, or given away.
  *
- * @throws ApiError `not_found` for the tenant; `invalid_request`, `idempotency_key_conflict`
+ * @throws DomainError `not_found` for the tenant; `invalid_request`, `idempotency_key_conflict`
  */
 export async function grantByOperator(deps: OperatorGrantDeps, request: GrantRequest): Promise<Grant> {
   const { id: tenantId } = await deps.tenants.getTenant(request.tenantId);
@@ -37,7 +38,7 @@ export async function grantByOperator(deps: OperatorGrantDeps, request: GrantReq
     await lockGrants(tx, tenantId);
     const before = await findGrantOfSource(tx, source);
     if (before !== undefined) {
-      if (before.plan.id !== planId) throw new ApiError('idempotency_key_conflict');
+      if (before.plan.id !== planId) throw new DomainError('idempotency_key_conflict');
       return before;
     }
     const plan = await newestPlan(tx, planId);

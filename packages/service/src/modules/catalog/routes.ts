@@ -8,7 +8,8 @@ import {
   RebuiltQuotas,
   TenantParams,
 } from '@tollgate/contract';
-import { ApiError, type App } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
+import type { App } from '../../platform/http/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { applyCatalog } from './apply.js';
 import type { Entitlements } from './entitlements.js';
@@ -88,7 +89,7 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
     },
     handler: async ({ principal }) => {
       if (principal.kind === 'key') return entitlementOverview(deps, principal.tenantId);
-      throw new ApiError('invalid_request', {
+      throw new DomainError('invalid_request', {
         message: 'The service key has no tenant: ask for /admin/v1/tenants/:tenant_id/entitlement.',
       });
     },

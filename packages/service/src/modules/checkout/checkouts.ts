@@ -5,8 +5,10 @@ import {
   UNSOLD_PLAN_ID,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, invalidRequest, type Page, type Principal } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { Principal } from '../../kernel/principal.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { newestPlan } from '../catalog/index.js';
@@ -44,7 +46,7 @@ export interface CheckoutRequest {
   readonly requestId: string;
 }
 
-type Outcome = { readonly order: Order } | { readonly refusal: ApiError };
+type Outcome = { readonly order: Order } | { readonly refusal: DomainError };
 
 /** Purchases of plans: orders, and the provider's pages on which they are paid. */
 export class Checkouts {
@@ -60,14 +62,14 @@ export class Checkouts {
    * The page to pay on: a new one, or the one that there is. The order is committed before the provider is asked, and asked
    * outside any transaction; whatever breaks off in between, the same request goes on where it stopped.
    *
-   * @throws ApiError `not_found`, `payments_not_configured`, `invalid_request`, `idempotency_key_conflict`,
+   * @throws DomainError `not_found`, `payments_not_configured`, `invalid_request`, `idempotency_key_conflict`,
    *   `payment_checkout_expired`, `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
     const { postgres, tenants } = this.deps;
     const { tenantId } = request;
     await tenants.getTenant(tenantId);
-    if (!this.deps.takesPayments) throw new ApiError('payments_not_configured');
+    if (!this.deps.takesPayments) throw new DomainError('payments_not_configured');
     // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
     const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),
@@ -76,14 +78,14 @@ export class Checkouts {
     return sessionOf(outcome.order) ?? this.#open(outcome.order);
   }
 
-  /** @throws ApiError `not_found` */
+  /** @throws DomainError `not_found` */
   async read(tenantId: string, orderId: string): Promise<Order> {
     const order = await store.findOrder(this.deps.postgres.db, tenantId, orderId);
-    if (order === undefined) throw new ApiError('not_found');
+    if (order === undefined) throw new DomainError('not_found');
     return order;
   }
 
-  /** @throws ApiError `not_found` for a tenant that is absent */
+  /** @throws DomainError `not_found` for a tenant that is absent */
   async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
     const { postgres, tenants } = this.deps;
     await tenants.getTenant(tenantId);
@@ -97,7 +99,7 @@ export class Checkouts {
     await store.lockOrders(tx, tenantId);
     const known = await store.findOrderOfKey(tx, tenantId, key);
     if (known !== undefined) {
-      if (known.plan.id !== planId) return { refusal: new ApiError('idempotency_key_conflict') };
+      if (known.plan.id !== planId) return { refusal: new DomainError('idempotency_key_conflict') };
       return this.#goOn(tx, known, nowS);
     }
     const plan = await purchasablePlan(tx, planId);
@@ -115,7 +117,7 @@ export class Checkouts {
     // The page of a paid order is shown for ever. One that was never written down cannot be asked for any more.
     const isSettled = order.status === 'paid' && order.sessionId !== null;
     if (order.status === 'expired' || (isOver && !isSettled)) {
-      return { refusal: new ApiError('payment_checkout_expired') };
+      return { refusal: new DomainError('payment_checkout_expired') };
     }
     return { order };
   }
@@ -174,7 +176,7 @@ export class Checkouts {
     const successUrl = this.deps.successUrl();
     const cancelUrl = this.deps.cancelUrl();
     if (provider === undefined || successUrl === undefined || cancelUrl === undefined) {
-      throw new ApiError('checkout_not_configured');
+      throw new DomainError('checkout_not_configured');
     }
     return { provider, successUrl, cancelUrl };
   }
@@ -190,17 +192,18 @@ export class Checkouts {
       this.deps.log.warn({ err: error, orderId: order.id }, 'the payment provider created no checkout');
       // Another process may have had more luck with the same order.
       stored = await store.findOrder(this.deps.postgres.db, order.tenantId, order.id);
-      if (stored?.sessionId == null) throw new ApiError('payment_provider_failed');
+      if (stored?.sessionId == null) throw new DomainError('payment_provider_failed');
     }
     const session = stored === undefined ? undefined : sessionOf(stored);
     // While the provider was asked, somebody found the order abandoned.
-    if (session === undefined || stored?.status === 'expired') throw new ApiError('payment_checkout_expired');
+    if (session === undefined || stored?.status === 'expired')
+      throw new DomainError('payment_checkout_expired');
     return session;
   }
 
   async #askOnce(order: Order): Promise<ProviderSession> {
     const { provider } = this.deps;
-    if (provider?.name !== order.provider) throw new ApiError('checkout_not_configured');
+    if (provider?.name !== order.provider) throw new DomainError('checkout_not_configured');
     const running = this.#asking.get(order.id);
     if (running !== undefined) return running;
     const asking = provider.createSession(sessionRequest(order));
@@ -218,7 +221,7 @@ export class Checkouts {
   }
 }
 
-/** The newest revision of a plan that can be bought. @throws ApiError `invalid_request` */
+/** The newest revision of a plan that can be bought. @throws DomainError `invalid_request` */
 async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   const plan = await newestPlan(tx, planId);
   if (plan === undefined) throw invalidRequest('plan_id', 'there is no such plan');
@@ -227,8 +230,8 @@ async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   return plan;
 }
 
-function inProgress({ id, plan }: Order): ApiError {
-  return new ApiError('checkout_in_progress', {
+function inProgress({ id, plan }: Order): DomainError {
+  return new DomainError('checkout_in_progress', {
     message: `A checkout of plan ${plan.id} is in progress: ${id}. Finish it, or wait until it expires.`,
     details: [{ path: 'plan_id', message: `${id} is a checkout of ${plan.id}`, order_id: id }],
   });

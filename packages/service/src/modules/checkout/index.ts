@@ -1,18 +1,17 @@
 import type { PaymentProviderName } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
-import type { App } from '../../platform/http/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { repeat } from '../../platform/wakeup.js';
 import type { TenancyService } from '../tenancy/index.js';
+import { allCheckoutRoutes, type RegisterRoutes } from './all-routes.js';
 import { type CheckoutSettings, Checkouts } from './checkouts.js';
 import { countOrders } from './order-store.js';
 import { PaymentMetrics } from './payment-metrics.js';
-import { registerCheckoutRoutes } from './routes.js';
 import { createSandbox, newSecret } from './sandbox/index.js';
 import { Settlement } from './settlement.js';
 import { createStripeProvider } from './stripe-provider.js';
-import { PAYMENT_WEBHOOK_URL, registerPaymentWebhookRoutes } from './webhook-routes.js';
+import { PAYMENT_WEBHOOK_URL } from './webhook-routes.js';
 
 export { recountPurchases } from './purchase-recount-store.js';
 
@@ -48,7 +47,7 @@ export interface CheckoutOptions {
 }
 
 export interface Checkout {
-  registerRoutes(app: App): void;
+  readonly registerRoutes: RegisterRoutes;
   /** Does what is to be done beside requests until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -56,9 +55,9 @@ export interface Checkout {
 /** Purchases of plans at the configured provider, if any. The sandbox exists only if it is that provider. */
 export function createCheckout(options: CheckoutOptions): Checkout {
   const metrics = new PaymentMetrics(options.metrics);
-  const parts = partsOf(options);
+  const parts = partsOf({ ...options, metrics });
   return {
-    registerRoutes: (app) => parts.registerRoutes(app, metrics),
+    registerRoutes: parts.registerRoutes,
     run: async (signal) => {
       await Promise.all([parts.run(signal), measureOrders(options, metrics, signal)]);
     },
@@ -67,11 +66,11 @@ export function createCheckout(options: CheckoutOptions): Checkout {
 
 /** What differs between the providers. */
 interface ProviderParts {
-  registerRoutes(app: App, metrics: PaymentMetrics): void;
+  readonly registerRoutes: RegisterRoutes;
   run(signal: AbortSignal): Promise<void>;
 }
 
-function partsOf(options: CheckoutOptions): ProviderParts {
+function partsOf(options: ProviderOptions): ProviderParts {
   switch (options.payments.provider) {
     case 'sandbox':
       return withSandbox(options);
@@ -93,7 +92,7 @@ function measureOrders(
   });
 }
 
-function withSandbox(options: CheckoutOptions): ProviderParts {
+function withSandbox(options: ProviderOptions): ProviderParts {
   const { payments } = options;
   const [webhookSecret = newSecret()] = payments.webhookSecrets;
   const secrets = payments.webhookSecrets.length === 0 ? [webhookSecret] : payments.webhookSecrets;
@@ -104,16 +103,17 @@ function withSandbox(options: CheckoutOptions): ProviderParts {
     successUrl: () => payments.successUrl ?? sandbox.successUrl(),
     cancelUrl: () => payments.cancelUrl ?? sandbox.cancelUrl(),
   };
+  const registerCheckoutRoutes = routesOf({ ...options, ...settings, secrets });
   return {
-    registerRoutes(app, metrics) {
-      registerRoutes(app, { ...options, ...settings, metrics, secrets });
+    registerRoutes(app) {
+      registerCheckoutRoutes(app);
       sandbox.registerRoutes(app);
     },
     run: (signal) => sandbox.run(signal),
   };
 }
 
-function withStripe(options: CheckoutOptions): ProviderParts {
+function withStripe(options: ProviderOptions): ProviderParts {
   const { stripeApiKey: apiKey, webhookSecrets: secrets, successUrl, cancelUrl } = options.payments;
   // Without a secret no payment would ever be noticed: then none is begun.
   const isComplete = apiKey !== undefined && secrets.length > 0;
@@ -124,13 +124,13 @@ function withStripe(options: CheckoutOptions): ProviderParts {
     cancelUrl: () => cancelUrl,
   };
   return {
-    registerRoutes: (app, metrics) => registerRoutes(app, { ...options, ...settings, metrics, secrets }),
+    registerRoutes: routesOf({ ...options, ...settings, secrets }),
     run: async () => {},
   };
 }
 
 /** Orders can still be read, and every purchase is refused. */
-function withoutProvider(options: CheckoutOptions): ProviderParts {
+function withoutProvider(options: ProviderOptions): ProviderParts {
   const settings = {
     takesPayments: false,
     provider: undefined,
@@ -139,16 +139,16 @@ function withoutProvider(options: CheckoutOptions): ProviderParts {
   };
   const secrets = options.payments.webhookSecrets;
   return {
-    registerRoutes: (app, metrics) => registerRoutes(app, { ...options, ...settings, metrics, secrets }),
+    registerRoutes: routesOf({ ...options, ...settings, secrets }),
     run: async () => {},
   };
 }
 
-type RouteParts = Omit<CheckoutOptions, 'metrics'> &
-  CheckoutSettings & { readonly metrics: PaymentMetrics; readonly secrets: readonly string[] };
+type ProviderOptions = Omit<CheckoutOptions, 'metrics'> & { readonly metrics: PaymentMetrics };
 
-function registerRoutes(app: App, parts: RouteParts): void {
+function routesOf(
+  parts: ProviderOptions & CheckoutSettings & { readonly secrets: readonly string[] },
+): RegisterRoutes {
   const { provider } = parts.payments;
-  registerCheckoutRoutes(app, new Checkouts(parts));
-  registerPaymentWebhookRoutes(app, new Settlement({ ...parts, provider }));
+  return allCheckoutRoutes(new Checkouts(parts), new Settlement({ ...parts, provider }));
 }

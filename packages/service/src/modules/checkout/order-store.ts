@@ -1,6 +1,6 @@
 import type { PaymentOrderStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
 import type { ProviderSession } from './provider.js';

@@ -1,4 +1,4 @@
-import { isUsableText } from '../../platform/http/index.js';
+import { isUsableText } from '../../kernel/usable-text.js';
 import type { Reversal } from './order.js';
 
 /** What a verified event says of a payment that went through. */

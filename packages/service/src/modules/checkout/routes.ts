@@ -9,14 +9,13 @@ import {
   PaymentOrderQuery,
   TenantParams,
 } from '@tollgate/contract';
+import { type Principal, principalPermits } from '../../kernel/principal.js';
 import {
   type App,
   boundToProject,
   lackingPermissions,
-  type Principal,
   pageOf,
   permissionDenied,
-  principalPermits,
 } from '../../platform/http/index.js';
 import type { Checkouts } from './checkouts.js';
 import { endOf, type Order } from './order.js';
@@ -124,7 +123,7 @@ function registerOrders(app: App, checkouts: Checkouts): void {
   });
 }
 
-/** The one tenant that the key administers. @throws ApiError `permission_denied` */
+/** The one tenant that the key administers. @throws DomainError `permission_denied` */
 function administeredBy(principal: Principal): string {
   if (principal.kind === 'service') {
     throw permissionDenied('The service key does not belong to a tenant: use an admin key of the tenant.');

@@ -1,8 +1,8 @@
 import type { PaymentProviderName } from '@tollgate/contract';
 import { unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { timeOfId } from '../../kernel/id.js';
 import { parseJson } from '../../kernel/json.js';
-import { ApiError } from '../../platform/http/index.js';
 import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { grantPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';
@@ -39,7 +39,7 @@ export class Settlement {
    * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not before: any error
    * makes the provider deliver it again.
    *
-   * @throws ApiError `invalid_signature`, `invalid_json`, `payment_mismatch`, `payment_order_not_ready`,
+   * @throws DomainError `invalid_signature`, `invalid_json`, `payment_mismatch`, `payment_order_not_ready`,
    *   `quota_initialization_failed`
    */
   async receive(delivery: SignedBody, requestId: string): Promise<void> {
@@ -47,14 +47,14 @@ export class Settlement {
     try {
       metrics.delivered(await this.#receive(delivery, requestId));
     } catch (error) {
-      metrics.delivered(error instanceof ApiError ? error.code : 'failed');
+      metrics.delivered(error instanceof DomainError ? error.code : 'failed');
       throw error;
     }
   }
 
   async #receive(delivery: SignedBody, requestId: string): Promise<'received' | 'ignored'> {
     if (!isSigned(delivery, this.deps.secrets, unixSeconds(this.deps.clock))) {
-      throw new ApiError('invalid_signature');
+      throw new DomainError('invalid_signature');
     }
     const payment = readEvent(eventOf(delivery.body));
     if (payment === undefined) return 'ignored';
@@ -69,7 +69,7 @@ export class Settlement {
     try {
       await this.deps.applyGrants(tenantId);
     } catch (cause) {
-      throw new ApiError('quota_initialization_failed', { cause });
+      throw new DomainError('quota_initialization_failed', { cause });
     }
   }
 
@@ -146,11 +146,11 @@ export class Settlement {
   }
 
   /** An order is committed before its page exists; an id that is that fresh may still be about to appear where we look. */
-  #absent(payment: Payment, requestId: string): ApiError {
+  #absent(payment: Payment, requestId: string): DomainError {
     const madeAtMs = timeOfId('ord', payment.orderId);
     const nowMs = this.deps.clock.nowMs();
     const isFresh = madeAtMs !== undefined && Math.abs(nowMs - madeAtMs) < ABANDONED_AFTER_S * MS_PER_S;
-    if (isFresh) return new ApiError('payment_order_not_ready');
+    if (isFresh) return new DomainError('payment_order_not_ready');
     return this.#mismatch(requestId, 'it has no order', payment);
   }
 
@@ -159,10 +159,10 @@ export class Settlement {
     requestId: string,
     reason: string,
     payment?: { readonly id: string; readonly orderId: string | undefined },
-  ): ApiError {
+  ): DomainError {
     const about = { paymentId: payment?.id, orderId: payment?.orderId };
     this.deps.log.warn({ requestId, reason, ...about }, 'a verified payment was refused');
-    return new ApiError('payment_mismatch');
+    return new DomainError('payment_mismatch');
   }
 }
 
@@ -170,6 +170,6 @@ function eventOf(body: Buffer): unknown {
   try {
     return parseJson(body);
   } catch {
-    throw new ApiError('invalid_json');
+    throw new DomainError('invalid_json');
   }
 }

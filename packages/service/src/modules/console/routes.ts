@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { closed, Me, Nullable } from '@tollgate/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { ApiError, type App, meOf, secured } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
+import { type App, meOf, secured } from '../../platform/http/index.js';
 import { type ConsoleBuild, readConsoleBuild } from './assets.js';
 import { contentSecurityPolicy, pageWithNonce } from './page.js';
 import { csrfTokenOf, SESSION_COOKIE, SESSION_S, type Sessions, sessionToken } from './sessions.js';
@@ -38,7 +39,7 @@ function registerSessionRoutes(app: App, { sessions }: ConsoleDeps): void {
     schema: { hide: true, body: SignInBody, response: { 201: Type.Object({ csrf_token: Type.String() }) } },
     handler: async (request, reply) => {
       const opened = await sessions.open(request.body.api_key);
-      if (opened === undefined) throw new ApiError('unauthenticated');
+      if (opened === undefined) throw new DomainError('unauthenticated');
       setCookie(request, reply, opened.token, SESSION_S);
       return reply.code(201).send({ csrf_token: opened.csrfToken });
     },
@@ -99,7 +100,7 @@ function registerPages(app: App, build: ConsoleBuild | undefined): void {
     { config: PUBLIC, schema: { hide: true } },
     async (request, reply) => {
       const asset = build?.assets.get(`assets/${request.params['*']}`);
-      if (asset === undefined) throw new ApiError('not_found');
+      if (asset === undefined) throw new DomainError('not_found');
       const { bytes, encoding } = await asset.encoded(request.headers['accept-encoding']);
       if (encoding !== undefined) reply.header('content-encoding', encoding);
       // Names change with their content.

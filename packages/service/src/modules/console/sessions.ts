@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import type { Principal, SessionAuthenticator } from '../../platform/http/index.js';
+import type { Principal } from '../../kernel/principal.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { type KeyAuthenticator, keyHash } from '../tenancy/index.js';
 import { deleteSession, insertSession, keyHashOf } from './session-store.js';
@@ -34,7 +34,7 @@ export interface OpenedSession {
  * Who is signed in to the console. A session is as good as the key it was opened with: when that is revoked or expires, the
  * session ends with it.
  */
-export class Sessions implements SessionAuthenticator {
+export class Sessions {
   constructor(private readonly deps: SessionsDeps) {}
 
   /** Signs in with an API key; undefined when it is none, or not any more. */
@@ -55,7 +55,7 @@ export class Sessions implements SessionAuthenticator {
   async authenticate({
     method,
     headers,
-  }: Parameters<SessionAuthenticator['authenticate']>[0]): Promise<Principal | undefined> {
+  }: Pick<IncomingMessage, 'method' | 'headers'>): Promise<Principal | undefined> {
     const token = sessionToken(headers);
     if (token === undefined) return undefined;
     if (!SAFE_METHODS.has(method) && !isCsrfToken(headers[CSRF_HEADER], token)) return undefined;

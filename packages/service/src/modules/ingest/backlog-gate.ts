@@ -1,5 +1,5 @@
+import { DomainError } from '../../kernel/errors.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
-import { ApiError } from '../../platform/http/index.js';
 import type { Backlog, BacklogSize, SegmentQueue } from '../../platform/queue/index.js';
 
 const BACKLOG_EVENTS_MAX_DEFAULT = 2_000_000;
@@ -72,13 +72,16 @@ export class BacklogGate {
     return this.latest;
   }
 
-  /** @throws ApiError `ingest_backlog_full`. */
+  /** @throws DomainError `ingest_backlog_full`. */
   check(tenantId: string): void {
     if (!isBelow(this.latest, this.max)) {
-      throw new ApiError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
+      throw new DomainError('ingest_backlog_full', { retryAfterS: RETRY_AFTER_S });
     }
     if (this.overShare.has(tenantId)) {
-      throw new ApiError('ingest_backlog_full', { message: OVER_SHARE_MESSAGE, retryAfterS: RETRY_AFTER_S });
+      throw new DomainError('ingest_backlog_full', {
+        message: OVER_SHARE_MESSAGE,
+        retryAfterS: RETRY_AFTER_S,
+      });
     }
   }
 

@@ -1,5 +1,5 @@
+import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
-import { ApiError } from '../../platform/http/index.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
 import type { EventWindow } from './validate.js';
 
@@ -25,12 +25,12 @@ export function quotaExceeded(
   { receivedAtMs, eventCount }: SegmentRecord,
   { monthlyEventLimit, endsAt }: EventTerms,
   used: number,
-): ApiError {
+): DomainError {
   const receivedAtS = receivedAtMs / 1_000;
   const monthEndS = utcMonthAt(receivedAtS).endS;
   const changesAtS = endsAt !== null && endsAt > receivedAtS ? Math.min(endsAt, monthEndS) : monthEndS;
   const message = `allows ${monthlyEventLimit} in a calendar month; ${used} used, ${eventCount} sent`;
-  return new ApiError('event_quota_exceeded', {
+  return new DomainError('event_quota_exceeded', {
     details: [{ path: 'monthly_event_limit', message }],
     retryAfterS: Math.ceil(changesAtS - receivedAtS),
   });

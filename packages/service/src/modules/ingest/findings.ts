@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode, type ErrorDetail } from '@tollgate/contract';
-import { ApiError, ERROR_DETAILS_MAX } from '../../platform/http/index.js';
+import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
 
 /** What is wrong with a request: its first finding decides the code, and all are listed up to a bound. */
 export class Findings {
@@ -15,12 +15,12 @@ export class Findings {
     if (!this.isFull) this.details.push({ path, message });
   }
 
-  /** @throws ApiError when there is any; its message names the first place. */
+  /** @throws DomainError when there is any; its message names the first place. */
   throwIfAny(options: { readonly inBatch: boolean }): void {
     const first = this.details[0];
     if (this.code === undefined || first === undefined) return;
     const summary = ERRORS[this.code].message.replace(/\.$/, '');
-    throw new ApiError(this.code, {
+    throw new DomainError(this.code, {
       message: `${summary}: ${first.path}: ${first.message}.`,
       details: this.details,
       inBody: options.inBatch,

@@ -71,7 +71,7 @@ async function turns(): Promise<void> {
 const outcomeOf = (work: Promise<void>) =>
   work.then(
     () => 'durable',
-    (error: { code: string; statusCode: number }) => `${error.statusCode} ${error.code}`,
+    (error: { code: string }) => error.code,
   );
 
 describe('GroupCommit', () => {
@@ -205,7 +205,7 @@ describe('GroupCommit', () => {
     await queue.appended(1);
     const later = commit.accept(record(), TERMS);
     queue.fail();
-    expect(await Promise.all(failed)).toEqual(['503 store_unavailable', '503 store_unavailable']);
+    expect(await Promise.all(failed)).toEqual(['store_unavailable', 'store_unavailable']);
     await queue.appended(2);
     queue.release();
     await later;
@@ -217,12 +217,11 @@ describe('GroupCommit', () => {
     const first = commit.accept(record(900), TERMS);
     await expect(commit.accept(record(900), TERMS)).rejects.toMatchObject({
       code: 'ingest_backlog_full',
-      statusCode: 503,
       retryAfterS: 1,
     });
     await queue.appended(1);
     queue.fail();
-    expect(await outcomeOf(first)).toBe('503 store_unavailable');
+    expect(await outcomeOf(first)).toBe('store_unavailable');
     const second = commit.accept(record(5_000), TERMS);
     await queue.appended(2);
     queue.release();
@@ -238,7 +237,7 @@ describe('GroupCommit', () => {
     await queue.appended(1);
     expect(queue.segments[0]?.map(({ monthlyEventLimit }) => monthlyEventLimit)).toEqual([100, 100, 100]);
     queue.release([{ index: 1, used: 50 }]);
-    expect(await Promise.all(all)).toEqual(['durable', '429 event_quota_exceeded', 'durable']);
+    expect(await Promise.all(all)).toEqual(['durable', 'event_quota_exceeded', 'durable']);
   });
 
   it('does not write what certainly has no room; what may have, it does', async () => {
@@ -247,7 +246,7 @@ describe('GroupCommit', () => {
     const first = outcomeOf(commit.accept(record(10, 60), TERMS));
     await queue.appended(1);
     queue.release([{ index: 0, used: 50 }]);
-    expect(await first).toBe('429 event_quota_exceeded');
+    expect(await first).toBe('event_quota_exceeded');
     await expect(commit.accept(record(10, 51), TERMS)).rejects.toMatchObject({
       code: 'event_quota_exceeded',
       details: [{ path: 'monthly_event_limit', message: 'allows 100 in a calendar month; 50 used, 51 sent' }],

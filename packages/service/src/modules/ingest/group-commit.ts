@@ -1,7 +1,7 @@
 import { BATCH_EVENTS_MAX } from '@tollgate/contract';
+import { DomainError } from '../../kernel/errors.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
-import { ApiError } from '../../platform/http/index.js';
 import {
   type QuotaRefusal,
   recordBytes,
@@ -27,7 +27,7 @@ interface Waiter {
   readonly terms: EventTerms;
   readonly bytes: number;
   readonly resolve: () => void;
-  readonly reject: (error: ApiError) => void;
+  readonly reject: (error: DomainError) => void;
 }
 
 export interface GroupCommitOptions {
@@ -64,18 +64,18 @@ export class GroupCommit {
    * Resolves once the record is durable, and counted against the quota of its tenant.
    *
    * @param terms of the record's tenant
-   * @throws ApiError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits in all, or of
+   * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits in all, or of
    *   this tenant; `store_unavailable` when the write failed or its outcome is unknown; `shutting_down` once `close` was called.
    */
   accept(record: SegmentRecord, terms: EventTerms): Promise<void> {
-    if (this.closed) return Promise.reject(new ApiError('shutting_down'));
+    if (this.closed) return Promise.reject(new DomainError('shutting_down'));
     const used = this.spentQuotas.usedWithoutRoom(record, terms.monthlyEventLimit);
     if (used !== undefined) return Promise.reject(quotaExceeded(record, terms, used));
     const bytes = recordBytes(record);
     const { tenantId } = record.scope;
     const ofTenant = this.pendingBytesOfTenants.get(tenantId) ?? 0;
     if (!this.hasRoom(bytes, ofTenant)) {
-      return Promise.reject(new ApiError('ingest_backlog_full', { retryAfterS: 1 }));
+      return Promise.reject(new DomainError('ingest_backlog_full', { retryAfterS: 1 }));
     }
     this.pendingBytes += bytes;
     this.pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
@@ -165,7 +165,7 @@ export class GroupCommit {
     } catch (cause) {
       // Even a broken COMMIT may have succeeded. Saying "not accepted" is safe: what is sent again under its
       // idempotency key is the same event.
-      const error = new ApiError('store_unavailable', { cause });
+      const error = new DomainError('store_unavailable', { cause });
       for (const waiter of segment) waiter.reject(error);
       return;
     } finally {

@@ -1,7 +1,8 @@
 import type { BatchIngest, BatchIngestItem, ErrorCode, IngestEvent } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { rawEventHex } from '../../kernel/id.js';
-import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
@@ -54,7 +55,7 @@ export class IngestService {
   /**
    * Refuses what there is no room for, before its body is parsed. It is asked again with the events, which may take their time to arrive.
    *
-   * @throws ApiError `ingest_backlog_full`
+   * @throws DomainError `ingest_backlog_full`
    */
   checkRoom({ tenantId }: ProjectRef): void {
     this.gate.check(tenantId);
@@ -76,7 +77,7 @@ export class IngestService {
     const { publications } = this.deps;
     if (!publications.isKnownPublished(project, ruleSetId)) {
       const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
-      if (publication !== 'published') throw new ApiError(REFUSALS[publication]);
+      if (publication !== 'published') throw new DomainError(REFUSALS[publication]);
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
@@ -103,7 +104,7 @@ export class IngestService {
     await this.commit.close();
   }
 
-  /** @throws ApiError `ingest_backlog_full`, `no_entitlement` */
+  /** @throws DomainError `ingest_backlog_full`, `no_entitlement` */
   private termsOf(project: ProjectRef): EventTerms | Promise<EventTerms> {
     this.checkRoom(project);
     const terms = this.deps.admission.termsOf(project.tenantId);
@@ -149,7 +150,7 @@ export class IngestService {
 }
 
 function entitled(terms: EventTerms): EventTerms {
-  if (!terms.isEntitled) throw new ApiError('no_entitlement');
+  if (!terms.isEntitled) throw new DomainError('no_entitlement');
   return terms;
 }
 

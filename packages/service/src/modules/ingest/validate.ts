@@ -7,7 +7,7 @@ import {
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json.js';
-import { isUsableText } from '../../platform/http/index.js';
+import { isUsableText } from '../../kernel/usable-text.js';
 import { checkBilling } from '../rules/index.js';
 import { Findings } from './findings.js';
 
@@ -50,13 +50,13 @@ export class EventCheck {
     this.mayHoldLargeMetadata = rawBody.length > METADATA_BYTES_MAX;
   }
 
-  /** @throws ApiError with every finding up to a bound. */
+  /** @throws DomainError with every finding up to a bound. */
   single(event: IngestEvent): void {
     this.checkEvent(event, undefined);
     this.findings.throwIfAny({ inBatch: false });
   }
 
-  /** @throws ApiError that names the first invalid item as `events[i]`. */
+  /** @throws DomainError that names the first invalid item as `events[i]`. */
   batch(batch: BatchIngest): void {
     const { events, source } = batch;
     if (source !== undefined && this.mayHoldUnusableText) this.checkText(source, '', 'source');

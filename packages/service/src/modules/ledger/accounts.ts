@@ -1,7 +1,9 @@
 import type { Account, CreateAccountBody } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, type Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './account-store.js';
@@ -10,7 +12,7 @@ import type { LedgerScope } from './wallet-store.js';
 /**
  * Opens a billing account, and says so in the audit log.
  *
- * @throws ApiError `external_id_taken`
+ * @throws DomainError `external_id_taken`
  */
 export async function openAccount(
   tx: Tx,
@@ -45,11 +47,11 @@ export async function openAccount(
 async function externalIdTaken(
   tx: Tx,
   { tenant_id: tenantId, project_id: projectId, external_id: externalId }: Account,
-): Promise<ApiError> {
+): Promise<DomainError> {
   if (externalId === null) throw new Error('an account without an external id was not inserted');
   const id = await store.findAccountId(tx, { tenantId, projectId }, externalId);
   if (id === undefined) throw new Error('an account with a taken external id has disappeared');
-  return new ApiError('external_id_taken', {
+  return new DomainError('external_id_taken', {
     message: `Another account of the project has this external_id: ${id}.`,
     details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
   });
@@ -64,15 +66,15 @@ export interface LedgerDeps {
 export class AccountService {
   constructor(private readonly deps: LedgerDeps) {}
 
-  /** @throws ApiError `external_id_taken` */
+  /** @throws DomainError `external_id_taken` */
   create(caller: ChangeContext, body: CreateAccountBody): Promise<Account> {
     return transaction(this.deps.postgres, (tx) => openAccount(tx, caller, body, this.deps.clock));
   }
 
-  /** @throws ApiError `not_found`, for another project's too */
+  /** @throws DomainError `not_found`, for another project's too */
   async get(scope: LedgerScope, id: string): Promise<Account> {
     const account = await store.findAccount(this.deps.postgres.db, scope, id);
-    if (account === undefined) throw new ApiError('not_found');
+    if (account === undefined) throw new DomainError('not_found');
     return account;
   }
 

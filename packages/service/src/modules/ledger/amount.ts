@@ -7,8 +7,8 @@ import {
   toStored,
   toText,
 } from '../../kernel/decimal.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
-import { invalidRequest } from '../../platform/http/index.js';
 
 /** An amount of money or of a custom unit: value × 10^18. */
 export type Amount = bigint;
@@ -38,7 +38,7 @@ export function amountFromText(text: string): Amount {
 /**
  * A decimal field of a JSON body that its schema has accepted, to the last digit that was sent.
  *
- * @throws ApiError `invalid_request` for text that is no decimal, and for more digits than an amount has
+ * @throws DomainError `invalid_request` for text that is no decimal, and for more digits than an amount has
  */
 export function amountField(body: Buffer | undefined, field: string): Amount {
   const fields = parseJson(body ?? Buffer.of()) as Readonly<Record<string, unknown>>;

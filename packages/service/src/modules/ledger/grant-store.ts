@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
 import type { GrantChange, LiveGrant } from './settlement.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { freeKeys, type KeyScope, type KeyUse, keepAnswers, takeKeys } from './idempotency-store.js';
 
@@ -16,7 +16,7 @@ export interface KeyedRequest {
 /**
  * Does `work` and keeps its answer with the key, in one transaction; a repeated request gets the answer of the first.
  *
- * @throws ApiError `idempotency_key_conflict` when the key was used for something else
+ * @throws DomainError `idempotency_key_conflict` when the key was used for something else
  */
 export async function once<Answer extends object>(
   tx: Tx,
@@ -61,12 +61,12 @@ export class RequestKeys<Answer extends object> {
   /**
    * What the request has been answered before, if it has.
    *
-   * @throws ApiError `idempotency_key_conflict` when the key was used for something else
+   * @throws DomainError `idempotency_key_conflict` when the key was used for something else
    */
   answerTo({ key, asked }: KeyedRequest): Answer | undefined {
     const use = key === undefined ? undefined : (this.#kept.get(key) ?? this.earlier.get(key));
     if (use === undefined) return undefined;
-    if (!use.requestHash.equals(hashOf(asked))) throw new ApiError('idempotency_key_conflict');
+    if (!use.requestHash.equals(hashOf(asked))) throw new DomainError('idempotency_key_conflict');
     return use.answer as Answer;
   }
 

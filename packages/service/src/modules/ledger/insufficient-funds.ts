@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { type Amount, amountText } from './amount.js';
 import type { WalletKey } from './wallet.js';
 
@@ -7,9 +7,9 @@ export function insufficientFunds(
   { accountId, currency }: WalletKey,
   available: Amount,
   asked: Amount,
-): ApiError {
+): DomainError {
   const [availableText, askedText] = [amountText(available), amountText(asked)];
-  return new ApiError('insufficient_funds', {
+  return new DomainError('insufficient_funds', {
     message: `The prepaid wallet of ${accountId} has ${availableText} ${currency} available, less than the ${askedText} asked for.`,
     details: [
       {

@@ -1,5 +1,5 @@
 import { type LedgerPage, type LedgerQuery, LIST_LIMIT_DEFAULT } from '@tollgate/contract';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
@@ -9,7 +9,7 @@ import type { LedgerScope } from './wallet-store.js';
 /**
  * One page of the lines of an account, newest first.
  *
- * @throws ApiError `invalid_request` for a cursor of another list
+ * @throws DomainError `invalid_request` for a cursor of another list
  */
 export async function listLedger(
   { db }: Pick<Postgres, 'db'>,

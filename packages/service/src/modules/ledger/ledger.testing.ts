@@ -1,7 +1,7 @@
 import type { LedgerQuery } from '@tollgate/contract';
 import { ManualClock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { createMetrics } from '../../platform/metrics/index.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';

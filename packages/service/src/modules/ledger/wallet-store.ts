@@ -1,6 +1,6 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';

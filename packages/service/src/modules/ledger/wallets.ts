@@ -1,7 +1,9 @@
 import type { Adjustment, Credit, LedgerKind, WalletMode } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { unixSeconds } from '../../kernel/clock.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import { type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import { AccountService, type LedgerDeps } from './accounts.js';
@@ -72,7 +74,7 @@ export class WalletService {
   }
 
   /**
-   * @throws ApiError `invalid_request` for an `expires_at` that has passed; `idempotency_key_conflict`
+   * @throws DomainError `invalid_request` for an `expires_at` that has passed; `idempotency_key_conflict`
    */
   async credit(caller: WalletCaller, input: CreditInput, key: string | undefined): Promise<Credit> {
     if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
@@ -104,7 +106,7 @@ export class WalletService {
   /**
    * Adds a credit without an end, or takes out what is there.
    *
-   * @throws ApiError `insufficient_funds` when a prepaid wallet has less than that; `idempotency_key_conflict`
+   * @throws DomainError `insufficient_funds` when a prepaid wallet has less than that; `idempotency_key_conflict`
    */
   async adjust(
     caller: WalletCaller,

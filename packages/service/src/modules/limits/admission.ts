@@ -7,11 +7,11 @@ import type { Tx } from '../../platform/postgres/index.js';
 export interface LimitAdmission {
   /**
    * @param count how many the tenant has; asked only where there is a limit
-   * @throws ApiError `entitlement_limit_reached`
+   * @throws DomainError `entitlement_limit_reached`
    */
   admitSubjectRoutes(tx: Tx, tenantId: string, added: number, count: () => Promise<number>): Promise<void>;
   /** As `admitSubjectRoutes`, of direct limits and plan rules. */
   admitUsageControls(tx: Tx, tenantId: string, added: number, count: () => Promise<number>): Promise<void>;
-  /** @throws ApiError `entitlement_limit_reached` */
+  /** @throws DomainError `entitlement_limit_reached` */
   admitBudgetLease(tenantId: string): Promise<void>;
 }

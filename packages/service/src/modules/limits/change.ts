@@ -1,5 +1,6 @@
+import type { ChangeContext } from '../../kernel/change-context.js';
 import type { Clock } from '../../kernel/clock.js';
-import type { ChangeContext, ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { LimitAdmission } from './admission.js';

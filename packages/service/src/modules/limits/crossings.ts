@@ -1,5 +1,6 @@
 import type { LimitCrossing } from '@tollgate/contract';
-import type { Page, ProjectRef } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { listMessagesAbout } from '../webhooks/index.js';
 import type { Subject } from './standing.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 
 /** What becomes of one item of a group. */
 export type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
@@ -70,12 +70,12 @@ export class Groups<Item, Answer> {
     return this.#failed;
   }
 
-  /** @throws ApiError `server_busy` when too much waits; or what became of the item */
+  /** @throws DomainError `server_busy` when too much waits; or what became of the item */
   run(key: string, item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#open.size >= this.#options.waitingMax) {
         this.#refused += 1;
-        throw new ApiError('server_busy');
+        throw new DomainError('server_busy');
       }
       const entry = { item, sinceMs: this.#options.monotonicMs(), resolve, reject };
       this.#open.add(entry);

@@ -1,7 +1,8 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import {
   type Amount,
   insufficientFunds,
@@ -56,7 +57,7 @@ export class LeaseDecisions {
     this.nowS = unixSeconds(ground.clock);
   }
 
-  /** @throws ApiError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
+  /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
   answer(request: GrantRequest | CloseRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
     const { keys } = this.ground;
@@ -83,7 +84,7 @@ export class LeaseDecisions {
   /** Gives back what the lease still holds; one that has ended stays as it is. */
   #close({ id }: CloseRequest): Lease {
     const lease = this.ground.leases.get(id);
-    if (lease === undefined) throw new ApiError('not_found');
+    if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return lease;
     if (!this.closed.has(id)) {
       this.closed.set(id, lease);

@@ -1,6 +1,6 @@
 import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { RequestKeys, WalletHolds, type WalletKey } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';

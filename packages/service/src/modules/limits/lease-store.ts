@@ -1,6 +1,7 @@
 import type { LeaseStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
-import type { Page, ProjectRef } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../ledger/index.js';
 import type { Lease } from './lease.js';

@@ -1,7 +1,7 @@
 import type { BudgetLease } from '@tollgate/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { usageItem } from '../../testing/index.js';
 import { createWorkerCatalog } from './book/index.js';

@@ -1,6 +1,8 @@
 import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
 import { unixSeconds } from '../../kernel/clock.js';
-import { ApiError, invalidRequest, type Page, type ProjectRef } from '../../platform/http/index.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { amountText } from '../ledger/index.js';
 import { subjectKey } from './book/route-book.js';
 import type { MeasuredQueue } from './group-metrics.js';
@@ -40,7 +42,7 @@ export class Leases {
    * Reserves an amount. It is held by nothing where nothing limits the subject.
    *
    * @param key the `Idempotency-Key`; only what was granted is kept with it
-   * @throws ApiError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
+   * @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
     if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
@@ -49,17 +51,17 @@ export class Leases {
     return this.#run({ project, subject, request: { do: 'grant', input, key, asked } });
   }
 
-  /** @throws ApiError `not_found` */
+  /** @throws DomainError `not_found` */
   async get(scope: store.LeaseScope, id: string): Promise<BudgetLease> {
     const lease = await store.findLease(this.deps.postgres.db, scope, id);
-    if (lease === undefined) throw new ApiError('not_found');
+    if (lease === undefined) throw new DomainError('not_found');
     return toBudgetLease(lease, unixSeconds(this.deps.clock));
   }
 
-  /** Gives back what the lease still holds; one that has ended stays as it is. @throws ApiError `not_found`, `server_busy` */
+  /** Gives back what the lease still holds; one that has ended stays as it is. @throws DomainError `not_found`, `server_busy` */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
     const lease = await store.findLease(this.deps.postgres.db, project, id);
-    if (lease === undefined) throw new ApiError('not_found');
+    if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.deps.clock));
     return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
   }

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '@tollgate/contract';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import { type Amount, amountText } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
 import { hasRoomFor, type Standing, type Subject } from './standing.js';
@@ -10,7 +10,7 @@ const LIMITS_NAMED_MAX = 3;
 /**
  * Refunds make no room for leases: reserved amounts alone stay within the limit, as a lease outlives the window.
  *
- * @throws ApiError `limit_exceeded`, which lists the limits that are too low
+ * @throws DomainError `limit_exceeded`, which lists the limits that are too low
  */
 export function refuseFull(
   route: CompiledRoute,
@@ -22,7 +22,7 @@ export function refuseFull(
     (standing) => !hasRoomFor({ ...standing, used: withoutRefunds(standing.used) }, asked),
   );
   if (full.length === 0) return;
-  throw new ApiError('limit_exceeded', {
+  throw new DomainError('limit_exceeded', {
     message: sentenceOf(full),
     details: full.map((standing) => detailOf(route, subject, standing, asked)),
   });

@@ -8,27 +8,25 @@ import {
   RealtimeLimitsQuery,
 } from '@tollgate/contract';
 import { toText } from '../../kernel/decimal.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
-import { type App, invalidRequest, pageOf } from '../../platform/http/index.js';
+import { type App, pageOf } from '../../platform/http/index.js';
 import { type Amount, amountField } from '../ledger/index.js';
-import type { Crossings } from './crossings.js';
-import type { AskedUsage, SubjectLimits } from './subject-limits.js';
-
-export interface RealtimeRouteDeps {
-  readonly subjectLimits: SubjectLimits;
-  readonly crossings: Crossings;
-}
+import { registerLeaseRoutes } from './lease-routes.js';
+import type { RealtimeLimitParts } from './realtime.js';
+import type { AskedUsage } from './subject-limits.js';
 
 const config = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
 const tags = ['Realtime limits'];
 
-/** Where a subject's limits stand, and whether there is room for more. */
-export function registerRealtimeRoutes(app: App, deps: RealtimeRouteDeps): void {
-  registerReads(app, deps);
-  registerCheck(app, deps);
+/** The routes of the realtime snapshot, the check and budget leases. */
+export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts): void {
+  registerReads(app, parts);
+  registerCheck(app, parts);
+  registerLeaseRoutes(app, parts);
 }
 
-function registerReads(app: App, { subjectLimits, crossings }: RealtimeRouteDeps): void {
+function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitParts): void {
   app.route({
     method: 'GET',
     url: '/v1/projects/:project_id/subject/realtime/limits',
@@ -70,7 +68,7 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeRouteDeps
   });
 }
 
-function registerCheck(app: App, { subjectLimits }: RealtimeRouteDeps): void {
+function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
   app.route({
     method: 'POST',
     url: '/v1/projects/:project_id/subject/realtime/check',
@@ -97,7 +95,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeRouteDeps): void {
   });
 }
 
-/** @throws ApiError `invalid_request` */
+/** @throws DomainError `invalid_request` */
 function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): AskedUsage {
   if (body.amount !== undefined && body.currency === undefined) {
     throw invalidRequest('currency', 'expected with amount');

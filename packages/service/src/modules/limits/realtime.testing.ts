@@ -5,7 +5,8 @@ import { catalogSource } from './book/catalog-store.js';
 import { LimitCatalog } from './book/index.js';
 import { createLeaseExpiryJob, type LeaseExpiryJob } from './lease-expiry.js';
 import type { Leases } from './leases.js';
-import { createRealtimeLimits, registerRealtimeLimitRoutes } from './realtime.js';
+import { createRealtimeLimits } from './realtime.js';
+import { registerRealtimeLimitRoutes } from './realtime-routes.js';
 
 /** An application with what is asked of limits before and beside the work; what manages them is left out. */
 export interface TestLimits extends TestApi {

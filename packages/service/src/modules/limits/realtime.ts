@@ -1,12 +1,9 @@
-import type { App } from '../../platform/http/index.js';
 import type { Metrics } from '../../platform/metrics/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import type { LimitAdmission } from './admission.js';
 import { Crossings } from './crossings.js';
 import { measureQueues } from './group-metrics.js';
-import { registerLeaseRoutes } from './lease-routes.js';
 import { Leases } from './leases.js';
-import { registerRealtimeRoutes } from './realtime-routes.js';
 import { SubjectLimits, type SubjectLimitsDeps } from './subject-limits.js';
 
 export interface RealtimeDeps extends SubjectLimitsDeps {
@@ -28,10 +25,4 @@ export function createRealtimeLimits(deps: RealtimeDeps): RealtimeLimitParts {
   const leases = new Leases({ ...deps, limits: subjectLimits });
   measureQueues(deps.metrics, { leases: leases.queue, ...subjectLimits.queues });
   return { subjectLimits, crossings: new Crossings(deps.postgres), leases, admission: deps.admission };
-}
-
-/** The realtime snapshot, the check, and budget leases. */
-export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts): void {
-  registerRealtimeRoutes(app, parts);
-  registerLeaseRoutes(app, parts);
 }

@@ -1,7 +1,7 @@
 import type { ErrorDetail, LimitRuleInput } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
+import type { DomainError } from '../../kernel/errors.js';
 import { parseLossless } from '../../kernel/json.js';
-import type { ApiError } from '../../platform/http/index.js';
 import { ruleOf } from './management.testing.js';
 import { checkedRule, checkedRules } from './rule-check.js';
 
@@ -9,8 +9,8 @@ function placesOf(check: () => unknown): readonly ErrorDetail[] {
   try {
     check();
   } catch (error) {
-    expect(error).toMatchObject({ code: 'invalid_request', statusCode: 400 });
-    return (error as ApiError).details ?? [];
+    expect(error).toMatchObject({ code: 'invalid_request' });
+    return (error as DomainError).details ?? [];
   }
   return [];
 }

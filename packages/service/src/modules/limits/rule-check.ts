@@ -1,6 +1,6 @@
 import type { ErrorDetail, LimitRuleInput } from '@tollgate/contract';
+import { DomainError } from '../../kernel/errors.js';
 import { parsePeriod } from '../../kernel/period.js';
-import { ApiError } from '../../platform/http/index.js';
 import { amountText, exactAmount } from '../ledger/index.js';
 import type { RuleValues } from './rule-row.js';
 
@@ -8,7 +8,7 @@ import type { RuleValues } from './rule-row.js';
  * The rules of a plan as they are stored.
  *
  * @param rules whose shape the schema has established; parsed losslessly, so that no digit of a limit is lost
- * @throws ApiError `invalid_request` with every place that is wrong
+ * @throws DomainError `invalid_request` with every place that is wrong
  */
 export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
   const details: ErrorDetail[] = [];
@@ -28,7 +28,7 @@ export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
 /**
  * One rule as it is stored.
  *
- * @throws ApiError as `checkedRules`
+ * @throws DomainError as `checkedRules`
  */
 export function checkedRule(rule: LimitRuleInput): RuleValues {
   const details: ErrorDetail[] = [];
@@ -98,5 +98,5 @@ function refuse(details: readonly ErrorDetail[]): void {
   const first = details[0];
   if (first === undefined) return;
   const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new ApiError('invalid_request', { message, details });
+  throw new DomainError('invalid_request', { message, details });
 }

@@ -1,6 +1,6 @@
 import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../ledger/index.js';
 import type { LimitCatalog } from './book/catalog.js';

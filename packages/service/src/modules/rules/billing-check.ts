@@ -10,7 +10,7 @@ import {
   sign,
 } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
-import { isUsableText } from '../../platform/http/index.js';
+import { isUsableText } from '../../kernel/usable-text.js';
 import type { SentDecimal } from './rating-input.js';
 
 const METRIC = new RegExp(METRIC_PATTERN);

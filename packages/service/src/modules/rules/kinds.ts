@@ -8,7 +8,7 @@ import {
   type Warning,
 } from '@tollgate/contract';
 import { parseDecimal, toText } from '../../kernel/decimal.js';
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 import type { Db } from '../../platform/postgres/index.js';
 import { compileExtractor, type Issue } from './extract/index.js';
 import { compilePricing } from './pricing/index.js';
@@ -33,7 +33,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
   /**
    * The config of the input as it is stored.
    *
-   * @throws ApiError `invalid_request` with every place that does not compile.
+   * @throws DomainError `invalid_request` with every place that does not compile.
    */
   checkedConfig(input: Input): Config;
   /** Returns warnings about a saved or published version; undefined for kinds without warnings. */
@@ -45,7 +45,7 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
 /**
  * Calls `checkedConfig` of the kind for a project, on whichever thread: five hundred long expressions take a second to compile.
  *
- * @throws ApiError as `checkedConfig` does
+ * @throws DomainError as `checkedConfig` does
  */
 export type CheckConfig = <Input extends VersionInput, Config extends object>(
   project: RuleSetOwner,
@@ -106,5 +106,5 @@ function refuse(details: readonly Issue[]): void {
   const first = details[0];
   if (first === undefined) return;
   const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new ApiError('invalid_request', { message, details });
+  throw new DomainError('invalid_request', { message, details });
 }

@@ -6,9 +6,11 @@ import {
   type PricingRuleSetInput,
   type Warning,
 } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import type { CheckConfig, RuleSetKind, VersionInput } from './kinds.js';
@@ -39,7 +41,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   ) {}
 
   /**
-   * @throws ApiError `invalid_request` with every place that does not compile; `rule_set_not_found` (400) and
+   * @throws DomainError `invalid_request` with every place that does not compile; `rule_set_not_found` (400) and
    *   `rule_set_archived` about the extractor rule set that it is to be bound to.
    */
   async create(context: ChangeContext, input: Input): Promise<store.StoredVersion<Config>> {
@@ -57,7 +59,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
   /**
    * Replaces the draft, or opens the next version as a draft when the newest one is published.
    *
-   * @throws ApiError `invalid_request`, `rule_set_not_found`, `rule_set_archived`.
+   * @throws DomainError `invalid_request`, `rule_set_not_found`, `rule_set_archived`.
    */
   async update(
     context: ChangeContext,
@@ -82,11 +84,11 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     });
   }
 
-  /** @throws ApiError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`, `pricing_rule_set_limit_reached`. */
+  /** @throws DomainError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`, `pricing_rule_set_limit_reached`. */
   async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
     return this.change(context, ruleSetId, 'publish', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
-      if (newest.published_at !== null) throw new ApiError('nothing_to_publish');
+      if (newest.published_at !== null) throw new DomainError('nothing_to_publish');
       const { extractor_rule_set_id: boundTo } = newest;
       // A draft that is the first version: the rule set begins to price.
       if (boundTo !== null && newest.version === 1) await checkRoom(tx, scope, boundTo);
@@ -101,7 +103,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
    * Ends ingest into an extractor rule set for good; what was accepted before is still rated. Ends a pricing rule set
    * for events from now on. Archiving an archived one changes nothing.
    *
-   * @throws ApiError `rule_set_not_found`.
+   * @throws DomainError `rule_set_not_found`.
    */
   async archive(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
     return this.change(context, ruleSetId, 'archive', async (tx, scope, now) => {
@@ -120,7 +122,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return this.kind.warningsAbout?.(this.deps.postgres.db, version);
   }
 
-  /** @throws ApiError `rule_set_not_found`, for an unknown version too. */
+  /** @throws DomainError `rule_set_not_found`, for an unknown version too. */
   async read(
     owner: store.RuleSetOwner,
     ruleSetId: string,
@@ -135,7 +137,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return store.listRuleSets<Config>(this.deps.postgres.db, this.scopeOf(owner), page);
   }
 
-  /** @throws ApiError `rule_set_not_found`. */
+  /** @throws DomainError `rule_set_not_found`. */
   async listVersions(
     owner: store.RuleSetOwner,
     ruleSetId: string,
@@ -149,7 +151,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
       { limit: page.limit + 1, offset: page.offset },
     );
     // Every rule set has a version.
-    if (totalCount === 0) throw new ApiError('rule_set_not_found');
+    if (totalCount === 0) throw new DomainError('rule_set_not_found');
     const compared = rows
       .slice(0, page.limit)
       .map((version, index) => ({ version, changes: versionChanges(this.kind, rows[index + 1], version) }));
@@ -201,7 +203,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     ruleSetId: string,
   ): Promise<store.StoredVersion<Config>> {
     const newest = await this.lockNewest(tx, scope, ruleSetId);
-    if (newest.archived_at !== null) throw new ApiError('rule_set_archived');
+    if (newest.archived_at !== null) throw new DomainError('rule_set_archived');
     return newest;
   }
 
@@ -216,7 +218,7 @@ export type PricingRuleSetService = RuleSetService<PricingRuleSetInput, PricingC
 const UNCHANGED = Symbol('unchanged');
 
 function found<Version>(version: Version | undefined): Version {
-  if (version === undefined) throw new ApiError('rule_set_not_found');
+  if (version === undefined) throw new DomainError('rule_set_not_found');
   return version;
 }
 
@@ -232,11 +234,11 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
   const extractor = await store.lockNewestVersion(tx, scope, extractorRuleSetId);
   if (extractor === undefined) {
     const details = [{ path, message: 'expected an extractor rule set of this project' }];
-    throw new ApiError('rule_set_not_found', { inBody: true, details });
+    throw new DomainError('rule_set_not_found', { inBody: true, details });
   }
   if (extractor.archived_at !== null) {
     const details = [{ path, message: 'expected one that is not archived' }];
-    throw new ApiError('rule_set_archived', { details });
+    throw new DomainError('rule_set_archived', { details });
   }
 }
 
@@ -244,7 +246,7 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
 async function checkRoom(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
   const published = await store.listPricing(tx, owner, extractorRuleSetId);
   if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;
-  throw new ApiError('pricing_rule_set_limit_reached', {
+  throw new DomainError('pricing_rule_set_limit_reached', {
     message: `${extractorRuleSetId} has ${published.length} published pricing rule sets, the most it may have: archive one, or put the rules into one of them.`,
   });
 }

@@ -1,6 +1,6 @@
 import type { PublicationStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 
 /** Which project's rule sets are meant. */

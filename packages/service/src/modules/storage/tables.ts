@@ -1,4 +1,4 @@
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 
 /** A project, and where its usage is kept. */
 export type StorageScope = Pick<ProjectRef, 'tenantId' | 'projectId' | 'projectNo' | 'storage'>;

@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditLogQuery } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
-import type { Page, Principal } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { Principal } from '../../kernel/principal.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 
 /** One change that somebody made. Never put a secret into `change`. */

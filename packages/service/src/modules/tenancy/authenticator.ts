@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { isWellFormedApiKey } from '../../kernel/api-key-text.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Authenticator, KeyPrincipal, Principal } from '../../kernel/principal.js';
 import { FlightCache } from '../../platform/flight-cache.js';
-import type { Authenticator, KeyPrincipal, Principal } from '../../platform/http/index.js';
 
 /** A revoked key works at most this long on other nodes; the contract allows one second. */
 export const KEY_CACHE_MS_MAX = 500;

@@ -9,7 +9,7 @@ export interface ProjectAdmission {
    *
    * @param count how many of this kind the tenant has; asked only where there is a limit
    * @returns where the usage of the project is to be kept
-   * @throws ApiError `entitlement_limit_reached`
+   * @throws DomainError `entitlement_limit_reached`
    */
   admitProject(
     tx: Tx,

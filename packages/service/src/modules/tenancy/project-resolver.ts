@@ -1,4 +1,4 @@
-import type { ProjectRef, ProjectResolver } from '../../platform/http/index.js';
+import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 
 /** Finds a project by its id, in one tenant or in any. */
 export type FindProject = (projectId: string, tenantId?: string) => Promise<ProjectRef | undefined>;

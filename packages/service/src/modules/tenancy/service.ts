@@ -10,8 +10,10 @@ import type {
 } from '@tollgate/contract';
 import { generateApiKey } from '../../kernel/api-key-text.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type Page, type Principal } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { Principal } from '../../kernel/principal.js';
 import { OneAtATime } from '../../platform/one-at-a-time.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { type AuditFilter, audit, listAuditLog } from './audit-store.js';
@@ -73,7 +75,7 @@ export class TenancyService {
 
   async getTenant(tenantId: string): Promise<Tenant> {
     const tenant = await store.findTenant(this.#postgres, tenantId);
-    if (tenant === undefined) throw new ApiError('not_found');
+    if (tenant === undefined) throw new DomainError('not_found');
     return tenant;
   }
 
@@ -81,7 +83,7 @@ export class TenancyService {
     return store.listTenants(this.#postgres, page);
   }
 
-  /** @throws ApiError `entitlement_limit_reached`; `server_busy` */
+  /** @throws DomainError `entitlement_limit_reached`; `server_busy` */
   async createProject(tenantId: string, body: CreateProjectBody, caller: Caller): Promise<Project> {
     await this.getTenant(tenantId);
     return this.#creations.run(tenantId, () => this.#createProject(tenantId, body, caller));
@@ -135,7 +137,7 @@ export class TenancyService {
   async revokeKey(tenantId: string, keyId: string, caller: Caller): Promise<void> {
     const atS = unixSeconds(this.#clock);
     await transaction(this.#postgres, async (tx) => {
-      if (!(await store.revokeKey(tx, tenantId, keyId, atS))) throw new ApiError('not_found');
+      if (!(await store.revokeKey(tx, tenantId, keyId, atS))) throw new DomainError('not_found');
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         action: 'api_key.revoke',
@@ -159,7 +161,7 @@ export class TenancyService {
     try {
       await this.#provisionStorage(projectNo);
     } catch (error) {
-      throw new ApiError('store_unavailable', { cause: error });
+      throw new DomainError('store_unavailable', { cause: error });
     }
   }
 
@@ -181,7 +183,7 @@ export class TenancyService {
       if (projectKind === undefined)
         details.push({ path: 'project_id', message: 'no such project in this tenant' });
     }
-    if (details.length > 0) throw new ApiError('invalid_request', { details });
+    if (details.length > 0) throw new DomainError('invalid_request', { details });
     return projectKind;
   }
 

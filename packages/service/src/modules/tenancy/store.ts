@@ -1,5 +1,7 @@
 import type { ApiKey, Permission, Project, ProjectKind, Tenant } from '@tollgate/contract';
-import type { KeyPrincipal, Page, ProjectRef } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { KeyPrincipal } from '../../kernel/principal.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import type { StoredKey } from './authenticator.js';
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
 
 /** Upper bound of backtests in one process, including those that wait for a thread. */
 export interface PlaceBounds {
@@ -18,7 +18,7 @@ export class Places {
   /**
    * Takes a place. @returns a function that releases it
    *
-   * @throws ApiError `server_busy` when the tenant, or all together, have as many as they may have
+   * @throws DomainError `server_busy` when the tenant, or all together, have as many as they may have
    */
   take(tenantId: string): () => void {
     const { perTenantMax, totalMax } = this.bounds;
@@ -42,6 +42,9 @@ export class Places {
   }
 }
 
-function busy(message: string): ApiError {
-  return new ApiError('server_busy', { message: `${message} Try again later.`, retryAfterS: BUSY_RETRY_S });
+function busy(message: string): DomainError {
+  return new DomainError('server_busy', {
+    message: `${message} Try again later.`,
+    retryAfterS: BUSY_RETRY_S,
+  });
 }

@@ -1,7 +1,7 @@
 import type { BacktestRequest, BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ProjectRef } from '../../platform/http/index.js';
 import type { ReplaySelection, UsageScope } from '../usage/index.js';
 import { type OnProgress, type ReplayBounds, replay } from './replay.js';
 import { type RuleSetsForTrial, saved, trialRules } from './trial-rules.js';
@@ -19,7 +19,7 @@ export interface BacktestRating {
   /**
    * Checks the rules that the request names or brings.
    *
-   * @throws ApiError as `trialRules` does
+   * @throws DomainError as `trialRules` does
    */
   check(project: ProjectRef, request: BacktestRequest): Promise<void>;
   /**

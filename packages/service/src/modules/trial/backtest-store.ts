@@ -1,7 +1,9 @@
 import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contract';
 import { sql } from 'kysely';
+import { DomainError } from '../../kernel/errors.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
-import { ApiError, type Page, type ProjectRef } from '../../platform/http/index.js';
 import { type Db, isUnavailable } from '../../platform/postgres/index.js';
 
 /** Whose backtests: no query goes without it. */
@@ -36,7 +38,7 @@ const ownedBy = ({ tenantId, projectId }: BacktestOwner) =>
 
 /** Whether the error means that a store is unavailable, on this thread or another; the same work may succeed later. */
 export function isStoreAway(error: unknown): boolean {
-  const isFoundElsewhere = error instanceof ApiError && error.code === 'store_unavailable';
+  const isFoundElsewhere = error instanceof DomainError && error.code === 'store_unavailable';
   return isFoundElsewhere || isUnavailable(error) || isClickHouseUnavailable(error);
 }
 

@@ -1,5 +1,5 @@
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ProjectRef } from '../../platform/http/index.js';
 import { TEST_NOW_S } from '../../testing/api.js';
 import {
   createTestClickHouse,

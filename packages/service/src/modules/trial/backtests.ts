@@ -9,9 +9,11 @@ import {
   type BacktestRequest,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError, type Page, type ProjectRef } from '../../platform/http/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { isUniqueViolation, type Postgres } from '../../platform/postgres/index.js';
 import type { UsageHistory } from '../storage/index.js';
@@ -89,7 +91,7 @@ export class Backtests {
   /**
    * Begins a backtest, and waits a while for its end if it is small.
    *
-   * @throws ApiError as `BacktestRating.check` does; `backtest_running` while the project has one; `server_busy`
+   * @throws DomainError as `BacktestRating.check` does; `backtest_running` while the project has one; `server_busy`
    */
   async start(project: ProjectRef, request: BacktestRequest): Promise<Backtest> {
     await this.deps.rating.check(project, request);
@@ -108,11 +110,11 @@ export class Backtests {
     return this.read(project, run.id);
   }
 
-  /** @throws ApiError `not_found` */
+  /** @throws DomainError `not_found` */
   async read(owner: store.BacktestOwner, id: string): Promise<Backtest> {
     await this.#failSilent(owner);
     const found = await store.readBacktest(this.deps.postgres.db, owner, id, this.#keptSince());
-    if (found === undefined) throw new ApiError('not_found');
+    if (found === undefined) throw new DomainError('not_found');
     const { request, result } = found;
     return { ...toListed(found), request, result };
   }
@@ -128,7 +130,7 @@ export class Backtests {
     return { backtests: rows.map(toListed), total_count: totalCount, ...page };
   }
 
-  /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws ApiError `not_found` */
+  /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws DomainError `not_found` */
   async cancel(owner: store.BacktestOwner, id: string): Promise<Backtest> {
     await store.markCancelled(this.deps.postgres.db, owner, id, unixSeconds(this.deps.clock));
     const backtest = await this.read(owner, id);
@@ -145,7 +147,7 @@ export class Backtests {
   }
 
   async #begin(work: BacktestWork): Promise<Run & { readonly isSmall: boolean }> {
-    if (this.#isClosing) throw new ApiError('shutting_down');
+    if (this.#isClosing) throw new DomainError('shutting_down');
     const { project: owner, request } = work;
     const release = this.#places.take(owner.tenantId);
     try {
@@ -188,7 +190,7 @@ export class Backtests {
     try {
       await store.insertRunning(db, owner, { id, request, eventsTotal, nowMs: this.deps.clock.nowMs() });
     } catch (error) {
-      if (isUniqueViolation(error)) throw new ApiError('backtest_running');
+      if (isUniqueViolation(error)) throw new DomainError('backtest_running');
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { ExtractorConfig, UnpricedItem } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import type { ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type StoredInput, toUsageEvent } from '../usage/index.js';
 import { fieldsOf } from './replay.js';

@@ -1,5 +1,6 @@
 import { ProjectParams, RulesTestRequest, RulesTestResult } from '@tollgate/contract';
-import type { App, ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
+import type { App } from '../../platform/http/index.js';
 
 export interface TestRouteDeps {
   /** `testRules`, on any thread. */

@@ -1,7 +1,9 @@
 import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { invalidRequest } from '../../kernel/errors.js';
 import { parseJson } from '../../kernel/json.js';
-import { firstUnusableText, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
+import type { ProjectRef } from '../../kernel/scope.js';
+import { firstUnusableText } from '../../kernel/usable-text.js';
 import { appliedAliases, dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';
 import { explainItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
@@ -18,7 +20,7 @@ export interface TestRulesDeps {
  * Rates one event by the named rules, with the same code as production. Stores nothing.
  *
  * @param rawBody a `RulesTestRequest` as it was sent, whose shape the schema has established
- * @throws ApiError as `trialRules` and `checkTrialEvent` do
+ * @throws DomainError as `trialRules` and `checkTrialEvent` do
  */
 export async function testRules(
   { ruleSets, clock }: TestRulesDeps,

@@ -1,18 +1,19 @@
 import type { ErrorDetail, TrialEvent, XBilling } from '@tollgate/contract';
-import { ApiError, ERROR_DETAILS_MAX, isUsableText } from '../../platform/http/index.js';
+import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
+import { isUsableText } from '../../kernel/usable-text.js';
 import { checkBilling } from '../rules/index.js';
 
 /**
  * Refuses what ingest refuses of these fields.
  *
  * @param event of a body that was parsed losslessly and whose shape the schema has established
- * @throws ApiError `subject_pair_incomplete`, `invalid_request`
+ * @throws DomainError `subject_pair_incomplete`, `invalid_request`
  */
 export function checkTrialEvent(event: TrialEvent): void {
   const { subject_type: type, subject_id: id, 'x-billing': billing } = event;
   if ((type === undefined) !== (id === undefined)) {
     const path = `event.${type === undefined ? 'subject_type' : 'subject_id'}`;
-    throw new ApiError('subject_pair_incomplete', {
+    throw new DomainError('subject_pair_incomplete', {
       details: [{ path, message: 'is required, because the other one is there' }],
     });
   }
@@ -27,5 +28,5 @@ export function checkTrialEvent(event: TrialEvent): void {
   const first = details[0];
   if (first === undefined) return;
   const message = `The request is not valid: ${first.path}: ${first.message}.`;
-  throw new ApiError('invalid_request', { message, details });
+  throw new DomainError('invalid_request', { message, details });
 }

@@ -8,7 +8,8 @@ import type {
   RulesTestRequest,
 } from '@tollgate/contract';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { ApiError, ERROR_DETAILS_MAX, invalidRequest, type ProjectRef } from '../../platform/http/index.js';
+import { DomainError, ERROR_DETAILS_MAX, invalidRequest } from '../../kernel/errors.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import {
   type BoundPrices,
   type CompiledExtractor,
@@ -26,7 +27,7 @@ import {
 
 /** The rule sets of one kind that a project has saved. */
 export interface SavedRuleSets<Config> {
-  /** The newest version, a draft included, unless one is named. @throws ApiError `rule_set_not_found` */
+  /** The newest version, a draft included, unless one is named. @throws DomainError `rule_set_not_found` */
   read(
     owner: ProjectRef,
     ruleSetId: string,
@@ -70,7 +71,7 @@ const CODE_BYTES_MAX = 4 * 1_048_576;
  * The rules that the request names. Where it names an extractor rule set and no prices, they are those of production: the
  * published pricing rule sets that are bound to it and in force when the event occurred.
  *
- * @throws ApiError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.` before it, and
+ * @throws DomainError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.` before it, and
  *   `rule_set_not_found` (400) with the field that names it
  */
 export async function trialRules(
@@ -125,7 +126,7 @@ function checkSent(naming: Naming): SentRules {
   );
   const first = details[0];
   if (first !== undefined) {
-    throw new ApiError('invalid_request', {
+    throw new DomainError('invalid_request', {
       message: `The request is not valid: ${first.path}: ${first.message}.`,
       details: details.slice(0, ERROR_DETAILS_MAX),
     });
@@ -147,7 +148,7 @@ function attempt<Input, Config>(
   try {
     return check(input);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.details === undefined) throw error;
+    if (!(error instanceof DomainError) || error.details === undefined) throw error;
     for (const { path, message } of error.details) details.push({ path: `${field}.${path}`, message });
     return undefined;
   }
@@ -178,7 +179,7 @@ async function boundPrices(
   return id === undefined ? NO_PRICES : ruleSets.boundPrices.of(project.projectId, id);
 }
 
-/** @throws ApiError `rule_set_not_found`, as a 400 that names the field: the path of the request is not at fault */
+/** @throws DomainError `rule_set_not_found`, as a 400 that names the field: the path of the request is not at fault */
 export async function saved<Config>(
   ruleSets: SavedRuleSets<Config>,
   project: ProjectRef,
@@ -191,12 +192,12 @@ export async function saved<Config>(
     const found = await ruleSets.read(project, ruleSetId, version);
     return { origin: { ruleSetId: found.id, version: found.version }, config: found.config };
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'rule_set_not_found') throw error;
+    if (!(error instanceof DomainError) || error.code !== 'rule_set_not_found') throw error;
     const message =
       version === undefined
         ? 'no such rule set in this project'
         : `no such rule set, or no such ${versionField}`;
-    throw new ApiError('rule_set_not_found', { details: [{ path: idField, message }], inBody: true });
+    throw new DomainError('rule_set_not_found', { details: [{ path: idField, message }], inBody: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import { ANALYSIS_FILTERS_MAX, type DimensionFilter } from '@tollgate/contract';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 
 /** A dimension, `subject_type` or `subject_id`, and the condition that its value must meet. */
 export type DimensionCondition = readonly [name: string, filter: DimensionFilter];
@@ -14,7 +14,7 @@ export function isSubjectColumn(name: string): name is SubjectColumn {
 
 /**
  * The conditions of `filters`, checked for what its schema cannot say.
- * @throws ApiError `invalid_request` naming the field
+ * @throws DomainError `invalid_request` naming the field
  */
 export function dimensionConditions(
   filters: Readonly<Record<string, DimensionFilter>> = {},

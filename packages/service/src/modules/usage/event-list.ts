@@ -1,6 +1,6 @@
 import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
+import { invalidRequest } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { invalidRequest } from '../../platform/http/index.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 import { meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';

@@ -14,10 +14,11 @@ import {
   UsageEventsQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
+import { DomainError } from '../../kernel/errors.js';
 import { parseRawEventId } from '../../kernel/id.js';
 import { parseLossless } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError, type App, embeddedJson, Slots } from '../../platform/http/index.js';
+import { type App, embeddedJson, Slots } from '../../platform/http/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { eventDetailJson } from './event-detail.js';
 import { withConditions } from './event-filter.js';
@@ -123,13 +124,13 @@ export function registerEventRoutes(app: App, deps: EventRouteDeps): void {
       const wait = async () => {
         const signal = waits.take(request.principal, reply);
         const found = await lookUpUntil(lookUp, { waitMs, signal });
-        if (found === undefined && signal.aborted) throw new ApiError('shutting_down');
+        if (found === undefined && signal.aborted) throw new DomainError('shutting_down');
         // A key that was revoked meanwhile reads nothing any more.
-        if (!(await app.isStillAllowed(request))) throw new ApiError('unauthenticated');
+        if (!(await app.isStillAllowed(request))) throw new DomainError('unauthenticated');
         return found;
       };
       const stored = waitMs === 0 || id === undefined ? await lookUp() : await wait();
-      if (stored === undefined) throw new ApiError('not_found');
+      if (stored === undefined) throw new DomainError('not_found');
       const event = toUsageEvent(stored);
       const ratedBy = await readRatedBy(deps, scope, event, stored.x_billing);
       const unpriced = await unpricedOf(deps, scope, stored, event, ratedBy);

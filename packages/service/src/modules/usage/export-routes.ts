@@ -7,8 +7,9 @@ import {
   UsageEventsExportQuery,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { ApiError, type App, invalidRequest, Slots } from '../../platform/http/index.js';
+import { type App, Slots } from '../../platform/http/index.js';
 import { addReadGauge, type Metrics } from '../../platform/metrics/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { withConditions } from './event-filter.js';
@@ -93,7 +94,7 @@ async function* textsOf(
 ): AsyncGenerator<string> {
   let text = head;
   for (let page = first; page.done !== true; page = await pages.next()) {
-    if (!(await isAllowed())) throw new ApiError('unauthenticated');
+    if (!(await isAllowed())) throw new DomainError('unauthenticated');
     for (const event of page.value) {
       for (const line of linesOf(event)) {
         text += line;

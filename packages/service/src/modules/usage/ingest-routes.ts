@@ -5,8 +5,9 @@ import {
   ReprocessRequest,
   ReprocessResponse,
 } from '@tollgate/contract';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { parseRawEventId } from '../../kernel/id.js';
-import { ApiError, type App, invalidRequest } from '../../platform/http/index.js';
+import type { App } from '../../platform/http/index.js';
 import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
@@ -77,7 +78,7 @@ function registerReprocessRoutes(app: App, deps: ReprocessDeps): void {
     },
     handler: async (request, reply) => {
       const id = parseRawEventId(request.params.raw_event_id);
-      if (id === undefined) throw new ApiError('not_found');
+      if (id === undefined) throw new DomainError('not_found');
       await reprocessEvent(deps, request.project, id);
       return reply.code(202).send({ count: 1 });
     },

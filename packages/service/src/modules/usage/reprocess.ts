@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
-import { ApiError, type ProjectRef } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import { reprocessRecord, type SegmentQueue } from '../../platform/queue/index.js';
 import type { UsageHistory } from '../storage/index.js';
@@ -17,13 +18,13 @@ export interface ReprocessDeps {
 
 /**
  * Queues one failed event to be rated anew. `id`: 32 hex digits.
- * @throws ApiError `not_found`, `event_not_failed`
+ * @throws DomainError `not_found`, `event_not_failed`
  */
 export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {
   const state = await eventState(deps.postgres.db, await deps.history.scopeOf(project), id);
-  if (state === 'absent') throw new ApiError('not_found');
+  if (state === 'absent') throw new DomainError('not_found');
   if (state !== 'failed') {
-    throw new ApiError('event_not_failed', {
+    throw new DomainError('event_not_failed', {
       message: `The status of the event is ${state}. Only a failed event can be reprocessed.`,
       details: [
         { path: 'raw_event_id', message: `the status of the event is ${state}`, event_status: state },

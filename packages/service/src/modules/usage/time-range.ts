@@ -1,5 +1,5 @@
 import type { AnalysisTimeRange } from '@tollgate/contract';
-import { invalidRequest } from '../../platform/http/index.js';
+import { invalidRequest } from '../../kernel/errors.js';
 
 /** A span of `occurred_at` in Unix seconds: `from` inclusive, `to` exclusive. */
 export interface TimeRange {
@@ -9,7 +9,7 @@ export interface TimeRange {
 
 /**
  * The span that a `time_range` means.
- * @throws ApiError `invalid_request` naming the field
+ * @throws DomainError `invalid_request` naming the field
  */
 export function resolveTimeRange(range: AnalysisTimeRange, nowS: number): TimeRange {
   const { from, to, last_seconds: lastSeconds } = range;

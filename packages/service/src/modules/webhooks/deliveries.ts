@@ -1,6 +1,8 @@
 import { WEBHOOK_TEST_EVENT, type WebhookDeliveryStatus } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import type { Clock } from '../../kernel/clock.js';
-import { ApiError, type ChangeContext, type Page } from '../../platform/http/index.js';
+import { DomainError } from '../../kernel/errors.js';
+import type { Page } from '../../kernel/page.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './delivery-store.js';
@@ -17,7 +19,7 @@ export interface DeliveriesDeps {
 export class WebhookDeliveries {
   constructor(private readonly deps: DeliveriesDeps) {}
 
-  /** @throws ApiError `not_found` */
+  /** @throws DomainError `not_found` */
   async list(
     owner: WebhookOwner,
     endpointId: string,
@@ -28,7 +30,7 @@ export class WebhookDeliveries {
     return store.listDeliveries(db, owner, endpointId, page);
   }
 
-  /** One delivery with the body that is posted. @throws ApiError `not_found` */
+  /** One delivery with the body that is posted. @throws DomainError `not_found` */
   async read(
     owner: WebhookOwner,
     endpointId: string,
@@ -41,7 +43,7 @@ export class WebhookDeliveries {
     };
   }
 
-  /** Queues a message that says nothing, for this endpoint alone. @throws ApiError `not_found`, `webhook_endpoint_disabled` */
+  /** Queues a message that says nothing, for this endpoint alone. @throws DomainError `not_found`, `webhook_endpoint_disabled` */
   async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
     const { tenantId, projectId } = context.project;
     return this.#queue(context, endpointId, 'test', (tx, atMs) =>
@@ -55,7 +57,7 @@ export class WebhookDeliveries {
     );
   }
 
-  /** Queues a message once more, under its id. @throws ApiError `not_found`, `webhook_endpoint_disabled` */
+  /** Queues a message once more, under its id. @throws DomainError `not_found`, `webhook_endpoint_disabled` */
   async redeliver(
     context: ChangeContext,
     endpointId: string,
@@ -63,7 +65,7 @@ export class WebhookDeliveries {
   ): Promise<store.StoredDelivery> {
     return this.#queue(context, endpointId, 'redeliver', async (tx, atMs) => {
       if (!(await store.restartDelivery(tx, context.project, endpointId, messageId, atMs))) {
-        throw new ApiError('not_found');
+        throw new DomainError('not_found');
       }
       return messageId;
     });
@@ -81,7 +83,7 @@ export class WebhookDeliveries {
       const endpoint = found(await holdEndpoint(tx, project, endpointId));
       const messageId = await work(tx, atMs);
       // Undone with the transaction; what is absent is told first.
-      if (endpoint.disabled_at !== null) throw new ApiError('webhook_endpoint_disabled');
+      if (endpoint.disabled_at !== null) throw new DomainError('webhook_endpoint_disabled');
       await audit(tx, {
         tenantId: project.tenantId,
         projectId: project.projectId,

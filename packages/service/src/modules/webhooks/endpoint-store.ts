@@ -1,6 +1,7 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page, ProjectRef } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 
 /** Whose endpoints: no query goes without it. */

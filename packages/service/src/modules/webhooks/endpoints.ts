@@ -8,9 +8,11 @@ import {
   type WebhookEndpointInput,
   warningsOf,
 } from '@tollgate/contract';
+import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
-import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 import * as store from './endpoint-store.js';
@@ -48,7 +50,7 @@ export interface WithSecret {
 export class WebhookEndpoints {
   constructor(private readonly deps: EndpointsDeps) {}
 
-  /** @throws ApiError `invalid_request`, `webhook_endpoint_limit_reached` */
+  /** @throws DomainError `invalid_request`, `webhook_endpoint_limit_reached` */
   async create(context: ChangeContext, input: WebhookEndpointInput): Promise<WithSecret> {
     const values = this.#checked(input);
     const { project } = context;
@@ -59,7 +61,7 @@ export class WebhookEndpoints {
       await lockProject(tx, project);
       if ((await store.countEndpoints(tx, project)) >= WEBHOOK_ENDPOINTS_MAX) {
         const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints already, the most.`;
-        throw new ApiError('webhook_endpoint_limit_reached', { message });
+        throw new DomainError('webhook_endpoint_limit_reached', { message });
       }
       await this.#audit(tx, context, 'create', id, input);
       return store.insertEndpoint(tx, project, { ...values, id, secret, createdAt });
@@ -67,7 +69,7 @@ export class WebhookEndpoints {
     return { endpoint, secret };
   }
 
-  /** @throws ApiError `not_found` */
+  /** @throws DomainError `not_found` */
   async read(owner: store.WebhookOwner, id: string): Promise<store.StoredEndpoint> {
     return found(await store.readEndpoint(this.deps.postgres.db, owner, id));
   }
@@ -80,7 +82,7 @@ export class WebhookEndpoints {
     };
   }
 
-  /** Replaces all but the secret, and enables the endpoint again. @throws ApiError `invalid_request`, `not_found` */
+  /** Replaces all but the secret, and enables the endpoint again. @throws DomainError `invalid_request`, `not_found` */
   async update(
     context: ChangeContext,
     id: string,
@@ -109,15 +111,15 @@ export class WebhookEndpoints {
     );
   }
 
-  /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws ApiError `not_found` */
+  /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws DomainError `not_found` */
   async delete(context: ChangeContext, id: string): Promise<void> {
     await transaction(this.deps.postgres, async (tx) => {
-      if (!(await store.deleteEndpoint(tx, context.project, id))) throw new ApiError('not_found');
+      if (!(await store.deleteEndpoint(tx, context.project, id))) throw new DomainError('not_found');
       await this.#audit(tx, context, 'delete', id);
     });
   }
 
-  /** From now on a new secret signs, and for some hours the one that did so far, too. @throws ApiError `not_found` */
+  /** From now on a new secret signs, and for some hours the one that did so far, too. @throws DomainError `not_found` */
   async rotateSecret(context: ChangeContext, id: string): Promise<WithSecret> {
     const secret = newSecret();
     const now = unixSeconds(this.deps.clock);
@@ -155,6 +157,6 @@ export class WebhookEndpoints {
 }
 
 export function found<T>(row: T | undefined): T {
-  if (row === undefined) throw new ApiError('not_found');
+  if (row === undefined) throw new DomainError('not_found');
   return row;
 }

@@ -1,7 +1,7 @@
 import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { newId } from '../../kernel/id.js';
-import type { Page } from '../../platform/http/index.js';
+import type { Page } from '../../kernel/page.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { WebhookOwner } from './endpoint-store.js';
 

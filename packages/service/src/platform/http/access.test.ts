@@ -1,15 +1,10 @@
 import type { Permission } from '@tollgate/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { KeyPrincipal, Principal } from '../../kernel/principal.js';
+import type { ProjectRef } from '../../kernel/scope.js';
 import { createLog } from '../log/index.js';
 import { createMetrics } from '../metrics/index.js';
-import {
-  type Access,
-  type App,
-  createApp,
-  type KeyPrincipal,
-  type Principal,
-  type ProjectRef,
-} from './index.js';
+import { type Access, type App, createApp } from './index.js';
 
 const PROJECTS: Record<string, ProjectRef> = {
   mine: { tenantId: 'ten_a', projectId: 'mine', projectNo: 1, kind: 'release', storage: 'shared' },

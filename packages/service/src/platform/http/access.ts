@@ -1,20 +1,12 @@
 import type { Permission } from '@tollgate/contract';
 import type { FastifyRequest, RouteOptions } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
+import { following, type MaybePromise } from '../../kernel/maybe-promise.js';
+import { type Authenticator, type Principal, principalPermits } from '../../kernel/principal.js';
+import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 import { isConsoleRequest } from './console-requests.js';
-import { ApiError } from './errors.js';
 import { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
-import {
-  type Access,
-  type App,
-  type Authenticator,
-  following,
-  type MaybePromise,
-  type Principal,
-  type ProjectRef,
-  type ProjectResolver,
-  principalPermits,
-  type SessionAuthenticator,
-} from './types.js';
+import type { Access, App, SessionAuthenticator } from './types.js';
 
 /** What the access check needs from tenancy. */
 export interface AccessPorts {
@@ -24,15 +16,15 @@ export interface AccessPorts {
   readonly sessions?: SessionAuthenticator;
 }
 
-type Refusal = ApiError | undefined;
+type Refusal = DomainError | undefined;
 
 const BEARER_PREFIX = 'bearer ';
 /** A longer credential cannot be one of ours; it is refused unread. */
 const AUTHORIZATION_CHARS_MAX = 256;
 
-const unauthenticated = () => new ApiError('unauthenticated');
+const unauthenticated = () => new DomainError('unauthenticated');
 /** Absent and foreign must be told apart by nobody, so both are exactly this. */
-const notFound = () => new ApiError('not_found');
+const notFound = () => new DomainError('not_found');
 
 /** The `Access` of a route; throws when it declares none, because a route must never be open by omission. */
 export function accessOf(route: RouteOptions): Access {

@@ -2,9 +2,10 @@ import { ErrorBodySchema } from '@tollgate/contract';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DomainError } from '../../kernel/errors.js';
 import { createLog } from '../log/index.js';
 import { createMetrics, type Metrics } from '../metrics/index.js';
-import { ApiError, type App, createApp, Readiness } from './index.js';
+import { type App, createApp, Readiness } from './index.js';
 import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
 
 let app: App;
@@ -43,7 +44,9 @@ function failWith(error: Error): void {
 
 describe('errors', () => {
   test('of ours have their status, code, details and Retry-After', async () => {
-    failWith(new ApiError('ingest_backlog_full', { retryAfterS: 7, details: [{ path: 'a', message: 'b' }] }));
+    failWith(
+      new DomainError('ingest_backlog_full', { retryAfterS: 7, details: [{ path: 'a', message: 'b' }] }),
+    );
     const answer = await app.inject('/fail');
     expect(answer.statusCode).toBe(503);
     expect(answer.headers['retry-after']).toBe('7');

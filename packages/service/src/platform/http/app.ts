@@ -6,6 +6,7 @@ import {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
 import type { Logger } from '../log/index.js';
 import type { Metrics } from '../metrics/index.js';
 import { type AccessPorts, accessHook, accessOf, decorateAccess, recheck } from './access.js';
@@ -13,7 +14,6 @@ import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { routedUrl } from './console-requests.js';
-import { ApiError } from './errors.js';
 import { ExpressLane } from './express-lane.js';
 import { FailureLog } from './failure-log.js';
 import { answerUnparsable, NO_SNIFFING, refuseExpectation, sendError } from './failures.js';
@@ -94,9 +94,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     const refusal = refusalOfHead(request.raw);
     if (refusal !== undefined) throw refusal;
     const methods = routes.methodsAt(request.url);
-    if (methods.length === 0) throw new ApiError('not_found');
+    if (methods.length === 0) throw new DomainError('not_found');
     reply.header('allow', [...methods, 'OPTIONS'].join(', '));
-    if (request.method !== 'OPTIONS') throw new ApiError('method_not_allowed');
+    if (request.method !== 'OPTIONS') throw new DomainError('method_not_allowed');
     reply.code(204).send();
   });
   installOpenApi(app, { version: options.version ?? '0.0.0', publicUrl: options.publicUrl });
@@ -158,7 +158,7 @@ function guardRoutes(app: App, options: AppOptions, guards: Guards): void {
       const isSurplus = connections.isSurplus(request.raw.socket);
       if (isSurplus || (readiness.shuttingDown && !isPublic)) reply.header('connection', 'close');
       if (!isPublic && (readiness.shuttingDown || isSurplus)) {
-        done(new ApiError(readiness.shuttingDown ? 'shutting_down' : 'server_busy'));
+        done(new DomainError(readiness.shuttingDown ? 'shutting_down' : 'server_busy'));
         return;
       }
       checkAccess(request, (refusal) => done(refusal ?? refusalOfBody(request)));

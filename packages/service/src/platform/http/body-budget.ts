@@ -1,5 +1,5 @@
 import type { preParsingHookHandler } from 'fastify';
-import { ApiError } from './errors.js';
+import { DomainError } from '../../kernel/errors.js';
 
 /**
  * Bodies of all requests that are being received or answered may together have so many bytes. Parsed they take a multiple of it,
@@ -35,7 +35,7 @@ export class BodyBudget {
       // Whoever reads the body ends with this error; where nobody does, it means nothing.
       payload
         .once('error', () => {})
-        .emit('error', new ApiError('server_busy', { retryAfterS: RETRY_AFTER_S }));
+        .emit('error', new DomainError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
     // Bytes that arrive after the response, as of a body that was too large, are thrown away: nobody would release them.

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
 import { parseLossless, scanJson, skimJson } from '../../kernel/json.js';
-import { ApiError } from './errors.js';
-import { refuseUnusableText } from './text.js';
+import { refuseUnusableText } from '../../kernel/usable-text.js';
 import type { App } from './types.js';
 
 const SKIM_BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
@@ -26,15 +26,15 @@ export function installBodyParser(app: App): void {
 }
 
 /** 415 before the body is read: it is compressed, or JSON in another encoding than UTF-8. */
-export function refusalOfBody(request: FastifyRequest): ApiError | undefined {
+export function refusalOfBody(request: FastifyRequest): DomainError | undefined {
   const { 'content-encoding': encoding, 'content-type': type } = request.headers;
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return new ApiError('unsupported_media_type', { message: 'Compressed bodies are not accepted.' });
+    return new DomainError('unsupported_media_type', { message: 'Compressed bodies are not accepted.' });
   }
   if (type === undefined || type === 'application/json') return undefined;
   const charset = /;\s*charset="?([^";\s]*)/i.exec(type)?.[1];
   if (charset === undefined || /^utf-?8$/i.test(charset)) return undefined;
-  return new ApiError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' });
+  return new DomainError('unsupported_media_type', { message: 'JSON is accepted in UTF-8 only.' });
 }
 
 /** For routes that take no body: a field that would be ignored is refused like any unknown one. */
@@ -42,7 +42,8 @@ export const refuseFields: preValidationHookHandler = ({ body }, _reply, done) =
   const isEmpty =
     body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
   if (isEmpty) done();
-  else done(new ApiError('invalid_request', { message: 'The request is not valid: no body is expected.' }));
+  else
+    done(new DomainError('invalid_request', { message: 'The request is not valid: no body is expected.' }));
 };
 
 function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
@@ -55,11 +56,11 @@ function parseBody(request: FastifyRequest, bytes: Buffer): unknown {
  * The value that a body holds.
  *
  * @param arbitraryText as in a route's config
- * @throws ApiError for what is no JSON, or costs too much to read
+ * @throws DomainError for what is no JSON, or costs too much to read
  */
 export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   if (!isUtf8(bytes)) {
-    throw new ApiError('invalid_json', { message: 'The body is not valid JSON: it is not UTF-8.' });
+    throw new DomainError('invalid_json', { message: 'The body is not valid JSON: it is not UTF-8.' });
   }
   refuseCostlyJson(bytes);
   const text = bytes.toString('utf8');
@@ -67,14 +68,14 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ApiError('invalid_json', { message: describeSyntaxError(text) });
+    throw new DomainError('invalid_json', { message: describeSyntaxError(text) });
   }
   // NUL or a lone surrogate: in a body that is valid UTF-8, only an escape can bring it.
   if (!arbitraryText && bytes.includes('\\u')) refuseUnusableText(value);
   return value;
 }
 
-/** As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws ApiError as `readJson` */
+/** As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws DomainError as `readJson` */
 export function skimBody(bytes: Buffer, unread: string): unknown {
   return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
 }
@@ -83,12 +84,12 @@ export function skimBody(bytes: Buffer, unread: string): unknown {
 function refuseCostlyJson(bytes: Buffer): void {
   const { depthMax, valueCount } = scanJson(bytes);
   if (depthMax > JSON_DEPTH_MAX) {
-    throw new ApiError('json_too_deep', {
+    throw new DomainError('json_too_deep', {
       message: `The JSON is nested too deeply: at most ${JSON_DEPTH_MAX} levels (JSON_DEPTH_MAX) are accepted.`,
     });
   }
   if (valueCount > JSON_VALUES_MAX) {
-    throw new ApiError('json_too_complex', {
+    throw new DomainError('json_too_complex', {
       message: `The JSON holds too many values: at most ${JSON_VALUES_MAX} (JSON_VALUES_MAX) are accepted.`,
     });
   }

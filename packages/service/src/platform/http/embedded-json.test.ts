@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
 import { expect, it } from 'vitest';
+import { DomainError } from '../../kernel/errors.js';
 import { embeddedJson } from './embedded-json.js';
-import { ApiError } from './errors.js';
+import { statusOf } from './error-response.js';
 
 const read = embeddedJson(
   Type.Object({ names: Type.Array(Type.String({ minLength: 1 })) }, { additionalProperties: false }),
 );
 
-function refusal(text: string): ApiError {
+function refusal(text: string): DomainError {
   try {
     read(text, 'query[2]');
   } catch (error) {
-    if (error instanceof ApiError) return error;
+    if (error instanceof DomainError) return error;
     throw error;
   }
   throw new Error(`${text} was taken`);
@@ -33,8 +34,9 @@ it.each([
   ['', 'query[2]'],
   ['{"names":["\\ud800"]}', 'query[2].names[0]'],
 ])('refuses %s at %s', (text, path) => {
-  const { statusCode, details, message } = refusal(text);
-  expect(statusCode).toBe(400);
+  const refused = refusal(text);
+  const { details, message } = refused;
+  expect(statusOf(refused)).toBe(400);
   expect(details?.[0]?.path).toBe(path);
   expect(message).toContain(path);
 });

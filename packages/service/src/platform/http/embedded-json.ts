@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
+import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { readJson } from './body.js';
-import { ApiError, invalidRequest } from './errors.js';
 import { validatorCompiler } from './validation.js';
 
 /** How refusals of a whole body begin. */
@@ -22,13 +22,13 @@ export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Sta
       if (found !== true && found.error !== undefined) throw found.error;
       return value as Static<S>;
     } catch (error) {
-      throw error instanceof ApiError ? placedAt(path, error) : error;
+      throw error instanceof DomainError ? placedAt(path, error) : error;
     }
   };
 }
 
 /** The same refusal of what is a part of the request only. */
-export function placedAt(path: string, error: ApiError): ApiError {
+export function placedAt(path: string, error: DomainError): DomainError {
   const [first, ...others] = error.details ?? [];
   if (first === undefined)
     return invalidRequest(path, error.message.replace(WHOLE_BODY, '').replace(/\.$/, ''));
@@ -36,7 +36,7 @@ export function placedAt(path: string, error: ApiError): ApiError {
     path: detail.path === '' || detail.path.startsWith('[') ? path + detail.path : `${path}.${detail.path}`,
     message: detail.message,
   }));
-  return new ApiError(error.code, {
+  return new DomainError(error.code, {
     message: `The request is not valid: ${placed[0]?.path}: ${first.message}.`,
     details: placed,
   });

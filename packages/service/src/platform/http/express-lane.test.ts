@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DomainError } from '../../kernel/errors.js';
 import { postBytes, Wire } from '../../testing/both-ways.js';
 import { ExpressFixture } from '../../testing/express-fixture.js';
-import { ApiError } from './index.js';
 
 const { PATH, BODY_LIMIT, GOOD } = ExpressFixture;
 const AUTHORIZATION = 'Bearer service';
@@ -133,11 +133,11 @@ test('a client that waits to be told to go on is told so, and served by Fastify'
 test.each<[string, () => unknown, number]>([
   [
     'a refusal with details',
-    () => new ApiError('invalid_request', { details: [{ path: 'ü', message: 'no' }] }),
+    () => new DomainError('invalid_request', { details: [{ path: 'ü', message: 'no' }] }),
     400,
   ],
-  ['a refusal to wait for', () => new ApiError('ingest_backlog_full', { retryAfterS: 5 }), 503],
-  ['an outage', () => new ApiError('store_unavailable', { cause: new Error('away') }), 503],
+  ['a refusal to wait for', () => new DomainError('ingest_backlog_full', { retryAfterS: 5 }), 503],
+  ['an outage', () => new DomainError('store_unavailable', { cause: new Error('away') }), 503],
   ['what a database throws', () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' }), 503],
   ['a database that hangs up', () => Object.assign(new Error('away'), { code: 'ECONNRESET' }), 503],
   ['a defect', () => new Error('secret'), 500],
@@ -155,7 +155,7 @@ test.each<[string, () => unknown, number]>([
 
 test('what is refused whatever it says is answered unparsed, and the connection goes on', async () => {
   fixture.precheck = () => {
-    throw new ApiError('ingest_backlog_full', { retryAfterS: 5 });
+    throw new DomainError('ingest_backlog_full', { retryAfterS: 5 });
   };
   const wire = await Wire.open(fixture.ways.express);
   for (const body of [GOOD, '{"reading":', `{"reading":"${'x'.repeat(BODY_LIMIT - 14)}"}`]) {

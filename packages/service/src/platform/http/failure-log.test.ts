@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from './errors.js';
+import { DomainError } from '../../kernel/errors.js';
 import { FailureLog } from './failure-log.js';
 
 const request = {
@@ -14,7 +14,7 @@ test('an outage is one line a second, with the number of requests that are not s
   let nowMs = 0;
   const log = { error: () => {}, warn: (fields: object, text: string) => void lines.push([text, fields]) };
   const failures = new FailureLog(log as never, () => nowMs);
-  const away = new ApiError('store_unavailable', { cause: new Error('connection refused') });
+  const away = new DomainError('store_unavailable', { cause: new Error('connection refused') });
   for (const atMs of [0, 1, 999, 1_000, 1_001]) {
     nowMs = atMs;
     failures.outage(away, request);

@@ -1,5 +1,5 @@
+import type { DomainError } from '../../kernel/errors.js';
 import type { Logger } from '../log/index.js';
-import type { ApiError } from './errors.js';
 
 const OUTAGE_LOG_INTERVAL_MS = 1_000;
 
@@ -28,7 +28,7 @@ export class FailureLog {
   }
 
   /** While a store is away every request fails for the same reason: one line a second tells it, and of how many more. */
-  outage({ code, cause }: ApiError, request: FailedRequest): void {
+  outage({ code, cause }: DomainError, request: FailedRequest): void {
     const nowMs = this.monotonicMs();
     if (nowMs < this.#nextOutageMs) {
       this.#unlogged += 1;

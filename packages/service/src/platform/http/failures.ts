@@ -1,9 +1,10 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
 import { isUnavailable } from '../postgres/index.js';
-import { ApiError } from './errors.js';
+import { bodyOf, retryAfterSecondsOf, statusOf } from './error-response.js';
 import type { FailedRequest, FailureLog } from './failure-log.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,50 +19,54 @@ export interface ErrorAnswer {
   readonly body: string;
 }
 
-/** Turns whatever was thrown into the answer for it; what nobody foresaw becomes a bare 500. */
-function toApiError(error: unknown, request: FailedRequest): ApiError {
-  if (error instanceof ApiError) return error;
+/** Turns a thrown value into an error of the registry. An unforeseen one becomes `internal_error`. */
+function toDomainError(error: unknown, request: FailedRequest): DomainError {
+  if (error instanceof DomainError) return error;
   const { code, statusCode } = (error ?? {}) as Partial<FastifyError>;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
       const bytesMax = request.routeOptions.bodyLimit;
-      return new ApiError('payload_too_large', {
+      return new DomainError('payload_too_large', {
         message: `The body is too large: at most ${bytesMax} bytes are accepted here.`,
       });
     }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError('unsupported_media_type');
+      return new DomainError('unsupported_media_type');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ApiError('invalid_request', { message: 'The body is not as long as Content-Length says.' });
+      return new DomainError('invalid_request', {
+        message: 'The body is not as long as Content-Length says.',
+      });
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ApiError('not_found');
+      return new DomainError('not_found');
     case 'FST_ERR_BAD_URL':
-      return new ApiError('invalid_request', { message: 'The URL is malformed.' });
+      return new DomainError('invalid_request', { message: 'The URL is malformed.' });
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       // A store may hang up just so.
       if (request.raw.readableAborted)
-        return new ApiError('invalid_request', { message: 'The request was aborted.' });
+        return new DomainError('invalid_request', { message: 'The request was aborted.' });
   }
   if (isUnavailable(error) || isClickHouseUnavailable(error)) {
-    return new ApiError('store_unavailable', { cause: error });
+    return new DomainError('store_unavailable', { cause: error });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new ApiError('invalid_request', { cause: error });
+    return new DomainError('invalid_request', { cause: error });
   }
-  return new ApiError('internal_error', { cause: error });
+  return new DomainError('internal_error', { cause: error });
 }
 
 /** The answer to whatever was thrown; failures that are ours are logged. */
 export function answerTo(error: unknown, request: FailedRequest, log: FailureLog): ErrorAnswer {
-  const answer = toApiError(error, request);
-  if (answer.statusCode === 500) log.defect(error, request);
-  else if (answer.statusCode > 500 && !isRefusal(answer)) log.outage(answer, request);
+  const failure = toDomainError(error, request);
+  const status = statusOf(failure);
+  if (status === 500) log.defect(error, request);
+  else if (status > 500 && !isRefusal(status, failure)) log.outage(failure, request);
   const headers: (readonly [string, string])[] = [['x-request-id', request.id], NO_SNIFFING];
-  if (answer.retryAfterS !== undefined) headers.push(['retry-after', String(answer.retryAfterS)]);
-  if (answer.statusCode === 401) headers.push(['www-authenticate', 'Bearer']);
+  const retryAfterS = retryAfterSecondsOf(failure);
+  if (retryAfterS !== undefined) headers.push(['retry-after', String(retryAfterS)]);
+  if (status === 401) headers.push(['www-authenticate', 'Bearer']);
   headers.push(['content-type', JSON_TYPE]);
-  return { status: answer.statusCode, headers, body: JSON.stringify(answer.toBody()) };
+  return { status, headers, body: JSON.stringify(bodyOf(failure)) };
 }
 
 /** Sends the answer of an error. */
@@ -79,8 +84,8 @@ export function sendError(
 }
 
 /** A 503 of our own choice, under load or in shutdown: counted, but not logged a thousand times a second. */
-function isRefusal({ statusCode, cause }: ApiError): boolean {
-  return statusCode === 503 && cause === undefined;
+function isRefusal(status: number, { cause }: DomainError): boolean {
+  return status === 503 && cause === undefined;
 }
 
 /** Connections that await the answers ahead of the refusal, which is their last. */
@@ -106,10 +111,13 @@ export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): 
     });
     return;
   }
-  const answer = new ApiError(codeOfClientError(error.code), { message: messageOfClientError(error.code) });
-  const body = JSON.stringify(answer.toBody());
+  const answer = new DomainError(codeOfClientError(error.code), {
+    message: messageOfClientError(error.code),
+  });
+  const status = statusOf(answer);
+  const body = JSON.stringify(bodyOf(answer));
   socket.end(
-    `HTTP/1.1 ${answer.statusCode} ${STATUS_CODES[answer.statusCode]}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Content-Type-Options: nosniff\r\nX-Request-Id: unparsable\r\nConnection: close\r\n\r\n${body}`,
   );
@@ -135,9 +143,10 @@ export function refuseExpectation(
   response: ServerResponse,
   requestId: (incoming: string | string[] | undefined) => string,
 ): void {
-  const answer = new ApiError('expectation_failed');
-  const body = JSON.stringify(answer.toBody());
-  response.writeHead(answer.statusCode, {
+  const answer = new DomainError('expectation_failed');
+  const status = statusOf(answer);
+  const body = JSON.stringify(bodyOf(answer));
+  response.writeHead(status, {
     [NO_SNIFFING[0]]: NO_SNIFFING[1],
     'x-request-id': requestId(headers['x-request-id']),
     'content-type': JSON_TYPE,

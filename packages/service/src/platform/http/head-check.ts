@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { type ApiError, invalidRequest } from './errors.js';
+import { type DomainError, invalidRequest } from '../../kernel/errors.js';
 
 /** Fields that may be sent once: of two, a proxy in front of the service and the service might each believe another one. */
 const SENT_ONCE = ['host', 'authorization'] as const;
 
 /** Returns why the head of a request is not served: `Host` is missing, or a field that counts is sent twice. */
-export function refusalOfHead({ rawHeaders, headers, httpVersion }: IncomingMessage): ApiError | undefined {
+export function refusalOfHead({
+  rawHeaders,
+  headers,
+  httpVersion,
+}: IncomingMessage): DomainError | undefined {
   for (const name of SENT_ONCE) {
     if (headers[name] !== undefined && isRepeated(rawHeaders, name))
       return invalidRequest(name, 'expected one header field of this name, not several');

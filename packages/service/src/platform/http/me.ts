@@ -1,5 +1,5 @@
 import { type Me, PERMISSIONS } from '@tollgate/contract';
-import type { Principal } from './types.js';
+import type { Principal } from '../../kernel/principal.js';
 
 /** Who a key, or a session that was opened with it, speaks for: what whoever asks is told of himself. */
 export function meOf(principal: Principal): Me {

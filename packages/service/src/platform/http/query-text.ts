@@ -1,6 +1,6 @@
-import { type ApiError, invalidRequest } from './errors.js';
-import { childPath } from './paths.js';
-import { isUsableText } from './text.js';
+import { type DomainError, invalidRequest } from '../../kernel/errors.js';
+import { childPath } from '../../kernel/field-path.js';
+import { isUsableText } from '../../kernel/usable-text.js';
 
 interface PropertySchema {
   readonly type?: string;
@@ -16,7 +16,7 @@ const NUMBER = /^-?(?:0|[1-9]\d{0,15})(?:\.\d{1,18})?$/;
 export function readQueryText(
   schema: object,
   query: Record<string, unknown>,
-): Record<string, unknown> | ApiError {
+): Record<string, unknown> | DomainError {
   const properties = (schema as { properties?: Record<string, PropertySchema> }).properties ?? {};
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(query)) {

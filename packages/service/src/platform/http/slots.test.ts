@@ -1,8 +1,8 @@
 import { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { expect, it } from 'vitest';
+import type { KeyPrincipal } from '../../kernel/principal.js';
 import { Slots } from './slots.js';
-import type { KeyPrincipal } from './types.js';
 
 const key = (keyId: string, tenantId = 'ten_1'): KeyPrincipal => ({
   kind: 'key',

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
+import type { Principal } from '../../kernel/principal.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
-import { ApiError } from './errors.js';
-import type { Principal } from './types.js';
 
 export interface SlotLimits {
   /** What is counted, in the plural, as the refusal names it. */
@@ -32,7 +32,7 @@ export class Slots {
 
   /**
    * Takes one until the answer has ended, in whatever way; the signal aborts then, or when all are ended.
-   * @throws ApiError 429 when the key or its tenant has as many as it may have, 503 when the process has
+   * @throws DomainError 429 when the key or its tenant has as many as it may have, 503 when the process has
    */
   take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
     const release = this.#take(principal);
@@ -61,20 +61,20 @@ export class Slots {
     const [key, tenant] =
       principal.kind === 'service' ? ['service', 'service'] : [principal.keyId, principal.tenantId];
     if (this.#byKey.of(key) >= perKeyMax) {
-      throw new ApiError('concurrency_limit_reached', {
+      throw new DomainError('concurrency_limit_reached', {
         message: `A key may have ${perKeyMax} ${what} at once.`,
         retryAfterS: RETRY_AFTER_S,
       });
     }
     if (this.#total >= totalMax) {
-      throw new ApiError('server_busy', {
+      throw new DomainError('server_busy', {
         message: `The server has as many ${what} as it takes at once. Try again later.`,
         retryAfterS: RETRY_AFTER_S,
       });
     }
     // A tenant can make as many keys as it likes: all of them together leave room for others.
     if (this.#byTenant.of(tenant) >= tenantShare(this.#total, totalMax)) {
-      throw new ApiError('concurrency_limit_reached', {
+      throw new DomainError('concurrency_limit_reached', {
         message: `The keys of the tenant have as many ${what} as its share of the server. Try again later.`,
         retryAfterS: RETRY_AFTER_S,
       });

@@ -1,7 +1,7 @@
 import { PageQuery } from '@tollgate/contract';
 import { type TSchema, Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { ApiError, ERROR_DETAILS_MAX } from './errors.js';
+import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
 import { validatorCompiler } from './validation.js';
 
 type Outcome = true | { value?: unknown; error?: unknown };
@@ -13,7 +13,7 @@ function validate(schema: TSchema, data: unknown, httpPart = 'body'): Outcome {
 
 function detailsOf(outcome: Outcome) {
   const error = outcome === true ? undefined : outcome.error;
-  if (error instanceof ApiError) return error.details;
+  if (error instanceof DomainError) return error.details;
   return expect.unreachable('the request should have been refused');
 }
 

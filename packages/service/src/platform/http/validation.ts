@@ -1,10 +1,10 @@
 import type { ErrorDetail } from '@tollgate/contract';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
-import { ApiError, ERROR_DETAILS_MAX } from './errors.js';
-import { childPath, pathOfPointer } from './paths.js';
+import { DomainError, ERROR_DETAILS_MAX } from '../../kernel/errors.js';
+import { childPath, pathOfPointer } from '../../kernel/field-path.js';
+import { refuseUnusableText } from '../../kernel/usable-text.js';
 import { readQueryText } from './query-text.js';
-import { refuseUnusableText } from './text.js';
 
 /**
  * All findings of an invalid request are listed when its JSON has at most this many values; in a larger one only the
@@ -36,11 +36,11 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
 function bodyValidator(schema: object, isBody = true) {
   let quick: ValidateFunction | undefined;
   let complete: ValidateFunction | undefined;
-  return (data: unknown): true | { error: ApiError } => {
+  return (data: unknown): true | { error: DomainError } => {
     quick ??= firstFinding.compile(schema);
     if (quick(data)) return true;
     if (isBody && (data === undefined || data === null)) {
-      return { error: new ApiError('invalid_request', { message: 'A JSON body is required.' }) };
+      return { error: new DomainError('invalid_request', { message: 'A JSON body is required.' }) };
     }
     if (!hasMoreValuesThan(data, COMPLETE_LIST_VALUES_MAX)) {
       complete ??= allFindings.compile(schema);
@@ -54,7 +54,7 @@ function bodyValidator(schema: object, isBody = true) {
 /**
  * Checks what did not come with a request as the body of one.
  *
- * @throws ApiError `invalid_request`
+ * @throws DomainError `invalid_request`
  */
 export function checkAsBody(schema: object, data: unknown): void {
   const outcome = bodyValidator(schema)(data);
@@ -72,17 +72,17 @@ function queryValidator(schema: object) {
   let validate: ValidateFunction | undefined;
   return (data: unknown) => {
     const value = readQueryText(schema, data as Record<string, unknown>);
-    if (value instanceof ApiError) return { error: value };
+    if (value instanceof DomainError) return { error: value };
     validate ??= queryFindings.compile(schema);
     return validate(value) ? { value } : { error: invalid(validate.errors ?? [], value) };
   };
 }
 
-function invalid(findings: readonly ErrorObject[], data: unknown): ApiError {
+function invalid(findings: readonly ErrorObject[], data: unknown): DomainError {
   const details = describeFindings(findings, data);
   const first = details[0];
   const message = first === undefined ? undefined : `The request is not valid: ${sentence(first)}.`;
-  return new ApiError('invalid_request', { details, ...(message === undefined ? {} : { message }) });
+  return new DomainError('invalid_request', { details, ...(message === undefined ? {} : { message }) });
 }
 
 function sentence({ path, message }: ErrorDetail): string {

@@ -1,6 +1,5 @@
-import { ERRORS } from '@tollgate/contract';
+import { DomainError } from '../../kernel/errors.js';
 import { isClickHouseUnavailable } from '../clickhouse/index.js';
-import { ApiError } from '../http/errors.js';
 import { isUnavailable } from '../postgres/index.js';
 
 /** An error as it is sent between threads, where classes get lost. */
@@ -9,18 +8,18 @@ export interface ErrorData {
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: ErrorData | undefined;
-  /** Only of an ApiError. */
-  readonly api: Pick<ApiError, 'code' | 'statusCode' | 'details' | 'retryAfterS'> | undefined;
+  /** Set for a DomainError only. */
+  readonly domain: Pick<DomainError, 'code' | 'inBody' | 'details' | 'retryAfterS'> | undefined;
 }
 
-/** An unavailable store is passed on as its ApiError, because other threads would not recognize the driver's error. */
+/** An unavailable store is passed on as its DomainError, because other threads would not recognize the driver's error. */
 export function errorToData(thrown: unknown): ErrorData {
   const error =
     isUnavailable(thrown) || isClickHouseUnavailable(thrown)
-      ? new ApiError('store_unavailable', { cause: thrown })
+      ? new DomainError('store_unavailable', { cause: thrown })
       : thrown;
   if (!(error instanceof Error)) {
-    return { name: 'Error', message: String(error), stack: undefined, cause: undefined, api: undefined };
+    return { name: 'Error', message: String(error), stack: undefined, cause: undefined, domain: undefined };
   }
   const { name, message, stack, cause } = error;
   return {
@@ -28,27 +27,27 @@ export function errorToData(thrown: unknown): ErrorData {
     message,
     stack,
     cause: cause === undefined ? undefined : causeToData(cause),
-    api: error instanceof ApiError ? apiPart(error) : undefined,
+    domain: error instanceof DomainError ? domainPart(error) : undefined,
   };
 }
 
 function causeToData(cause: unknown): ErrorData {
   const { name, message, stack } = cause instanceof Error ? cause : new Error(String(cause));
-  return { name, message, stack, cause: undefined, api: undefined };
+  return { name, message, stack, cause: undefined, domain: undefined };
 }
 
-function apiPart({ code, statusCode, details, retryAfterS }: ApiError): ErrorData['api'] {
-  return { code, statusCode, details, retryAfterS };
+function domainPart({ code, inBody, details, retryAfterS }: DomainError): ErrorData['domain'] {
+  return { code, inBody, details, retryAfterS };
 }
 
-export function errorFromData({ name, message, stack, cause, api }: ErrorData): Error {
+export function errorFromData({ name, message, stack, cause, domain }: ErrorData): Error {
   const options = cause === undefined ? {} : { cause: errorFromData(cause) };
-  if (api !== undefined) {
-    const { code, statusCode, details, retryAfterS } = api;
-    return new ApiError(code, {
+  if (domain !== undefined) {
+    const { code, inBody, details, retryAfterS } = domain;
+    return new DomainError(code, {
       ...options,
       message,
-      inBody: statusCode !== ERRORS[code].status,
+      inBody,
       ...(details === undefined ? {} : { details }),
       ...(retryAfterS === undefined ? {} : { retryAfterS }),
     });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { DomainError } from '../../kernel/errors.js';
 import { waitFor } from '../../testing/index.js';
-import { ApiError } from '../http/errors.js';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
 
 /** What the threads of these tests do; `wait` lasts until the test lets it go on. */
@@ -20,16 +20,16 @@ interface Calls {
 }
 
 const THREADS = new URL('../../../dist/platform/threads/index.js', import.meta.url).href;
-const HTTP = new URL('../../../dist/platform/http/index.js', import.meta.url).href;
+const ERRORS = new URL('../../../dist/kernel/errors.js', import.meta.url).href;
 const SCRIPT = `
   import { serveJobs } from '${THREADS}';
-  import { ApiError } from '${HTTP}';
+  import { DomainError } from '${ERRORS}';
   serveJobs({
     echo: async (input) => input,
     wait: (name, call) => call('passed', name),
     refuse: async () => {
       const details = [{ path: 'rules[0]', message: 'is wrong' }];
-      throw new ApiError('rule_set_not_found', { message: 'No such.', details, inBody: true, retryAfterS: 7 });
+      throw new DomainError('rule_set_not_found', { message: 'No such.', details, inBody: true, retryAfterS: 7 });
     },
     loseStore: async () => { throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }); },
     throwNothing: async () => { throw undefined; },
@@ -54,9 +54,9 @@ function openPool(options: Partial<ThreadPoolOptions> = {}): void {
     waitingPerOwnerMax: 8,
     waitingMax: 100,
     errors: {
-      busy: () => new ApiError('server_busy'),
-      tooLong: () => new ApiError('request_timeout'),
-      ended: (cause) => new ApiError('internal_error', { cause }),
+      busy: () => new DomainError('server_busy'),
+      tooLong: () => new DomainError('request_timeout'),
+      ended: (cause) => new DomainError('internal_error', { cause }),
     },
     ...options,
   });
@@ -129,10 +129,10 @@ describe('a job that fails', () => {
   it('fails as it did on its thread', async () => {
     openPool();
     const refused = run('refuse', null);
-    await expect(refused).rejects.toBeInstanceOf(ApiError);
+    await expect(refused).rejects.toBeInstanceOf(DomainError);
     await expect(refused).rejects.toMatchObject({
       code: 'rule_set_not_found',
-      statusCode: 400,
+      inBody: true,
       message: 'No such.',
       details: [{ path: 'rules[0]', message: 'is wrong' }],
       retryAfterS: 7,

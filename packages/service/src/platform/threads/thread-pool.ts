@@ -1,4 +1,4 @@
-import { ApiError } from '../http/errors.js';
+import { DomainError } from '../../kernel/errors.js';
 import { FairQueue, type FairQueueBounds } from './fair-queue.js';
 import { type AnswerCall, JobThread, ThreadEndedError, type ThreadProgram } from './job-thread.js';
 import type { Signatures } from './messages.js';
@@ -12,9 +12,9 @@ export interface ThreadPoolOptions extends FairQueueBounds {
   readonly jobMsMax: number;
   /** How a job fails that finds no room to wait, takes too long, or loses its thread. */
   readonly errors: {
-    busy(): ApiError;
-    tooLong(): ApiError;
-    ended(cause: ThreadEndedError): ApiError;
+    busy(): DomainError;
+    tooLong(): DomainError;
+    ended(cause: ThreadEndedError): DomainError;
   };
 }
 
@@ -60,7 +60,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
     return { running, waiting: this.#queue.size, threads: running + this.#idle.size };
   }
 
-  /** @throws what the job throws; ApiError as `options.errors` says; `shutting_down` */
+  /** @throws what the job throws; DomainError as `options.errors` says; `shutting_down` */
   run<Name extends keyof Jobs & string>(
     owner: string,
     name: Name,
@@ -69,7 +69,7 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   ): Promise<Jobs[Name]['result']> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#isClosed) throw new ApiError('shutting_down');
+      if (this.#isClosed) throw new DomainError('shutting_down');
       const answerCall: AnswerCall = (called, asked) => calls[called as keyof Calls](asked);
       const onAbort = () => this.#abort(owner, job, signal?.reason);
       const settled = () => signal?.removeEventListener('abort', onAbort);
@@ -93,11 +93,11 @@ export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<
   /** Ends all jobs with `shutting_down`, and all threads. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const job of this.#queue.removeAll()) job.reject(new ApiError('shutting_down'));
+    for (const job of this.#queue.removeAll()) job.reject(new DomainError('shutting_down'));
     const running = Array.from(this.#running, ({ thread }) => thread);
     for (const timer of this.#idle.values()) clearTimeout(timer);
     const threads = [...running, ...this.#idle.keys()];
-    await Promise.all(threads.map((thread) => thread?.end(new ApiError('shutting_down'))));
+    await Promise.all(threads.map((thread) => thread?.end(new DomainError('shutting_down'))));
   }
 
   /** Begins what there are threads for. */

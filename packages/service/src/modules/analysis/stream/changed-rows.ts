@@ -1,7 +1,7 @@
 import { type AnalysisQuery, STREAM_ROWS_MAX, type StreamBuckets } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/errors.js';
 import type { ClickHouse } from '../../../platform/clickhouse/index.js';
-import { ApiError } from '../../../platform/http/index.js';
 import type { StorageScope, UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
@@ -49,6 +49,6 @@ export async function changedRows(
 
 /** Handles usage of another unit, which the next full query reports. @throws any other error */
 function refusal(error: unknown): undefined {
-  if (error instanceof ApiError && error.code === 'unlike_units') return;
+  if (error instanceof DomainError && error.code === 'unlike_units') return;
   throw error;
 }

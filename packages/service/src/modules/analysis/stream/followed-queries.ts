@@ -1,5 +1,5 @@
 import { type AnalysisQuery, type ChartQuery, STREAM_QUERIES_MAX } from '@tollgate/contract';
-import { ApiError, invalidRequest } from '../../../platform/http/index.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import type { StreamScope } from './changed-rows.js';
 
 /** What a chart asks, and the range that its board opens with. */
@@ -24,7 +24,7 @@ export interface Followed {
 
 /**
  * The queries, then those of the charts, as these are now.
- * @throws ApiError `invalid_request` naming the field; `not_found` for a chart that the project does not have
+ * @throws DomainError `invalid_request` naming the field; `not_found` for a chart that the project does not have
  */
 export async function followedQueries(
   charts: SavedQueries,
@@ -42,7 +42,7 @@ export async function followedQueries(
   const saved = await charts.queriesOf(project, chartIds);
   const ofCharts = chartIds.map((chartId) => {
     const chart = saved.get(chartId);
-    if (chart === undefined) throw new ApiError('not_found');
+    if (chart === undefined) throw new DomainError('not_found');
     return { ...chart.query, time_range: { last_seconds: lastSeconds ?? chart.defaultRangeS } };
   });
   return [...queries, ...ofCharts];

@@ -1,5 +1,5 @@
 import type { AnalysisQuery, StreamReset } from '@tollgate/contract';
-import { ApiError } from '../../../platform/http/index.js';
+import { DomainError } from '../../../kernel/errors.js';
 import type { Logger } from '../../../platform/log/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { repeat, retryPauseMs } from '../../../platform/wakeup.js';
@@ -68,7 +68,7 @@ export class LiveStreams {
 
   /**
    * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it can be done.
-   * @throws ApiError `shutting_down`
+   * @throws DomainError `shutting_down`
    */
   async open(
     { scope, queries, since }: Subscription,
@@ -76,7 +76,7 @@ export class LiveStreams {
     connect: () => StreamClient,
   ): Promise<void> {
     const known = await positionRange(this.deps.postgres.db);
-    if (this.#isClosed) throw new ApiError('shutting_down');
+    if (this.#isClosed) throw new DomainError('shutting_down');
     if (gone.aborted) return;
     const isResumable = since === undefined || isWithin(known, since);
     const position = isResumable ? (since ?? known.last) : known.last;

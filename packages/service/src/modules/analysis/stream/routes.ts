@@ -9,14 +9,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import {
-  ApiError,
-  type App,
-  embeddedJson,
-  invalidRequest,
-  placedAt,
-  Slots,
-} from '../../../platform/http/index.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
+import { type App, embeddedJson, placedAt, Slots } from '../../../platform/http/index.js';
 import { addReadGauge, type Metrics } from '../../../platform/metrics/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { followedQueries, type SavedQueries } from './followed-queries.js';
@@ -90,7 +84,7 @@ function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
   try {
     normalizeQuery(query, unixSeconds(clock));
   } catch (error) {
-    throw error instanceof ApiError ? placedAt(path, error) : error;
+    throw error instanceof DomainError ? placedAt(path, error) : error;
   }
   return query;
 }

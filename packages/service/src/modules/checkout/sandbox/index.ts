@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../kernel/clock.js';
-import type { App } from '../../../platform/http/index.js';
 import type { Postgres } from '../../../platform/postgres/index.js';
 import { repeat } from '../../../platform/wakeup.js';
+import type { RegisterRoutes } from '../all-routes.js';
 import type { PaymentProvider } from '../provider.js';
 import { createStripeProvider } from '../stripe-provider.js';
 import { registerSandboxApiRoutes } from './api-routes.js';
@@ -33,7 +33,7 @@ export interface Sandbox {
   readonly provider: PaymentProvider;
   readonly successUrl: () => string;
   readonly cancelUrl: () => string;
-  registerRoutes(app: App): void;
+  readonly registerRoutes: RegisterRoutes;
   /** Delivers events, and forgets what ended long ago, until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }

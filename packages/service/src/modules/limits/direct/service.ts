@@ -4,14 +4,11 @@ import {
   type LimitRuleInput,
   type UpdateDirectLimitBody,
 } from '@tollgate/contract';
+import type { ChangeContext } from '../../../kernel/change-context.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
-import {
-  ApiError,
-  type ChangeContext,
-  invalidRequest,
-  type Page,
-  type ProjectRef,
-} from '../../../platform/http/index.js';
+import type { Page } from '../../../kernel/page.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import { countUsageControls } from '../allowance-store.js';
@@ -28,7 +25,7 @@ import * as store from './store.js';
 export class DirectLimitService {
   constructor(private readonly deps: LimitDeps) {}
 
-  /** @throws ApiError `not_found` for the route; `invalid_request`, `limit_key_taken`, `entitlement_limit_reached`. */
+  /** @throws DomainError `not_found` for the route; `invalid_request`, `limit_key_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
     const values = checkedRule(body);
     return changeLimits(this.deps, context, async (tx, atMs) => {
@@ -58,7 +55,7 @@ export class DirectLimitService {
   /**
    * What is left out stays as it is.
    *
-   * @throws ApiError `not_found`, and as `create`.
+   * @throws DomainError `not_found`, and as `create`.
    */
   update(
     context: ChangeContext,
@@ -84,7 +81,7 @@ export class DirectLimitService {
     });
   }
 
-  /** @throws ApiError `not_found`. */
+  /** @throws DomainError `not_found`. */
   delete(context: ChangeContext, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
     return changeLimits(this.deps, context, async (tx) => {
       const key = { ...context.project, routeId, limitId };
@@ -94,12 +91,12 @@ export class DirectLimitService {
     });
   }
 
-  /** @throws ApiError `not_found`. */
+  /** @throws DomainError `not_found`. */
   async read(owner: LimitOwner, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
     return found(await store.findLimit(this.deps.postgres.db, { ...owner, routeId, limitId }));
   }
 
-  /** @throws ApiError `not_found` for the route. */
+  /** @throws DomainError `not_found` for the route. */
   async list(owner: LimitOwner, routeId: string, page: Page) {
     const { db } = this.deps.postgres;
     await refuseUnknownRoute(db, owner, routeId);
@@ -116,7 +113,7 @@ function done(
 }
 
 function found(limit: store.DirectLimitRow | undefined): store.DirectLimitRow {
-  if (limit === undefined) throw new ApiError('not_found');
+  if (limit === undefined) throw new DomainError('not_found');
   return limit;
 }
 
@@ -131,7 +128,7 @@ async function refuseUnknownRoute(
   owner: LimitOwner,
   routeId: string,
 ): Promise<void> {
-  if ((await findRoute(db, owner, routeId)) === undefined) throw new ApiError('not_found');
+  if ((await findRoute(db, owner, routeId)) === undefined) throw new DomainError('not_found');
 }
 
 /** Refuses a key that another limit of the route has, and a new limit when there are as many as may be. */
@@ -140,7 +137,7 @@ async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): P
   const taken = keys.get(limitKey);
   if (taken !== undefined && taken !== key.limitId) {
     const message = `${taken} has this limit_key already`;
-    throw new ApiError('limit_key_taken', {
+    throw new DomainError('limit_key_taken', {
       message: `${message}.`,
       details: [{ path: 'limit_key', message }],
     });

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../../platform/http/index.js';
+import { invalidRequest } from '../../../kernel/errors.js';
 import type { Db } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 import { findPlan, findPlanOfVersion } from './store.js';
@@ -14,7 +14,7 @@ export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<s
  * be changed or bound itself, which none can be.
  *
  * @param path of the id in the request
- * @throws ApiError `invalid_request` that says which version the id is, and of which plan
+ * @throws DomainError `invalid_request` that says which version the id is, and of which plan
  */
 export async function currentPlanIdOf(
   db: Db,

@@ -1,6 +1,8 @@
 import type { CreateUsageLimitPlanBody, UpdateUsageLimitPlanBody } from '@tollgate/contract';
+import type { ChangeContext } from '../../../kernel/change-context.js';
+import { DomainError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
-import { ApiError, type ChangeContext, type Page } from '../../../platform/http/index.js';
+import type { Page } from '../../../kernel/page.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { countUsageControls } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
@@ -22,7 +24,7 @@ export interface PlanState {
 export class PlanService {
   constructor(private readonly deps: LimitDeps) {}
 
-  /** @throws ApiError `invalid_request`, `name_taken`, `entitlement_limit_reached`. */
+  /** @throws DomainError `invalid_request`, `name_taken`, `entitlement_limit_reached`. */
   create(context: ChangeContext, body: CreateUsageLimitPlanBody): Promise<store.PlanRow> {
     const values = checkedRules(body.rules ?? []);
     return changeLimits(this.deps, context, async (tx, atMs) => {
@@ -52,7 +54,7 @@ export class PlanService {
    * Changes the draft, and opens one as a copy of what is in force when there is none.
    *
    * @param id of the plan, of its version in force or of its draft, as everything that changes a plan takes it
-   * @throws ApiError `not_found`, `invalid_request`, `usage_limit_plan_archived`, `entitlement_limit_reached`.
+   * @throws DomainError `not_found`, `invalid_request`, `usage_limit_plan_archived`, `entitlement_limit_reached`.
    */
   update(context: ChangeContext, id: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
     const values = body.rules === undefined ? undefined : checkedRules(body.rules);
@@ -76,12 +78,12 @@ export class PlanService {
     });
   }
 
-  /** @throws ApiError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
+  /** @throws DomainError `not_found`, `usage_limit_plan_archived`, `nothing_to_publish`. */
   publish(context: ChangeContext, id: string): Promise<store.VersionRow> {
     return changeLimits(this.deps, context, async (tx, atMs) => {
       const plan = await activePlan(tx, context.project, id);
       const [published, draft] = await versionsOf(tx, context.project, plan);
-      if (draft === undefined) throw new ApiError('nothing_to_publish');
+      if (draft === undefined) throw new DomainError('nothing_to_publish');
       const revision = plan.current_revision + 1;
       // Windows look for the revision of their time: revisions follow each other, whatever the clocks of nodes say.
       const publishedAtMs = Math.max(atMs, (published?.published_at_ms ?? 0) + 1);
@@ -99,18 +101,18 @@ export class PlanService {
   /**
    * Takes a plan off the lists of what can be bound. Routes that are bound to it stay so.
    *
-   * @throws ApiError `not_found`.
+   * @throws DomainError `not_found`.
    */
   archive(context: ChangeContext, id: string): Promise<store.PlanRow> {
     return this.#setArchived(context, id, 'archive');
   }
 
-  /** @throws ApiError `not_found`, `entitlement_limit_reached`. */
+  /** @throws DomainError `not_found`, `entitlement_limit_reached`. */
   restore(context: ChangeContext, id: string): Promise<store.PlanRow> {
     return this.#setArchived(context, id, 'restore');
   }
 
-  /** @param id of the plan, or of one of its versions: that is the `id` in lists. @throws ApiError `not_found`. */
+  /** @param id of the plan, or of one of its versions: that is the `id` in lists. @throws DomainError `not_found`. */
   async read(owner: LimitOwner, id: string): Promise<PlanState> {
     const { db } = this.deps.postgres;
     const plan = found(await store.findPlan(db, owner, await planIdOf(db, owner, id)));
@@ -122,12 +124,12 @@ export class PlanService {
     return store.listPlans(this.deps.postgres.db, owner, filter, page);
   }
 
-  /** @param id as `read` takes it. @throws ApiError `not_found`. */
+  /** @param id as `read` takes it. @throws DomainError `not_found`. */
   async listVersions(owner: LimitOwner, id: string, page: Page) {
     const { db } = this.deps.postgres;
     const versions = await store.listVersions(db, owner, await planIdOf(db, owner, id), page);
     // Every plan has a version.
-    if (versions.totalCount === 0) throw new ApiError('not_found');
+    if (versions.totalCount === 0) throw new DomainError('not_found');
     return versions;
   }
 
@@ -222,10 +224,10 @@ async function refuseTakenName(tx: Tx, owner: LimitOwner, name: string): Promise
   if (taken === undefined) return;
   const holder = taken.archived_at === null ? taken.id : `${taken.id}, which is archived,`;
   const message = `${holder} has this name already`;
-  throw new ApiError('name_taken', { message: `${message}.`, details: [{ path: 'name', message }] });
+  throw new DomainError('name_taken', { message: `${message}.`, details: [{ path: 'name', message }] });
 }
 
-/** @throws ApiError `not_found`, `invalid_request` */
+/** @throws DomainError `not_found`, `invalid_request` */
 async function planToChange(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
   const planId = await currentPlanIdOf(tx, owner, id, { path: 'id', takesDraft: true });
   return found(await store.findPlan(tx, owner, planId));
@@ -233,11 +235,11 @@ async function planToChange(tx: Tx, owner: LimitOwner, id: string): Promise<stor
 
 async function activePlan(tx: Tx, owner: LimitOwner, id: string): Promise<store.PlanRow> {
   const plan = await planToChange(tx, owner, id);
-  if (plan.archived_at !== null) throw new ApiError('usage_limit_plan_archived');
+  if (plan.archived_at !== null) throw new DomainError('usage_limit_plan_archived');
   return plan;
 }
 
 function found<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new ApiError('not_found');
+  if (row === undefined) throw new DomainError('not_found');
   return row;
 }

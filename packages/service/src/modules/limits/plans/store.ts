@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Page } from '../../../platform/http/index.js';
+import type { Page } from '../../../kernel/page.js';
 import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 import type { RuleRow } from '../rule-row.js';

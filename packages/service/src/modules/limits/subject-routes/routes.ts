@@ -12,7 +12,8 @@ import {
   warningsOf,
 } from '@tollgate/contract';
 import { Type } from 'typebox';
-import { type App, contextOf, type ProjectRef, pageOf } from '../../../platform/http/index.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { type App, contextOf, pageOf } from '../../../platform/http/index.js';
 import type { IsSubjectTypeKnown } from '../change.js';
 import { LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
 import type { SubjectRouteService } from './service.js';

@@ -1,7 +1,9 @@
 import { type CreateSubjectRouteBody, NAME_CHARS_MAX, type UpdateSubjectRouteBody } from '@tollgate/contract';
+import type { ChangeContext } from '../../../kernel/change-context.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
+import type { Page } from '../../../kernel/page.js';
 import { isTimezone } from '../../../kernel/timezone.js';
-import { ApiError, type ChangeContext, invalidRequest, type Page } from '../../../platform/http/index.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
@@ -18,7 +20,7 @@ export class SubjectRouteService {
   /**
    * Without an account one is opened in the same transaction.
    *
-   * @throws ApiError `invalid_request`, for an account or plan that does not exist too; `plan_not_published`,
+   * @throws DomainError `invalid_request`, for an account or plan that does not exist too; `plan_not_published`,
    *   `subject_route_exists`, `entitlement_limit_reached`.
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
@@ -54,7 +56,7 @@ export class SubjectRouteService {
   /**
    * What is left out stays as it is. A plan that is bound already may have been archived meanwhile.
    *
-   * @throws ApiError `not_found`, and as `create`.
+   * @throws DomainError `not_found`, and as `create`.
    */
   update(context: ChangeContext, routeId: string, body: UpdateSubjectRouteBody): Promise<store.RouteRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
@@ -84,7 +86,7 @@ export class SubjectRouteService {
   /**
    * Takes the route and its direct limits away. What was counted stays, for another route of the same plan.
    *
-   * @throws ApiError `not_found`.
+   * @throws DomainError `not_found`.
    */
   delete(context: ChangeContext, routeId: string): Promise<store.RouteRow> {
     return changeLimits(this.deps, context, async (tx) => {
@@ -94,7 +96,7 @@ export class SubjectRouteService {
     });
   }
 
-  /** @throws ApiError `not_found`. */
+  /** @throws DomainError `not_found`. */
   async read(owner: LimitOwner, routeId: string): Promise<store.RouteRow> {
     return found(await store.findRoute(this.deps.postgres.db, owner, routeId));
   }
@@ -131,7 +133,7 @@ function done(
 }
 
 function found(route: store.RouteRow | undefined): store.RouteRow {
-  if (route === undefined) throw new ApiError('not_found');
+  if (route === undefined) throw new DomainError('not_found');
   return route;
 }
 
@@ -159,7 +161,7 @@ async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Prom
     plan.archived_at === null
       ? 'has no published version: publish it first'
       : 'is archived: restore it first';
-  throw new ApiError('plan_not_published', {
+  throw new DomainError('plan_not_published', {
     message: `${planId} ${problem}.`,
     details: [{ path, message: `${planId} ${problem}` }],
   });
@@ -174,7 +176,7 @@ async function refuseTaken(
 ): Promise<void> {
   const taken = await store.findRouteOfSubject(tx, owner, subject);
   if (taken === undefined || taken === routeId) return;
-  throw new ApiError('subject_route_exists', {
+  throw new DomainError('subject_route_exists', {
     message: `The subject already has a route: ${taken}.`,
     details: [{ path: 'subject_id', message: `${taken} is its route`, subject_route_id: taken }],
   });

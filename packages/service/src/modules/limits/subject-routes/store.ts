@@ -1,6 +1,6 @@
 import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Page } from '../../../platform/http/index.js';
+import type { Page } from '../../../kernel/page.js';
 import type { Db, Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from '../owner.js';
 

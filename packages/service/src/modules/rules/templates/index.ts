@@ -1,5 +1,5 @@
 import type { ExtractorConfig, ExtractorRuleSetInput, ExtractorTemplate } from '@tollgate/contract';
-import { ApiError } from '../../../platform/http/index.js';
+import { DomainError } from '../../../kernel/errors.js';
 import { anthropicMessages } from './anthropic-messages.js';
 import { awsBedrockConverse } from './aws-bedrock-converse.js';
 import { computeSeconds } from './compute-seconds.js';
@@ -25,7 +25,7 @@ export const TEMPLATES: readonly ExtractorTemplate[] = [
  * The rules of an input, with what its template says about each field that the input itself does not have. A field is
  * taken as a whole: dimensions of the input stand instead of the template's, not beside them.
  *
- * @throws ApiError `invalid_request` for a template that does not exist, naming those that do.
+ * @throws DomainError `invalid_request` for a template that does not exist, naming those that do.
  */
 export function expandTemplate(input: ExtractorRuleSetInput): ExtractorConfig {
   const template = input.template_id === undefined ? undefined : templateOf(input.template_id);
@@ -46,7 +46,7 @@ function templateOf(id: string): ExtractorTemplate {
   if (template !== undefined) return template;
   const known = TEMPLATES.map((candidate) => candidate.id).join(', ');
   const detail = { path: 'template_id', message: `expected one of ${known}` };
-  throw new ApiError('invalid_request', {
+  throw new DomainError('invalid_request', {
     message: `The request is not valid: ${detail.path}: ${detail.message}.`,
     details: [detail],
   });

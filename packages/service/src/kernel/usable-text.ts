@@ -1,5 +1,5 @@
 import { invalidRequest } from './errors.js';
-import { childPath } from './paths.js';
+import { childPath } from './field-path.js';
 
 /** NUL, or half of a surrogate pair. */
 const UNUSABLE = /\0|\p{Cs}/u;
@@ -26,7 +26,7 @@ export function firstUnusableText(value: unknown, path = ''): string | undefined
   return undefined;
 }
 
-/** @throws ApiError `invalid_request` for what `firstUnusableText` finds */
+/** @throws DomainError `invalid_request` for what `firstUnusableText` finds */
 export function refuseUnusableText(value: unknown): void {
   const path = firstUnusableText(value);
   if (path !== undefined) throw invalidRequest(path, 'text must not hold NUL or a lone surrogate');

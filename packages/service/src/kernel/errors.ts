@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorCode, type ErrorDetail } from '@tollgate/contract';
+
+/** Upper bound of the findings that one error lists. */
+export const ERROR_DETAILS_MAX = 20;
+
+export interface DomainErrorOptions {
+  /** Replaces the registry's message. Callers see it, so it never names internals. */
+  readonly message?: string;
+  readonly details?: readonly ErrorDetail[];
+  /** The request's body names what is at fault, not its path: the registry gives some codes another status then. */
+  readonly inBody?: boolean;
+  /** Seconds after which a retry makes sense. */
+  readonly retryAfterS?: number;
+  /** The internal failure behind the error: logged, never sent. */
+  readonly cause?: unknown;
+}
+
+/** An error of the contract's registry that any code may throw. `platform/http` turns it into a status and a body. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly inBody: boolean;
+  readonly retryAfterS: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    options: DomainErrorOptions = {},
+  ) {
+    super(options.message ?? ERRORS[code].message, { cause: options.cause });
+    this.details = options.details?.slice(0, ERROR_DETAILS_MAX);
+    this.inBody = options.inBody === true;
+    this.retryAfterS = options.retryAfterS;
+  }
+}
+
+/** `invalid_request` about one place of the request. */
+export function invalidRequest(path: string, message: string): DomainError {
+  return new DomainError('invalid_request', {
+    message: `The request is not valid: ${path === '' ? message : `${path}: ${message}`}.`,
+    details: [{ path, message }],
+  });
+}

@@ -1,0 +1,34 @@
+import { type Permission, permits } from '@tollgate/contract';
+import type { MaybePromise } from './maybe-promise.js';
+
+/** The service's own key: it may do everything in every tenant. */
+export interface ServicePrincipal {
+  readonly kind: 'service';
+}
+
+/** A tenant's key. */
+export interface KeyPrincipal {
+  readonly kind: 'key';
+  readonly keyId: string;
+  readonly tenantId: string;
+  /** Set when the key is bound to one project. */
+  readonly projectId: string | undefined;
+  /** As granted. `principalPermits` also knows what these imply. */
+  readonly permissions: readonly Permission[];
+}
+
+/** The caller of an operation. */
+export type Principal = ServicePrincipal | KeyPrincipal;
+
+/** Turns credentials into a principal, at once when it can: the hot path then creates no promise. */
+export interface Authenticator {
+  /** The principal of a bearer token; undefined when the token is malformed, unknown, revoked or expired. */
+  authenticate(token: string): MaybePromise<Principal | undefined>;
+}
+
+/** Whether the principal may do all that is `needed` within the tenants and projects it can see. */
+export function principalPermits(principal: Principal, needed: Permission | readonly Permission[]): boolean {
+  if (principal.kind === 'service') return true;
+  if (typeof needed === 'string') return permits(principal.permissions, needed);
+  return needed.every((permission) => permits(principal.permissions, permission));
+}
