@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { circleFindings } from './tidy/circle-rule.js';
 import { codeFindings } from './tidy/code-rules.js';
 import { type Finding, findingText } from './tidy/finding.js';
 import { importFindings } from './tidy/import-rules.js';
@@ -12,6 +13,7 @@ describe('the repository', () => {
 
   const rules: [string, () => Finding[]][] = [
     ['imports only along the layers', () => code.flatMap(importFindings)],
+    ['has no files that import each other in a circle', () => circleFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],
     ['pins its dependencies', () => dependencyFindings(texts)],

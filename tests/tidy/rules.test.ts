@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { circleFindings } from './circle-rule.js';
 import { codeFindings, FILE_LINES_MAX, FUNCTION_LINES_MAX } from './code-rules.js';
 import { importFindings } from './import-rules.js';
 import { parseCode } from './source.js';
@@ -90,6 +91,38 @@ describe('import rules', () => {
   it('forbids the stores to pure rules', () => {
     const code = `import type { Tx } from '../../../platform/postgres/index.js';`;
     expect(importRules('modules/rules/pricing/tier.ts', code)).toEqual(['purity']);
+  });
+});
+
+describe('the rule about circles', () => {
+  const circlesOf = (files: Readonly<Record<string, string>>) =>
+    circleFindings(Object.entries(files).map(([path, code]) => parseCode(src(path), code)));
+
+  it.each([
+    ['values', { 'main/a.ts': `import { b } from './b.js';`, 'main/b.ts': `import { a } from './a.js';` }],
+    [
+      'types',
+      { 'main/a.ts': `import { b } from './b.js';`, 'main/b.ts': `import type { A } from './a.js';` },
+    ],
+    ['components', { 'a.tsx': `import { b } from './b.js';`, 'b.tsx': `import type { A } from './a.js';` }],
+    [
+      'three files',
+      {
+        'main/a.ts': `import { b } from './b.js';`,
+        'main/b.ts': `export { c } from './c.js';`,
+        'main/c.ts': `import { a } from './a.js';`,
+      },
+    ],
+  ])('finds a circle of %s', (_name, files) => {
+    const [finding, ...others] = circlesOf(files);
+    expect(others).toEqual([]);
+    expect(finding?.rule).toBe('import-circles');
+    for (const path of Object.keys(files)) expect(finding?.advice).toContain(src(path));
+  });
+
+  it('allows two ways to one file', () => {
+    const files = { 'a.ts': `import './b.js'; import './c.js';`, 'b.ts': `import './c.js';`, 'c.ts': '' };
+    expect(circlesOf(files)).toEqual([]);
   });
 });
 

@@ -38,7 +38,6 @@ import { startCheckout, usableProvider } from './checkout.js';
 import { registerRules } from './rules.js';
 import type { RulesThreads } from './rules-threads.js';
 import { openQueue } from './segment-queue.js';
-import type { RunningPipeline } from './service.js';
 import type { Stores } from './stores.js';
 import { startStreams } from './streams.js';
 import { VERSION } from './version.js';
@@ -53,7 +52,7 @@ export interface ApiParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  readonly pipeline: Pick<RunningPipeline, 'notify'>;
+  readonly pipeline: { notify(): void };
   /** HTTP connections that may be open at once. */
   readonly connectionsMax: number;
 }

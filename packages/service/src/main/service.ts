@@ -125,7 +125,7 @@ async function closeApi(api: Api, readiness: Readiness): Promise<void> {
 }
 
 /** The parts of the pipeline that this process runs. */
-export interface RunningPipeline {
+interface RunningPipeline {
   /** Says that segments were appended. */
   notify(): void;
   stop(): Promise<void>;

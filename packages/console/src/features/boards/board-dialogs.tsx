@@ -1,12 +1,17 @@
-import type { Board } from '@tollgate/contract';
+import type { Board, Chart } from '@tollgate/contract';
 import { useLocation } from 'wouter';
 import { useProject } from '../../project.js';
 import { ConfirmDialog } from '../../ui/confirm-dialog.js';
 import { useBoardChanges } from './api.js';
 import { BoardDialog } from './board-dialog.js';
-import type { Doing } from './board-page.js';
 import { ChartEditor } from './chart-editor.js';
+import type { ChartAction } from './chart-menu.js';
 import type { TimeRange } from './time-range.js';
+
+/** The action on the board or one of its charts that a dialog is open for. */
+export type Doing =
+  | { readonly what: 'edit-board' | 'delete-board' | 'new-chart' }
+  | { readonly what: ChartAction; readonly chart: Chart };
 
 /** What is done on a board beside looking. */
 export function BoardDialogs({

@@ -1,4 +1,4 @@
-import type { Board, BoardWithCharts, Chart } from '@tollgate/contract';
+import type { Board, BoardWithCharts } from '@tollgate/contract';
 import { ChartColumn, Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'wouter';
@@ -14,8 +14,8 @@ import { EmptyState, Skeleton } from '../../ui/states.js';
 import { useNowS } from '../../use-now.js';
 import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
+import type { Doing } from './board-dialogs.js';
 import { useBoardStream } from './board-stream.js';
-import type { ChartAction } from './chart-card.js';
 import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
@@ -35,11 +35,6 @@ export function BoardPage({ boardId }: { readonly boardId: string }) {
   if (found === undefined) return <MissingPage above={above}>The board may have been deleted.</MissingPage>;
   return <OpenBoard {...found} />;
 }
-
-/** What is being done on the board beside looking. */
-export type Doing =
-  | { readonly what: 'edit-board' | 'delete-board' | 'new-chart' }
-  | { readonly what: ChartAction; readonly chart: Chart };
 
 function OpenBoard({ board, charts }: BoardWithCharts) {
   const { choice, range, setChoice } = useRange(board);

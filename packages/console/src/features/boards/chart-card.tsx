@@ -7,7 +7,7 @@ import { useSeen } from '../../visibility.js';
 import { useChartData } from './api.js';
 import { bucketLabel } from './buckets.js';
 import type { ChartData } from './chart-data.js';
-import { ChartMenu } from './chart-menu.js';
+import { type ChartAction, ChartMenu } from './chart-menu.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartTable } from './chart-table.js';
 import { ChartView } from './chart-view.js';
@@ -21,9 +21,6 @@ import type { TimeRange } from './time-range.js';
 import { useSeries } from './use-series.js';
 
 const PLOT_HEIGHT_PX = 208;
-
-/** What can be done with a chart. */
-export type ChartAction = 'edit-chart' | 'duplicate-chart' | 'delete-chart';
 
 export interface ChartCardProps {
   readonly chart: Chart;

@@ -8,12 +8,14 @@ import { IconButton } from '../../ui/button.js';
 import { Menu, type MenuItem } from '../../ui/menu.js';
 import { messageOf } from '../../ui/states.js';
 import { chartCsv } from './api.js';
-import type { ChartAction } from './chart-card.js';
 import { pictureOf } from './chart-picture.js';
 import { fileName, saveFile } from './downloads.js';
 import { colored } from './palette.js';
 import type { SeriesSet } from './series.js';
 import { rangeLabel, type TimeRange } from './time-range.js';
+
+/** The actions on a chart. */
+export type ChartAction = 'edit-chart' | 'duplicate-chart' | 'delete-chart';
 
 export interface ChartMenuProps {
   readonly chart: Chart;

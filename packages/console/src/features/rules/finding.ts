@@ -1,4 +1,4 @@
-import type { CodeFinding } from '../../ui/code/code-editor.js';
+import type { CodeFinding } from '../../ui/code/code-editor-props.js';
 import { offsetOf } from '../../ui/code/text-place.js';
 
 /** Something that is wrong with a body, as the service tells it. */

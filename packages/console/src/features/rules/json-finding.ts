@@ -1,4 +1,4 @@
-import type { CodeFinding } from '../../ui/code/code-editor.js';
+import type { CodeFinding } from '../../ui/code/code-editor-props.js';
 import { placeInJson, placeInLiteral } from '../../ui/code/json-place.js';
 import { type Finding, inExpression, PLACED } from './finding.js';
 

@@ -14,7 +14,7 @@ import { drawSelection, EditorView, keymap, lineNumbers, placeholder, tooltips }
 import { getNonce } from 'get-nonce';
 import { useEffect, useRef } from 'react';
 import { cel, celCompletions } from './cel.js';
-import type { CodeEditorProps, CodeFinding } from './code-editor.js';
+import type { CodeEditorProps, CodeFinding } from './code-editor-props.js';
 import { EDITOR_COLOURS, HIGHLIGHTING } from './look.js';
 import { typingOverSelection } from './typing.js';
 

@@ -1,5 +1,5 @@
 import { jsonLanguage } from '@codemirror/lang-json';
-import type { CodeFinding } from './code-editor.js';
+import type { CodeFinding } from './code-editor-props.js';
 
 type SyntaxNode = ReturnType<typeof jsonLanguage.parser.parse>['topNode'];
 

@@ -1,11 +1,8 @@
 import type { BoardTimeRange } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { ProjectRef } from '../../kernel/scope.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { ChartRow } from './chart-store.js';
-
-/** Whose boards: no query goes without it. */
-export type BoardOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 
 /** Times are Unix seconds. */
 export interface BoardRow {
@@ -26,10 +23,10 @@ export interface BoardAndCharts {
   readonly charts: readonly ChartRow[];
 }
 
-const isBoard = ({ tenantId, projectId }: BoardOwner, boardId: string) =>
+const isBoard = ({ tenantId, projectId }: ProjectScope, boardId: string) =>
   sql`tenant_id = ${tenantId} and project_id = ${projectId} and id = ${boardId}`;
 
-export async function countBoards(tx: Tx, { tenantId, projectId }: BoardOwner): Promise<number> {
+export async function countBoards(tx: Tx, { tenantId, projectId }: ProjectScope): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from boards where tenant_id = ${tenantId} and project_id = ${projectId}`.execute(
     tx,
@@ -41,7 +38,7 @@ export async function insertBoard(tx: Tx, board: BoardRow): Promise<void> {
   await tx.insertInto('boards').values(board).execute();
 }
 
-export async function findBoard(db: Db, owner: BoardOwner, boardId: string): Promise<BoardRow | undefined> {
+export async function findBoard(db: Db, owner: ProjectScope, boardId: string): Promise<BoardRow | undefined> {
   const { rows } = await sql<BoardRow>`select * from boards where ${isBoard(owner, boardId)}`.execute(db);
   return rows[0];
 }
@@ -58,12 +55,12 @@ export async function updateBoard(tx: Tx, board: BoardRow): Promise<void> {
 }
 
 /** With its charts. */
-export async function deleteBoard(tx: Tx, owner: BoardOwner, boardId: string): Promise<void> {
+export async function deleteBoard(tx: Tx, owner: ProjectScope, boardId: string): Promise<void> {
   await sql`delete from boards where ${isBoard(owner, boardId)}`.execute(tx);
 }
 
 /** Every board of the project with its charts as of one moment, oldest first. */
-export async function listBoards(db: Db, { tenantId, projectId }: BoardOwner): Promise<BoardAndCharts[]> {
+export async function listBoards(db: Db, { tenantId, projectId }: ProjectScope): Promise<BoardAndCharts[]> {
   const { rows } = await sql<BoardAndCharts>`
     select to_json(boards) as board, coalesce(owned.charts, '[]') as charts
     from boards

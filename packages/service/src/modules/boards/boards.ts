@@ -9,6 +9,7 @@ import { isTimezone } from '../../kernel/bucket.js';
 import type { ChangeContext } from '../../kernel/change-context.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import * as store from './board-store.js';
 import { type BoardDeps, type Changed, changeBoards, found } from './change.js';
 import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
@@ -17,7 +18,7 @@ import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './ch
 export class Boards {
   constructor(private readonly deps: BoardDeps) {}
 
-  list(owner: store.BoardOwner): Promise<store.BoardAndCharts[]> {
+  list(owner: ProjectScope): Promise<store.BoardAndCharts[]> {
     return store.listBoards(this.deps.postgres.db, owner);
   }
 

@@ -1,7 +1,7 @@
 import type { ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
 import { sql } from 'kysely';
+import type { ProjectScope } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
-import type { BoardOwner } from './board-store.js';
 
 /** Times are Unix seconds. */
 export interface ChartRow {
@@ -37,7 +37,7 @@ export interface ChartPlace {
   readonly size?: ChartSize;
 }
 
-const within = ({ tenantId, projectId }: BoardOwner) =>
+const within = ({ tenantId, projectId }: ProjectScope) =>
   sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
 
 export async function insertChart(tx: Tx, chart: ChartRow): Promise<void> {
@@ -58,7 +58,7 @@ export async function updateChart(tx: Tx, chart: ChartRow): Promise<void> {
     .execute();
 }
 
-export async function findChart(tx: Tx, owner: BoardOwner, chartId: string): Promise<ChartRow | undefined> {
+export async function findChart(tx: Tx, owner: ProjectScope, chartId: string): Promise<ChartRow | undefined> {
   const { rows } = await sql<ChartRow>`
     select * from charts where ${within(owner)} and id = ${chartId}`.execute(tx);
   return rows[0];
@@ -74,7 +74,7 @@ export interface ChartInBoard {
 /** Those of the charts that the project has. */
 export async function findChartsInBoards(
   db: Db,
-  { tenantId, projectId }: BoardOwner,
+  { tenantId, projectId }: ProjectScope,
   chartIds: readonly string[],
 ): Promise<ChartInBoard[]> {
   const { rows } = await sql<ChartInBoard>`
@@ -85,12 +85,12 @@ export async function findChartsInBoards(
   return rows;
 }
 
-export async function deleteChart(tx: Tx, owner: BoardOwner, chartId: string): Promise<void> {
+export async function deleteChart(tx: Tx, owner: ProjectScope, chartId: string): Promise<void> {
   await sql`delete from charts where ${within(owner)} and id = ${chartId}`.execute(tx);
 }
 
 /** In the order of the board. */
-export async function chartsOfBoard(tx: Tx, owner: BoardOwner, boardId: string): Promise<ChartRow[]> {
+export async function chartsOfBoard(tx: Tx, owner: ProjectScope, boardId: string): Promise<ChartRow[]> {
   const { rows } = await sql<ChartRow>`
     select * from charts where ${within(owner)} and board_id = ${boardId}
     order by position, created_at, id`.execute(tx);
@@ -98,7 +98,7 @@ export async function chartsOfBoard(tx: Tx, owner: BoardOwner, boardId: string):
 }
 
 /** Bytes of all charts of the project but one. */
-export async function bytesOfOtherCharts(tx: Tx, owner: BoardOwner, chartId: string): Promise<number> {
+export async function bytesOfOtherCharts(tx: Tx, owner: ProjectScope, chartId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(bytes), 0)::bigint as bytes from charts where ${within(owner)} and id <> ${chartId}`.execute(
     tx,
@@ -109,7 +109,7 @@ export async function bytesOfOtherCharts(tx: Tx, owner: BoardOwner, chartId: str
 /** Puts charts of the board at their places; those that are not named stay where they are. */
 export async function placeCharts(
   tx: Tx,
-  { tenantId, projectId }: BoardOwner,
+  { tenantId, projectId }: ProjectScope,
   boardId: string,
   places: readonly ChartPlace[],
   updatedAt: number,

@@ -3,9 +3,10 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import { unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { SavedQueries, SavedQuery } from '../analysis/index.js';
-import { type BoardOwner, type BoardRow, findBoard } from './board-store.js';
+import { type BoardRow, findBoard } from './board-store.js';
 import { type BoardDeps, changeBoards, found } from './change.js';
 import { chartQuery, chartSettings } from './chart-settings.js';
 import * as store from './chart-store.js';
@@ -23,7 +24,7 @@ export class Charts implements SavedQueries {
   constructor(private readonly deps: BoardDeps) {}
 
   /** What charts ask, by their ids; those that the project does not have are absent. */
-  async queriesOf(owner: BoardOwner, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
+  async queriesOf(owner: ProjectScope, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
     const charts = await store.findChartsInBoards(this.deps.postgres.db, owner, chartIds);
     return new Map(
       charts.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
@@ -117,7 +118,7 @@ function refuseOneMore(chartCount: number): void {
   throw new DomainError('chart_limit_reached', { message });
 }
 
-async function refuseTooLarge(tx: Tx, owner: BoardOwner, chart: store.ChartRow): Promise<void> {
+async function refuseTooLarge(tx: Tx, owner: ProjectScope, chart: store.ChartRow): Promise<void> {
   const others = await store.bytesOfOtherCharts(tx, owner, chart.id);
   if (others + chart.bytes <= CHARTS_BYTES_MAX) return;
   const message = `The charts of a project may take ${CHARTS_BYTES_MAX} bytes in all; with this one they would take more.`;

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
-import type { ReprocessRequest } from './intake.js';
 import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
 import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
@@ -9,6 +8,15 @@ import type { TouchedSpan } from './touched.js';
 
 /** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
 const SPOOL_LOCK = 'tollgate-spool';
+
+/** A request to rate a failed event anew. */
+export interface ReprocessRequest {
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly projectNo: number;
+  readonly storage: 'shared' | 'dedicated';
+  readonly idHex: string;
+}
 
 /** An event that could not be rated, as it is kept. */
 export interface FailedEvent {

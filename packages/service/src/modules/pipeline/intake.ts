@@ -1,17 +1,8 @@
 import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../platform/queue/index.js';
-import type { FailedEvent } from './batch-store.js';
+import type { FailedEvent, ReprocessRequest } from './batch-store.js';
 import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
 const ID_HEX_CHARS = EVENT_ID_BYTES * 2;
-
-/** A request to rate a failed event anew. */
-export interface ReprocessRequest {
-  readonly tenantId: string;
-  readonly projectId: string;
-  readonly projectNo: number;
-  readonly storage: 'shared' | 'dedicated';
-  readonly idHex: string;
-}
 
 /** The events of a request that was accepted. */
 export interface AcceptedGroup extends EventGroup {

@@ -1,8 +1,13 @@
 import { ErrorBodySchema } from '@tollgate/contract';
 import type { RouteOptions } from 'fastify';
-import type { MediaResponse } from './api-description/document.js';
 import type { JsonSchema } from './api-description/schema.js';
 import type { Access } from './types.js';
+
+/** A response that says its media types itself. */
+export interface MediaResponse {
+  readonly description: string;
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
 
 /** What a route says of itself beside its schemas; every documented route must say all of it. */
 export interface Documented {

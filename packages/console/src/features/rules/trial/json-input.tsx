@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
-import { CodeEditor, type CodeFinding } from '../../../ui/code/code-editor.js';
+import { CodeEditor } from '../../../ui/code/code-editor.js';
+import type { CodeFinding } from '../../../ui/code/code-editor-props.js';
 import { readJsonObject } from './json-text.js';
 
 const HEIGHT_PX_MAX = 440;

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
-import type { LeaseCharge } from './leases.js';
 import type { PostingScope } from './rated-usage.js';
 
 /** What decides how an event that names a lease is posted. */
@@ -47,6 +46,15 @@ export async function readLeases(
     const scope = refs[position - 1]?.scope;
     return scope === undefined ? [] : [{ scope, lease }];
   });
+}
+
+/** What the events of a batch charge one lease with. Amounts × 10^18. */
+export interface LeaseCharge {
+  readonly scope: PostingScope;
+  readonly lease: NamedLease;
+  used: bigint;
+  /** The same without what lowers it: as much of what is held, at most, is no longer. */
+  spent: bigint;
 }
 
 /** A charge, and what its lease no longer holds on account of it. */

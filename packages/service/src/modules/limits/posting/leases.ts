@@ -1,20 +1,11 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
 import type { Subject } from '../standing.js';
-import { type LeaseRef, type NamedLease, readLeases } from './lease-store.js';
+import { type LeaseCharge, type LeaseRef, readLeases } from './lease-store.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 
 /** An id of a lease; any other text names none. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
-
-/** What the events of a batch charge one lease with. Amounts × 10^18. */
-export interface LeaseCharge {
-  readonly scope: PostingScope;
-  readonly lease: NamedLease;
-  used: bigint;
-  /** The same without what lowers it: as much of what is held, at most, is no longer. */
-  spent: bigint;
-}
 
 /** The leases that the events of a batch name, as they were when the batch first met them. */
 export class BatchLeases {

@@ -1,6 +1,6 @@
 import { ErrorBodySchema } from '@tollgate/contract';
 import type { RouteOptions } from 'fastify';
-import type { Documented } from '../route-schema.js';
+import type { Documented, MediaResponse } from '../route-schema.js';
 import { ErrorResponses } from './error-responses.js';
 import { NamedSchemas } from './named-schemas.js';
 import type { JsonSchema } from './schema.js';
@@ -138,10 +138,4 @@ class OperationWriter {
     this.#usedExamples.add(name);
     return { schema: { $ref }, examples: { [name]: { $ref: `#/components/examples/${name}` } } };
   }
-}
-
-/** A response that says its media types itself. */
-export interface MediaResponse {
-  readonly description: string;
-  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
