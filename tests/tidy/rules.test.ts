@@ -33,6 +33,16 @@ describe('import rules', () => {
       'modules/rules/service.ts',
       `import { type Tx } from '../../platform/postgres/index.js';`,
     ],
+    [
+      'a store of one project',
+      'modules/boards/store.ts',
+      `import type { ProjectDb } from '../../platform/postgres/index.js';`,
+    ],
+    [
+      'a store of all projects',
+      'modules/pipeline/batch-store.ts',
+      `import type { Tx } from '../../platform/postgres/index.js';`,
+    ],
     ['routes answer', 'modules/rules/routes.ts', `import { pageOf } from '../../platform/http/index.js';`],
     ['anyone refuses', 'modules/rules/service.ts', `import { DomainError } from '../../kernel/errors.js';`],
     [
@@ -81,6 +91,13 @@ describe('import rules', () => {
     ['http-in-routes', 'modules/rules/service.ts', `import { pageOf } from '../../platform/http/index.js';`],
     ['http-in-routes', 'modules/rules/index.ts', `import type { App } from '../../platform/http/index.js';`],
     ['http-in-routes', 'platform/threads/pool.ts', `import type { App } from '../http/index.js';`],
+    [
+      'scoped-stores',
+      'modules/boards/store.ts',
+      `import type { Db } from '../../platform/postgres/index.js';`,
+    ],
+    ['scoped-stores', 'modules/boards/a-store.ts', `import * as p from '../../platform/postgres/index.js';`],
+    ['scoped-stores', 'modules/boards/a-store.ts', `import type { Pool } from 'pg';`],
     ['purity', 'kernel/id.ts', `import { readFileSync } from 'node:fs';`],
     ['owned-packages', 'modules/ingest/routes.ts', `import fastify from 'fastify';`],
     ['owned-packages', 'main/serve.ts', `import { Session } from 'chdb/connection';`],

@@ -26,6 +26,8 @@ export interface Import {
   readonly target: string | undefined;
   /** Names as the other module exports them; `*` for a namespace, `default` for a default import. Values only. */
   readonly values: readonly string[];
+  /** The same with types. */
+  readonly names: readonly string[];
   readonly line: number;
 }
 
@@ -105,7 +107,15 @@ function importOf(path: string, node: SyntaxNode, lineOf: (offset: number) => nu
   const target = specifier.startsWith('.')
     ? join(dirname(path), specifier).split(sep).join('/').replace(/\.js$/, '.ts')
     : undefined;
-  return [{ specifier, target, values: importedValues(node), line: lineOf(node.start) }];
+  return [
+    {
+      specifier,
+      target,
+      values: importedNames(node, false),
+      names: importedNames(node, true),
+      line: lineOf(node.start),
+    },
+  ];
 }
 
 function specifierOf(node: SyntaxNode): string | undefined {
@@ -118,15 +128,19 @@ function specifierOf(node: SyntaxNode): string | undefined {
   return typeof source === 'string' ? source : undefined;
 }
 
-function importedValues(node: SyntaxNode): string[] {
-  if (node.importKind === 'type' || node.exportKind === 'type') return [];
+function importedNames(node: SyntaxNode, withTypes: boolean): string[] {
+  if (!withTypes && isOfTypes(node)) return [];
   if (node.type === 'ExportAllDeclaration' || node.type === 'ImportExpression') return ['*'];
   const specifiers = (node.specifiers ?? []) as SyntaxNode[];
   return specifiers.flatMap((specifier) => {
-    if (specifier.importKind === 'type' || specifier.exportKind === 'type') return [];
+    if (!withTypes && isOfTypes(specifier)) return [];
     if (specifier.type === 'ImportNamespaceSpecifier') return ['*'];
     if (specifier.type === 'ImportDefaultSpecifier') return ['default'];
     const name = specifier.type === 'ExportSpecifier' ? specifier.local : specifier.imported;
     return isNode(name) ? [String(name.name ?? name.value)] : [];
   });
+}
+
+function isOfTypes(node: SyntaxNode): boolean {
+  return node.importKind === 'type' || node.exportKind === 'type';
 }

@@ -1,7 +1,5 @@
 import type { BoardTimeRange } from '@tollgate/contract';
-import { sql } from 'kysely';
-import type { ProjectScope } from '../../kernel/scope.js';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 import type { ChartRow } from './chart-store.js';
 
 /** Times are Unix seconds. */
@@ -23,53 +21,39 @@ export interface BoardAndCharts {
   readonly charts: readonly ChartRow[];
 }
 
-const isBoard = ({ tenantId, projectId }: ProjectScope, boardId: string) =>
-  sql`tenant_id = ${tenantId} and project_id = ${projectId} and id = ${boardId}`;
-
-export async function countBoards(tx: Tx, { tenantId, projectId }: ProjectScope): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from boards where tenant_id = ${tenantId} and project_id = ${projectId}`.execute(
-    tx,
-  );
-  return rows[0]?.total ?? 0;
+export async function countBoards(tx: ProjectTx): Promise<number> {
+  const row = await tx.row<{ total: number }>`select count(*) as total from boards where ${tx.isOwn()}`;
+  return row?.total ?? 0;
 }
 
-export async function insertBoard(tx: Tx, board: BoardRow): Promise<void> {
-  await tx.insertInto('boards').values(board).execute();
+export async function insertBoard(tx: ProjectTx, board: BoardRow): Promise<void> {
+  await tx.insert('boards', board).execute();
 }
 
-export async function findBoard(db: Db, owner: ProjectScope, boardId: string): Promise<BoardRow | undefined> {
-  const { rows } = await sql<BoardRow>`select * from boards where ${isBoard(owner, boardId)}`.execute(db);
-  return rows[0];
+export function findBoard(db: ProjectDb, boardId: string): Promise<BoardRow | undefined> {
+  return db.row<BoardRow>`select * from boards where ${db.isOwn()} and id = ${boardId}`;
 }
 
-export async function updateBoard(tx: Tx, board: BoardRow): Promise<void> {
+export async function updateBoard(tx: ProjectTx, board: BoardRow): Promise<void> {
   const { tenant_id, project_id, id, created_at, ...changed } = board;
-  await tx
-    .updateTable('boards')
-    .set(changed)
-    .where('tenant_id', '=', tenant_id)
-    .where('project_id', '=', project_id)
-    .where('id', '=', id)
-    .execute();
+  await tx.update('boards', changed).where('id', '=', id).execute();
 }
 
-/** With its charts. */
-export async function deleteBoard(tx: Tx, owner: ProjectScope, boardId: string): Promise<void> {
-  await sql`delete from boards where ${isBoard(owner, boardId)}`.execute(tx);
+/** Deletes the board with its charts. */
+export async function deleteBoard(tx: ProjectTx, boardId: string): Promise<void> {
+  await tx.deleteFrom('boards').where('id', '=', boardId).execute();
 }
 
 /** Every board of the project with its charts as of one moment, oldest first. */
-export async function listBoards(db: Db, { tenantId, projectId }: ProjectScope): Promise<BoardAndCharts[]> {
-  const { rows } = await sql<BoardAndCharts>`
+export function listBoards(db: ProjectDb): Promise<BoardAndCharts[]> {
+  return db.rows<BoardAndCharts>`
     select to_json(boards) as board, coalesce(owned.charts, '[]') as charts
     from boards
     left join (
       select tenant_id, project_id, board_id, json_agg(to_json(charts) order by position, created_at, id) as charts
-      from charts where tenant_id = ${tenantId} and project_id = ${projectId}
+      from charts where ${db.isOwn()}
       group by tenant_id, project_id, board_id
     ) as owned on owned.project_id = boards.project_id and owned.board_id = boards.id
-    where boards.tenant_id = ${tenantId} and boards.project_id = ${projectId}
-    order by boards.created_at, boards.id`.execute(db);
-  return rows;
+    where ${db.isOwn('boards')}
+    order by boards.created_at, boards.id`;
 }

@@ -10,6 +10,7 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { ProjectScope } from '../../kernel/scope.js';
+import { ProjectDb } from '../../platform/postgres/index.js';
 import * as store from './board-store.js';
 import { type BoardDeps, type Changed, changeBoards, found } from './change.js';
 import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
@@ -19,7 +20,7 @@ export class Boards {
   constructor(private readonly deps: BoardDeps) {}
 
   list(owner: ProjectScope): Promise<store.BoardAndCharts[]> {
-    return store.listBoards(this.deps.postgres.db, owner);
+    return store.listBoards(new ProjectDb(this.deps.postgres.db, owner));
   }
 
   /** @throws DomainError `invalid_request`, `board_limit_reached` */
@@ -27,7 +28,7 @@ export class Boards {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
     return changeBoards(this.deps, context, async (tx, now) => {
       const { tenantId, projectId } = context.project;
-      if ((await store.countBoards(tx, context.project)) >= BOARDS_MAX) {
+      if ((await store.countBoards(tx)) >= BOARDS_MAX) {
         const message = `The project has ${BOARDS_MAX} boards already, the most.`;
         throw new DomainError('board_limit_reached', { message });
       }
@@ -51,7 +52,7 @@ export class Boards {
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeBoards(this.deps, context, async (tx, now) => {
-      const before = found(await store.findBoard(tx, context.project, boardId));
+      const before = found(await store.findBoard(tx, boardId));
       const changed = { ...before, ...body, updated_at: now };
       const board: store.BoardRow = { ...changed, description: changed.description || null };
       await store.updateBoard(tx, board);
@@ -62,10 +63,9 @@ export class Boards {
   /** With its charts. @throws DomainError `not_found` */
   delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
     return changeBoards(this.deps, context, async (tx) => {
-      const { project } = context;
-      const board = found(await store.findBoard(tx, project, boardId));
-      const charts = await chartsOfBoard(tx, project, boardId);
-      await store.deleteBoard(tx, project, boardId);
+      const board = found(await store.findBoard(tx, boardId));
+      const charts = await chartsOfBoard(tx, boardId);
+      await store.deleteBoard(tx, boardId);
       return done('delete', board, { name: board.name, chart_ids: charts.map(({ id }) => id) });
     });
   }
@@ -78,11 +78,10 @@ export class Boards {
   reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
     refuseRepeated(body.order);
     return changeBoards(this.deps, context, async (tx, now) => {
-      const { project } = context;
-      const board = found(await store.findBoard(tx, project, boardId));
-      refuseStrangers(body.order, await chartsOfBoard(tx, project, boardId));
-      await placeCharts(tx, project, boardId, body.order, now);
-      const charts = await chartsOfBoard(tx, project, boardId);
+      const board = found(await store.findBoard(tx, boardId));
+      refuseStrangers(body.order, await chartsOfBoard(tx, boardId));
+      await placeCharts(tx, boardId, body.order, now);
+      const charts = await chartsOfBoard(tx, boardId);
       return { ...done('reorder', board, body), answer: { board, charts } };
     });
   }

@@ -1,7 +1,7 @@
 import type { ChangeContext } from '../../kernel/change-context.js';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectTx, transaction } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 
 export interface BoardDeps {
@@ -27,11 +27,14 @@ export interface Changed<Answer> {
 export async function changeBoards<Answer>(
   { postgres, clock }: BoardDeps,
   { project, principal, requestId }: ChangeContext,
-  work: (tx: Tx, atS: number) => Promise<Changed<Answer>>,
+  work: (tx: ProjectTx, atS: number) => Promise<Changed<Answer>>,
 ): Promise<Answer> {
   return transaction(postgres, async (tx) => {
     await lockProject(tx, project);
-    const { answer, resourceType, verb, resourceId, change } = await work(tx, unixSeconds(clock));
+    const { answer, resourceType, verb, resourceId, change } = await work(
+      new ProjectTx(tx, project),
+      unixSeconds(clock),
+    );
     await audit(tx, {
       tenantId: project.tenantId,
       projectId: project.projectId,

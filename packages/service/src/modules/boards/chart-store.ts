@@ -1,7 +1,5 @@
 import type { ChartSize, ChartType, DimensionFilter, Measure, Split } from '@tollgate/contract';
-import { sql } from 'kysely';
-import type { ProjectScope } from '../../kernel/scope.js';
-import type { Db, Tx } from '../../platform/postgres/index.js';
+import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 /** Times are Unix seconds. */
 export interface ChartRow {
@@ -37,31 +35,18 @@ export interface ChartPlace {
   readonly size?: ChartSize;
 }
 
-const within = ({ tenantId, projectId }: ProjectScope) =>
-  sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
-
-export async function insertChart(tx: Tx, chart: ChartRow): Promise<void> {
-  await tx
-    .insertInto('charts')
-    .values({ ...chart, filters: JSON.stringify(chart.filters) })
-    .execute();
+export async function insertChart(tx: ProjectTx, chart: ChartRow): Promise<void> {
+  await tx.insert('charts', { ...chart, filters: JSON.stringify(chart.filters) }).execute();
 }
 
-export async function updateChart(tx: Tx, chart: ChartRow): Promise<void> {
+export async function updateChart(tx: ProjectTx, chart: ChartRow): Promise<void> {
   const { tenant_id, project_id, id, created_at, ...changed } = chart;
-  await tx
-    .updateTable('charts')
-    .set({ ...changed, filters: JSON.stringify(chart.filters) })
-    .where('tenant_id', '=', tenant_id)
-    .where('project_id', '=', project_id)
-    .where('id', '=', id)
-    .execute();
+  const values = { ...changed, filters: JSON.stringify(chart.filters) };
+  await tx.update('charts', values).where('id', '=', id).execute();
 }
 
-export async function findChart(tx: Tx, owner: ProjectScope, chartId: string): Promise<ChartRow | undefined> {
-  const { rows } = await sql<ChartRow>`
-    select * from charts where ${within(owner)} and id = ${chartId}`.execute(tx);
-  return rows[0];
+export function findChart(tx: ProjectTx, chartId: string): Promise<ChartRow | undefined> {
+  return tx.row<ChartRow>`select * from charts where ${tx.isOwn()} and id = ${chartId}`;
 }
 
 /** A chart with what its board gives to its query. */
@@ -72,44 +57,34 @@ export interface ChartInBoard {
 }
 
 /** Those of the charts that the project has. */
-export async function findChartsInBoards(
-  db: Db,
-  { tenantId, projectId }: ProjectScope,
-  chartIds: readonly string[],
-): Promise<ChartInBoard[]> {
-  const { rows } = await sql<ChartInBoard>`
+export function findChartsInBoards(db: ProjectDb, chartIds: readonly string[]): Promise<ChartInBoard[]> {
+  return db.rows<ChartInBoard>`
     select to_json(charts) as chart, boards.timezone, boards.default_time_range_seconds
     from charts join boards on boards.project_id = charts.project_id and boards.id = charts.board_id
-    where charts.tenant_id = ${tenantId} and charts.project_id = ${projectId} and charts.id = any(${chartIds}::text[])
-  `.execute(db);
-  return rows;
+    where ${db.isOwn('charts')} and charts.id = any(${chartIds}::text[])`;
 }
 
-export async function deleteChart(tx: Tx, owner: ProjectScope, chartId: string): Promise<void> {
-  await sql`delete from charts where ${within(owner)} and id = ${chartId}`.execute(tx);
+export async function deleteChart(tx: ProjectTx, chartId: string): Promise<void> {
+  await tx.deleteFrom('charts').where('id', '=', chartId).execute();
 }
 
-/** In the order of the board. */
-export async function chartsOfBoard(tx: Tx, owner: ProjectScope, boardId: string): Promise<ChartRow[]> {
-  const { rows } = await sql<ChartRow>`
-    select * from charts where ${within(owner)} and board_id = ${boardId}
-    order by position, created_at, id`.execute(tx);
-  return rows;
+/** The charts in the order of the board. */
+export function chartsOfBoard(tx: ProjectTx, boardId: string): Promise<ChartRow[]> {
+  return tx.rows<ChartRow>`
+    select * from charts where ${tx.isOwn()} and board_id = ${boardId}
+    order by position, created_at, id`;
 }
 
 /** Bytes of all charts of the project but one. */
-export async function bytesOfOtherCharts(tx: Tx, owner: ProjectScope, chartId: string): Promise<number> {
-  const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(bytes), 0)::bigint as bytes from charts where ${within(owner)} and id <> ${chartId}`.execute(
-    tx,
-  );
-  return rows[0]?.bytes ?? 0;
+export async function bytesOfOtherCharts(tx: ProjectTx, chartId: string): Promise<number> {
+  const row = await tx.row<{ bytes: number }>`
+    select coalesce(sum(bytes), 0)::bigint as bytes from charts where ${tx.isOwn()} and id <> ${chartId}`;
+  return row?.bytes ?? 0;
 }
 
 /** Puts charts of the board at their places; those that are not named stay where they are. */
 export async function placeCharts(
-  tx: Tx,
-  { tenantId, projectId }: ProjectScope,
+  tx: ProjectTx,
   boardId: string,
   places: readonly ChartPlace[],
   updatedAt: number,
@@ -117,9 +92,8 @@ export async function placeCharts(
   const ids = places.map((place) => place.chart_id);
   const positions = places.map((place) => place.position);
   const sizes = places.map((place) => place.size ?? null);
-  await sql`
+  await tx.change`
     update charts set position = place.position, size = coalesce(place.size, charts.size), updated_at = ${updatedAt}
     from unnest(${ids}::text[], ${positions}::integer[], ${sizes}::text[]) as place (chart_id, position, size)
-    where charts.tenant_id = ${tenantId} and charts.project_id = ${projectId}
-      and charts.board_id = ${boardId} and charts.id = place.chart_id`.execute(tx);
+    where ${tx.isOwn('charts')} and charts.board_id = ${boardId} and charts.id = place.chart_id`;
 }

@@ -4,7 +4,7 @@ import { unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { ProjectScope } from '../../kernel/scope.js';
-import type { Tx } from '../../platform/postgres/index.js';
+import { ProjectDb, type ProjectTx } from '../../platform/postgres/index.js';
 import type { SavedQueries, SavedQuery } from '../analysis/index.js';
 import { type BoardRow, findBoard } from './board-store.js';
 import { type BoardDeps, changeBoards, found } from './change.js';
@@ -25,7 +25,7 @@ export class Charts implements SavedQueries {
 
   /** What charts ask, by their ids; those that the project does not have are absent. */
   async queriesOf(owner: ProjectScope, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
-    const charts = await store.findChartsInBoards(this.deps.postgres.db, owner, chartIds);
+    const charts = await store.findChartsInBoards(new ProjectDb(this.deps.postgres.db, owner), chartIds);
     return new Map(
       charts.map(({ chart, default_time_range_seconds: defaultRangeS, ...board }) => [
         chart.id,
@@ -40,11 +40,11 @@ export class Charts implements SavedQueries {
     const settings = chartSettings(input, unixSeconds(this.deps.clock));
     return changeBoards(this.deps, context, async (tx, now) => {
       const { project } = context;
-      const board = found(await findBoard(tx, project, boardId));
-      const neighbours = await store.chartsOfBoard(tx, project, boardId);
+      const board = found(await findBoard(tx, boardId));
+      const neighbours = await store.chartsOfBoard(tx, boardId);
       refuseOneMore(neighbours.length);
       const id = input.chart_id ?? newId('chr', this.deps.clock);
-      if ((await store.findChart(tx, project, id)) !== undefined) throw new DomainError('chart_id_taken');
+      if ((await store.findChart(tx, id)) !== undefined) throw new DomainError('chart_id_taken');
       const chart: store.ChartRow = {
         tenant_id: project.tenantId,
         project_id: project.projectId,
@@ -56,7 +56,7 @@ export class Charts implements SavedQueries {
         created_at: now,
         updated_at: now,
       };
-      await refuseTooLarge(tx, project, chart);
+      await refuseTooLarge(tx, chart);
       await store.insertChart(tx, chart);
       return done('create', { chart, board }, input);
     });
@@ -73,11 +73,10 @@ export class Charts implements SavedQueries {
     }
     const settings = chartSettings(input, unixSeconds(this.deps.clock));
     return changeBoards(this.deps, context, async (tx, now) => {
-      const { project } = context;
-      const before = found(await store.findChart(tx, project, chartId));
+      const before = found(await store.findChart(tx, chartId));
       if (input.board_id !== before.board_id)
         throw invalidRequest('board_id', 'must be the board of the chart');
-      const board = found(await findBoard(tx, project, before.board_id));
+      const board = found(await findBoard(tx, before.board_id));
       const chart: store.ChartRow = {
         ...before,
         ...settings,
@@ -85,7 +84,7 @@ export class Charts implements SavedQueries {
         size: input.size ?? before.size,
         updated_at: now,
       };
-      await refuseTooLarge(tx, project, chart);
+      await refuseTooLarge(tx, chart);
       await store.updateChart(tx, chart);
       return done('update', { chart, board }, input);
     });
@@ -94,10 +93,9 @@ export class Charts implements SavedQueries {
   /** The others stay where they are. @throws DomainError `not_found` */
   async delete(context: ChangeContext, chartId: string): Promise<void> {
     await changeBoards(this.deps, context, async (tx) => {
-      const { project } = context;
-      const chart = found(await store.findChart(tx, project, chartId));
-      const board = found(await findBoard(tx, project, chart.board_id));
-      await store.deleteChart(tx, project, chartId);
+      const chart = found(await store.findChart(tx, chartId));
+      const board = found(await findBoard(tx, chart.board_id));
+      await store.deleteChart(tx, chartId);
       return done('delete', { chart, board }, { board_id: board.id, title: chart.title });
     });
   }
@@ -118,8 +116,8 @@ function refuseOneMore(chartCount: number): void {
   throw new DomainError('chart_limit_reached', { message });
 }
 
-async function refuseTooLarge(tx: Tx, owner: ProjectScope, chart: store.ChartRow): Promise<void> {
-  const others = await store.bytesOfOtherCharts(tx, owner, chart.id);
+async function refuseTooLarge(tx: ProjectTx, chart: store.ChartRow): Promise<void> {
+  const others = await store.bytesOfOtherCharts(tx, chart.id);
   if (others + chart.bytes <= CHARTS_BYTES_MAX) return;
   const message = `The charts of a project may take ${CHARTS_BYTES_MAX} bytes in all; with this one they would take more.`;
   throw new DomainError('chart_limit_reached', { message });

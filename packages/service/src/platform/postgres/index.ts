@@ -13,6 +13,7 @@ export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres }
 export { isAnswer, isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
 export { queryWithPieces } from './pieces.js';
+export { ProjectDb, type ProjectTable, ProjectTx } from './project-db.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';
 export type { Database } from './tables.js';
