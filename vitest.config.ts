@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-// Before anything is loaded: the embedded ClickHouse of the global setup, in this very process, reads it once. Workers inherit it.
+// Before anything is loaded: the embedded ClickHouse of the global setup, in this very process, reads it
+// once. Workers inherit it.
 process.env.TZ = 'UTC';
 
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));

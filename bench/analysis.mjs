@@ -1,11 +1,12 @@
-// Analysis queries over history that ClickHouse makes up itself, through the service's own tables and view: the events of
-// bench/events.mjs, spread evenly.
+// Analysis queries over history that ClickHouse makes up itself, through the service's own tables and view:
+// the events of bench/events.mjs, spread evenly.
 //
 //     node bench/analysis.mjs [items=10000000] [days=90] [runs=50] [models=8] [regions=4] [requests=0]
 //
-// Two charge items an event. `requests` gives each event one more dimension, of so many values. Prints p50 and p99 of each chart, one
-// at a time, JSON rows included; its least processor time, which says more where the machine is busy with something else; and that
-// of the same question typed into ClickHouse by hand. Needs a build, and no service.
+// Two charge items an event. `requests` gives each event one more dimension, of so many values. Prints p50
+// and p99 of each chart, one at a time, JSON rows included; its least processor time, which says more where
+// the machine is busy with something else; and that of the same question typed into ClickHouse by hand. Needs
+// a build, and no service.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,7 +158,10 @@ async function fill() {
   }
 }
 
-/** What ClickHouse does by itself when nothing was added to a month for a day. The last month stays as the inserts left it. */
+/**
+ * What ClickHouse does by itself when nothing was added to a month for a day. The last month stays as the
+ * inserts left it.
+ */
 async function mergeEndedMonths() {
   const current = new Date(TO_S * 1_000).toISOString().slice(0, 7).replace('-', '');
   const parts = await clickhouse.query(

@@ -2,11 +2,12 @@
 //
 //     node bench/console.mjs [series=50] [buckets=990] [type=area] [seconds=15]
 //
-// `series` × `buckets` minutes of usage are brought in, and a browser opens a board with one chart of all of it. The pointer moves
-// over the chart: first while nothing comes in, then while every second one event of each series does, which the chart is told
-// of by the live stream; halfway a minute ends, and the window moves on. Prints how long frames took, and how much processor
-// time each task of the page; the aim is nothing over 50 ms. Needs a build, and the machine to itself: the service, the browser
-// and its software renderer share the cores.
+// `series` × `buckets` minutes of usage are brought in, and a browser opens a board with one chart of all of
+// it. The pointer moves over the chart: first while nothing comes in, then while every second one event of
+// each series does, which the chart is told of by the live stream; halfway a minute ends, and the window
+// moves on. Prints how long frames took, and how much processor time each task of the page; the aim is
+// nothing over 50 ms. Needs a build, and the machine to itself: the service, the browser and its software
+// renderer share the cores.
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import sparticuz from '@sparticuz/chromium';
@@ -185,8 +186,9 @@ function minuteEndIn(seconds) {
 }
 
 /**
- * Milliseconds of every frame, and of processor time of every task of the page's main thread, while the pointer moves to and
- * fro over the chart. A frame also waits for whatever else runs on the machine; a task's own time does not.
+ * Milliseconds of every frame, and of processor time of every task of the page's main thread, while the
+ * pointer moves to and fro over the chart. A frame also waits for whatever else runs on the machine; a task's
+ * own time does not.
  */
 async function framesOf(page) {
   const box = await page.locator('canvas').boundingBox();

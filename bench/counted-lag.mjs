@@ -1,5 +1,6 @@
-// How long accepted events take until they are queryable, by counting: how many were accepted when, and when the service had copied so
-// many into ClickHouse. Of events that overtake each other, some are counted for others.
+// How long accepted events take until they are queryable, by counting: how many were accepted when, and when
+// the service had copied so many into ClickHouse. Of events that overtake each other, some are counted for
+// others.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a delay is too long by, at most, the time of one look aside. A look takes some 6 ms of processor time. */

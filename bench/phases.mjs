@@ -76,7 +76,10 @@ export class Phases {
     return { ...rates(load), ...seen, endToEndPerSecond, backlogGrowthPerSecond: slope(backlogs) };
   }
 
-  /** A steady load: how long until its events are queryable, counted, and how long until the event list shows markers beside it. */
+  /**
+   * A steady load: how long until its events are queryable, counted, and how long until the event list shows
+   * markers beside it.
+   */
   async acceptToQueryable(eventsPerSecond, seconds) {
     const before = this.accepted;
     const markers = new Markers(this.service, this.markerProject, this.runId);

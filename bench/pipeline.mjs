@@ -3,10 +3,11 @@
 //     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000] [bodies=2]
 //         [limits=0] [projector=1]
 //
-// `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account and counted against
-// the five rules of a plan, for each of 10,000 subjects; `limits=2` gives each of them a route of its own. `projector=0` leaves out
-// what copies into ClickHouse. Prints events per second, CPU time, and where the time of a batch goes: time that passed, so with
-// two lanes the stages overlap. Needs a build and no service; the rates need an idle machine, CPU time hardly does.
+// `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account
+// and counted against the five rules of a plan, for each of 10,000 subjects; `limits=2` gives each of them a
+// route of its own. `projector=0` leaves out what copies into ClickHouse. Prints events per second, CPU time,
+// and where the time of a batch goes: time that passed, so with two lanes the stages overlap. Needs a build
+// and no service; the rates need an idle machine, CPU time hardly does.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,10 +1,11 @@
-// What is asked of limits before the work: the realtime snapshot and the check at a fixed rate, alone and beside a running pipeline,
-// and budget leases on one hot limit, against the service as it is shipped.
+// What is asked of limits before the work: the realtime snapshot and the check at a fixed rate, alone and
+// beside a running pipeline, and budget leases on one hot limit, against the service as it is shipped.
 //
 //     node bench/realtime.mjs [rate=500] [seconds=20] [events=10000] [connections=64]
 //
-// `events` is the load of the pipeline beside, in events per second. Prints p50 and p99 in milliseconds: of the server, from its own
-// histogram (the share of requests in a bucket, spread evenly over it), and of the client, which shares the machine. Needs a build.
+// `events` is the load of the pipeline beside, in events per second. Prints p50 and p99 in milliseconds: of
+// the server, from its own histogram (the share of requests in a bucket, spread evenly over it), and of the
+// client, which shares the machine. Needs a build.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { SUBJECTS } from './events.mjs';
@@ -123,7 +124,10 @@ async function measured(name, routes, plan) {
   );
 }
 
-/** Processor time of a request, which says more than latencies where the machine is busy; that of a pipeline beside is in it. */
+/**
+ * Processor time of a request, which says more than latencies where the machine is busy; that of a pipeline
+ * beside is in it.
+ */
 function cpuEach(before, after, requests) {
   if (before === undefined || after === undefined) return '';
   const ms = (part) => (((after[part].cpuSeconds - before[part].cpuSeconds) * 1_000) / requests).toFixed(2);

@@ -1,5 +1,5 @@
-// `npm run bench [-- --quick] [--no-floors] [--limits]`: measures the floors of this machine and the real service in one run, prints
-// a table and writes bench/results/<time>.json. See README.md beside this file.
+// `npm run bench [-- --quick] [--no-floors] [--limits]`: measures the floors of this machine and the real
+// service in one run, prints a table and writes bench/results/<time>.json. See README.md beside this file.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';

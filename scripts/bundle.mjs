@@ -1,4 +1,5 @@
-// `[--check]`: the part of `npm run build` that bundles the console and the program, once they are compiled; or whether that is done.
+// `[--check]`: the part of `npm run build` that bundles the console and the program, once they are compiled;
+// or whether that is done.
 import { bundle, isBundled } from './prepare.mjs';
 
 if (!process.argv.includes('--check')) bundle();

@@ -1,5 +1,6 @@
-// Runs before `npm pack` and `npm publish` of the SDK or the contract, in the package's folder: builds the package and adds
-// what only the tarball needs. The SDK brings the declarations of the contract along, so that it installs alone.
+// Runs before `npm pack` and `npm publish` of the SDK or the contract, in the package's folder: builds the
+// package and adds what only the tarball needs. The SDK brings the declarations of the contract along, so
+// that it installs alone.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';

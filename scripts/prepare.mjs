@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const inRepository = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /**
- * Installs what is missing and builds what is stale of a project and those it refers to; ends the process with one clear
- * sentence when it cannot.
+ * Installs what is missing and builds what is stale of a project and those it refers to; ends the process
+ * with one clear sentence when it cannot.
  */
 export function prepare(project) {
   checkNode();

@@ -1,9 +1,11 @@
-// Pictures of every page of the console, in both themes, on a desk and on a phone; with `on=wide` on a very wide screen.
+// Pictures of every page of the console, in both themes, on a desk and on a phone; with `on=wide` on a very
+// wide screen.
 //
 //     npm run screenshots [-- <folder>] [only=<text of the name>] [on=<devices>]
 //
-// A service of its own, with a week of sample usage, is started on an empty folder and looked at with a browser. The pictures go to
-// `screenshots/`, and those that the README shows to `docs/images/`. Needs a build.
+// A service of its own, with a week of sample usage, is started on an empty folder and looked at with a
+// browser. The pictures go to `screenshots/`, and those that the README shows to `docs/images/`. Needs a
+// build.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -228,7 +230,8 @@ async function quiet(page) {
     ),
   );
   await page.evaluate(() => document.fonts.ready);
-  // Streams stay open, so the network is never idle; what is asked for is there within this time, or would look slow to people too.
+  // Streams stay open, so the network is never idle; what is asked for is there within this time, or would
+  // look slow to people too.
   await delay(1_000);
 }
 

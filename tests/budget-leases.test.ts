@@ -126,7 +126,10 @@ async function expectKept(subjectId: string): Promise<void> {
   expect(used + byLimit).toBeLessThanOrEqual(LIMIT);
 }
 
-/** Many clients at once, each with its node or, while that is down, with the one that never is, until `next` has no more for them. */
+/**
+ * Many clients at once, each with its node or, while that is down, with the one that never is, until `next`
+ * has no more for them.
+ */
 async function manyClients(next: () => ((node: RunningService) => Promise<void>) | undefined): Promise<void> {
   const client = async (node: RunningService) => {
     for (let work = next(); work !== undefined; work = next()) {

@@ -15,7 +15,10 @@ const ACKNOWLEDGED_BATCHES_SPREAD = 30;
 const SETTLE_TIMEOUT_MS = 60_000;
 
 interface Batch {
-  /** Text beside the usage. Every other batch is large enough for its segment to be in a file, and to be written beside another one. */
+  /**
+   * Text beside the usage. Every other batch is large enough for its segment to be in a file, and to be
+   * written beside another one.
+   */
   readonly prompt: string;
   readonly events: readonly { idempotency_key: string; tokens: number }[];
 }

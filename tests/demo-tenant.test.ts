@@ -67,7 +67,8 @@ it('prints lines that work pasted together', async () => {
       timeoutMs: 60_000,
       what: 'the welcome',
     });
-    // Commands are indented and begin with `EVENT=` or `curl`; each goes on over the lines behind it that are indented more.
+    // Commands are indented and begin with `EVENT=` or `curl`; each goes on over the lines behind it that are
+    // indented more.
     const commands = demo.output.match(/^ {2}(EVENT=|curl ).*(\n {4}\S.*)*/gm) ?? [];
     expect(commands.length).toBe(5);
     const { stdout } = await promisify(execFile)('bash', ['-ec', commands.join('\n')]);

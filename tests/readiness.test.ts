@@ -18,7 +18,8 @@ describe('a service on its embedded stores', () => {
       const checks = { postgres: 'ok', clickhouse: 'ok', queue: 'ok', queue_files: 'ok' };
       let answer = await call(service, 'GET', '/readyz');
       expect(answer).toMatchObject({ status: 200, body: { ready: true, checks } });
-      // The next file that the service writes to see whether it can is as on a full disk; it deletes it, and the one after is not.
+      // The next file that the service writes to see whether it can is as on a full disk; it deletes it, and
+      // the one after is not.
       symlinkSync('/dev/full', join(service.dataDir, 'segments', 'probe'));
       const isNow = (status: number) => async () => {
         answer = await call(service, 'GET', '/readyz');

@@ -31,7 +31,10 @@ function grown(start: string, grow: (text: string, n: number) => string): string
 /** An event without any dimension, so that none of the rules matches. */
 const EVENT = { raw_json: { model: 'none', usage: { input_tokens: 5 } } };
 
-/** Ticks of the processor that each thread of the service has used, by its id; the main thread has that of the process. */
+/**
+ * Ticks of the processor that each thread of the service has used, by its id; the main thread has that of the
+ * process.
+ */
 function usedByThread(): Map<number, number> {
   const folder = `/proc/${service.pid}/task`;
   return new Map(

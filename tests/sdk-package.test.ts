@@ -12,7 +12,10 @@ import { type RunningService, startService } from './support/service.js';
 const run = promisify(execFile);
 const inRepository = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** A program of somebody who has nothing but the tarballs: its types, those of libraries and the README's examples are checked in full. */
+/**
+ * A program of somebody who has nothing but the tarballs: its types, those of libraries and the README's
+ * examples are checked in full.
+ */
 const PROGRAM = `
 import { ERRORS } from '@tollgate/contract';
 import { ApiError, type IngestAccepted, TollgateClient } from '@tollgate/sdk';

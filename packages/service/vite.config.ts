@@ -7,8 +7,8 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const UNBUNDLED = ['chdb', 'pino', 'stripe'];
 
 /**
- * The compiled program in a few files instead of more than a thousand, most of them of libraries: reading so many took half of a start, and
- * each thread reads them anew.
+ * The compiled program in a few files instead of more than a thousand, most of them of libraries: reading so
+ * many took half of a start, and each thread reads them anew.
  */
 export default defineConfig({
   ssr: { noExternal: true, external: UNBUNDLED },

@@ -19,8 +19,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * What the page complains of, or asks for elsewhere, from now on, with what others of the same list do; a test looks at the end that
- * there was nothing.
+ * What the page complains of, or asks for elsewhere, from now on, with what others of the same list do; a
+ * test looks at the end that there was nothing.
  */
 export function problemsOf(page: Page, serviceUrl: string, problems: string[] = []): string[] {
   page.on('console', (message) => {
@@ -35,8 +35,8 @@ export function problemsOf(page: Page, serviceUrl: string, problems: string[] = 
 }
 
 /**
- * Answers the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below the temporary folder,
- * where anybody may have put a program of that name.
+ * Answers the path of the program, whose unpacking takes seconds. The package unpacks to a fixed name below
+ * the temporary folder, where anybody may have put a program of that name.
  */
 async function unpackInto(folder: string): Promise<string> {
   const before = process.env.TMPDIR;

@@ -14,9 +14,9 @@ export const DRAWN = `new Promise((done) => {
 })`;
 
 /**
- * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's own words after them:
- * those stand in the same line, and nothing holds the name apart. Of a text that is one string, an isolate does, unless what stands in it
- * can end it.
+ * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's
+ * own words after them: those stand in the same line, and nothing holds the name apart. Of a text that is one
+ * string, an isolate does, unless what stands in it can end it.
  */
 const TURNED = `() => {
   const turned = [];
@@ -72,7 +72,10 @@ export const LOOK = `(() => {
   return { visible, shown: shown.join('\\n'), findings };
 })()`;
 
-/** Runs in the page: its buttons with their kinds, which are the first words of their names; names from outside are one kind. */
+/**
+ * Runs in the page: its buttons with their kinds, which are the first words of their names; names from
+ * outside are one kind.
+ */
 export const BUTTONS = `(within) => {
   const kinds = new Map();
   for (const button of document.querySelectorAll(within + ' button')) {

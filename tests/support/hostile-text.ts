@@ -15,8 +15,8 @@ export const BREAKS_OUT = `\u2069${RIGHT_TO_LEFT}`;
 const ZERO_WIDTH = '\u200b\u2060\u200d';
 
 /**
- * Texts that would run, draw, leave their place or break what holds them, were they taken for anything but text. What they would
- * make is marked `data-hostile`. Short, so that every field takes them.
+ * Texts that would run, draw, leave their place or break what holds them, were they taken for anything but
+ * text. What they would make is marked `data-hostile`. Short, so that every field takes them.
  */
 export const HOSTILE_TEXTS: readonly string[] = [
   '<script data-hostile>__hostile()</script>',

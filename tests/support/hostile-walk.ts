@@ -195,7 +195,10 @@ export class HostileWalk {
     }
   }
 
-  /** Every text into every field, as fast as they come; each is to stand there as it was typed. Answers how many fields. */
+  /**
+   * Every text into every field, as fast as they come; each is to stand there as it was typed. Answers how
+   * many fields.
+   */
   async #typeInto(within: string): Promise<number> {
     const last = this.#typed++ % HOSTILE_TEXTS.length;
     const texts = [...HOSTILE_TEXTS.slice(last), ...HOSTILE_TEXTS.slice(0, last)];

@@ -1,7 +1,8 @@
 const REFERENCE = /^#\/(.+)$/;
 
 /**
- * The document with each reference replaced by what it refers to in the document; descriptions beside a reference are left out.
+ * The document with each reference replaced by what it refers to in the document; descriptions beside a
+ * reference are left out.
  * @throws Error for a reference to nothing
  */
 export function inlined<T>(document: T): T {

@@ -14,8 +14,8 @@ const TRACE_FILE = fileURLToPath(
 const SYNTHETIC_INVOCATIONS = 3_000;
 
 /**
- * The invocations of Azure's public LLM inference trace (Azure/AzurePublicDataset, CC-BY 4.0; Patel et al., "Splitwise",
- * ISCA 2024) where the file is at hand, otherwise invocations of a similar shape.
+ * The invocations of Azure's public LLM inference trace (Azure/AzurePublicDataset, CC-BY 4.0; Patel et al.,
+ * "Splitwise", ISCA 2024) where the file is at hand, otherwise invocations of a similar shape.
  */
 export function loadInvocations(): { source: 'azure' | 'synthetic'; invocations: Invocation[] } {
   if (existsSync(TRACE_FILE))

@@ -9,7 +9,10 @@ interface ModuleParts {
   readonly answered: readonly string[];
 }
 
-/** The code of a module, written as in a README, as a function of what it does not import; answers some of its constants. */
+/**
+ * The code of a module, written as in a README, as a function of what it does not import; answers some of its
+ * constants.
+ */
 export function moduleFunction(code: string, { sdk, inputs, answered }: ModuleParts) {
   const body = code
     .replace(/^import \{ (.*) \} from '@tollgate\/sdk';$/gm, 'const { $1 } = sdk;')

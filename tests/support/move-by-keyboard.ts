@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
 import { waitFor } from '../../packages/service/src/testing/wait-for.js';
 
-/** Takes a thing at the second place by its handle, and puts it down at the first, as somebody does who uses no pointer. */
+/**
+ * Takes a thing at the second place by its handle, and puts it down at the first, as somebody does who uses
+ * no pointer.
+ */
 export async function putFirst(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Move ${name}` }).focus();
   await page.keyboard.press('Space');

@@ -19,7 +19,10 @@ export class RecordedRequests {
     return response;
   };
 
-  /** The operations that were asked for, by id; throws for a request that is none, or has an answer that is not documented. */
+  /**
+   * The operations that were asked for, by id; throws for a request that is none, or has an answer that is
+   * not documented.
+   */
   async operationsOf(serviceUrl: string): Promise<Set<string>> {
     const document = (await (await fetch(`${serviceUrl}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Operation>>;

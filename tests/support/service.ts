@@ -45,7 +45,10 @@ export interface CommandResult {
 /** Asked once: what is built while the tests run is not noticed. */
 let isBundled = false;
 
-/** A service that is not started yet, without any tenant. @throws Error when what is built is not of the sources compiled last */
+/**
+ * A service that is not started yet, without any tenant. @throws Error when what is built is not of the
+ * sources compiled last
+ */
 export async function newService(options: ServiceOptions = {}): Promise<RunningService> {
   if (!isBundled) {
     execFileSync(process.execPath, [BUNDLE, '--check'], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -95,8 +98,8 @@ async function startOrStop(service: RunningService): Promise<void> {
 }
 
 /**
- * The service as it is shipped, in a process of its own, with its own data directory and a port that stays the same over
- * restarts. `stop` it when the test is over, whatever became of it.
+ * The service as it is shipped, in a process of its own, with its own data directory and a port that stays
+ * the same over restarts. `stop` it when the test is over, whatever became of it.
  */
 export class RunningService {
   readonly serviceKey = 'test-service-key-0123456789';
@@ -269,8 +272,8 @@ export class RunningService {
 }
 
 /**
- * A port below those that systems give out by themselves: while the service is down, nobody else comes by it. Above 20,000, none is
- * refused by browsers.
+ * A port below those that systems give out by themselves: while the service is down, nobody else comes by it.
+ * Above 20,000, none is refused by browsers.
  */
 async function freePort(): Promise<number> {
   for (;;) {

@@ -4,8 +4,8 @@ import { useSearchParams } from 'wouter';
 export type AddressChanges = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * The parameters of the address, and what changes some of them: of two changes that come before the page is drawn again, the second
- * knows of the first.
+ * The parameters of the address, and what changes some of them: of two changes that come before the page is
+ * drawn again, the second knows of the first.
  */
 export function useAddress(): [
   URLSearchParams,

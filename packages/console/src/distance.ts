@@ -10,7 +10,10 @@ const UNITS = [
 
 const format = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
 
-/** How far away a moment is, as people say it: `in 3 days`, `2 hours ago`, `now`. From two of a unit on, it is told in that unit. */
+/**
+ * How far away a moment is, as people say it: `in 3 days`, `2 hours ago`, `now`. From two of a unit on, it is
+ * told in that unit.
+ */
 export function distance(unixS: number, nowS: number): string {
   const apartS = unixS - nowS;
   const [unit, lengthS] = unitOf(Math.abs(apartS)) ?? ['minute', MINUTE_S];

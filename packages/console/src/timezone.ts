@@ -1,6 +1,6 @@
 /**
- * Offsets of IANA timezones, from the tables that the browser carries. Times are Unix seconds. Wall time is counted likewise:
- * seconds from 1970-01-01T00:00 as the local clock shows it.
+ * Offsets of IANA timezones, from the tables that the browser carries. Times are Unix seconds. Wall time is
+ * counted likewise: seconds from 1970-01-01T00:00 as the local clock shows it.
  */
 
 export const DAY_S = 86_400;
@@ -61,7 +61,10 @@ export function instantOf(wallS: number, timezone: string): number {
   return afterS;
 }
 
-/** The instant at which the local clock shows `wallS`; of a time that it skips, as much later as the clock was set forward. */
+/**
+ * The instant at which the local clock shows `wallS`; of a time that it skips, as much later as the clock was
+ * set forward.
+ */
 export function instantShowing(wallS: number, timezone: string): number {
   const { instant, offsetBeforeS } = showing(wallS, timezone);
   return instant ?? wallS - offsetBeforeS;

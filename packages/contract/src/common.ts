@@ -53,8 +53,8 @@ const DECIMAL_CHARS_MAX = 64;
 export const DecimalText = Type.String({ description: 'Exact decimal, plain: `"12.5"`, `"0"`, `"-3"`.' });
 
 /**
- * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON parser makes of it;
- * how many digits are too many is checked there too.
+ * A decimal in a request. A number is read from the bytes of the body, never from the double that a JSON
+ * parser makes of it; how many digits are too many is checked there too.
  */
 export const DecimalInput = Type.Union([Type.String({ maxLength: DECIMAL_CHARS_MAX }), Type.Number()], {
   description: 'Exact decimal, as text or as a number.',

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { closed } from './common.js';
 
 /**
- * Every warning that a response can have, with its message; `{name}` is replaced by the name in question. A request with
- * a warning is carried out: the name may be correct, and its usage may not have arrived yet.
+ * Every warning that a response can have, with its message; `{name}` is replaced by the name in question. A
+ * request with a warning is carried out: the name may be correct, and its usage may not have arrived yet.
  */
 export const WARNINGS = {
   unknown_metric: { message: 'No usage of the project has the metric `{name}` so far. Check its spelling.' },

@@ -4,8 +4,8 @@ import { ApiError } from './errors.js';
 const BACKOFF_MS_MIN = 200;
 const BACKOFF_MS_MAX = 30_000;
 /**
- * Longer than a service is away. A quota asks for days, but a plan that is bought meanwhile lifts it; and Node's timers would end at once
- * after some 24 days.
+ * Longer than a service is away. A quota asks for days, but a plan that is bought meanwhile lifts it; and
+ * Node's timers would end at once after some 24 days.
  */
 const ASKED_MS_MAX = 600_000;
 

@@ -59,7 +59,8 @@ export class Transport {
   }
 
   /**
-   * The body of a 2xx answer as it comes; the wait for its beginning is bounded, its length is not. Whoever stops reading ends it.
+   * The body of a 2xx answer as it comes; the wait for its beginning is bounded, its length is not. Whoever
+   * stops reading ends it.
    *
    * @throws ApiError for every other answer, ConnectionError when there is none or when it breaks off
    */

@@ -6,7 +6,10 @@ import { systemTiming } from './clock.js';
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** Seconds that `webhook-timestamp` may differ from now, either way; a message that was recorded long ago is not accepted. */
+  /**
+   * Seconds that `webhook-timestamp` may differ from now, either way; a message that was recorded long ago is
+   * not accepted.
+   */
   readonly toleranceS?: number;
   /** Milliseconds since the Unix epoch. */
   readonly nowMs?: () => number;

@@ -52,8 +52,8 @@ export interface FollowOptions {
 }
 
 /**
- * Follows a stream until it ends. With `fetch` and not with an `EventSource`: a refusal says why, and a stream that was left
- * on purpose can be resumed.
+ * Follows a stream until it ends. With `fetch` and not with an `EventSource`: a refusal says why, and a
+ * stream that was left on purpose can be resumed.
  * @throws ApiFailure when it is refused or cannot be reached; AbortError
  */
 export async function followEvents(path: string, { lastId, signal, onEvents }: FollowOptions): Promise<void> {

@@ -28,8 +28,8 @@ export function MeProvider({ me, children }: { readonly me: Me; readonly childre
 }
 
 /**
- * The session of this browser: null where nobody is signed in. It is read again when a request is refused: the session may have ended,
- * or another tab has begun a new one.
+ * The session of this browser: null where nobody is signed in. It is read again when a request is refused:
+ * the session may have ended, or another tab has begun a new one.
  */
 export function useSession() {
   const client = useQueryClient();

@@ -15,8 +15,8 @@ interface PageBoundaryState {
 }
 
 /**
- * Keeps what is around a page whose code could not be loaded, as after an update of the service, or that could not be drawn: without it
- * everything would go, without a word.
+ * Keeps what is around a page whose code could not be loaded, as after an update of the service, or that
+ * could not be drawn: without it everything would go, without a word.
  */
 export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState> {
   override state: PageBoundaryState = { failure: undefined };

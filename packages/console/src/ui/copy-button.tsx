@@ -2,7 +2,10 @@ import { Check, Copy } from 'lucide-react';
 import { useState } from 'react';
 import { Button, type ButtonProps } from './button.js';
 
-/** Puts a text into the clipboard, and says so until the text is another. Where the clipboard is refused it says that. */
+/**
+ * Puts a text into the clipboard, and says so until the text is another. Where the clipboard is refused it
+ * says that.
+ */
 export function CopyButton({
   text,
   label = 'Copy',

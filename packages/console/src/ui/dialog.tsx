@@ -12,8 +12,8 @@ export interface DialogProps {
   readonly onClose: () => void;
   readonly isWide?: boolean;
   /**
-   * It holds what would be lost: a click beside it does not close it, and every other way out asks first. By default that is so once
-   * something in it was entered or switched.
+   * It holds what would be lost: a click beside it does not close it, and every other way out asks first. By
+   * default that is so once something in it was entered or switched.
    */
   readonly isDirty?: boolean | undefined;
   /** What is lost then. */

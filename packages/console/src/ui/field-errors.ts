@@ -9,7 +9,8 @@ export interface FieldErrors {
 }
 
 /**
- * Leads what the service found to the fields where it was found. What it says of a part of a field, `notify_at[1]`, stands at the field.
+ * Leads what the service found to the fields where it was found. What it says of a part of a field,
+ * `notify_at[1]`, stands at the field.
  *
  * @param fields the places that the form shows
  */

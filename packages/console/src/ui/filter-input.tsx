@@ -28,8 +28,8 @@ export function FilterInput({
     told.current = value;
     setText(value);
   }, [value]);
-  // A layout effect ends with the sight of it: while the next page is loaded, React keeps this one, hidden, and what was typed last
-  // would lead back here.
+  // A layout effect ends with the sight of it: while the next page is loaded, React keeps this one, hidden,
+  // and what was typed last would lead back here.
   useLayoutEffect(() => {
     const trimmed = text.trim();
     if (trimmed === told.current) return;

@@ -5,7 +5,10 @@ export interface Column<Row> {
   readonly title: string;
   /** Numbers stand at the right. */
   readonly isNumber?: boolean;
-  /** Heard, not seen: for a column of buttons or badges, which stand at the right as they have no title to stand below. */
+  /**
+   * Heard, not seen: for a column of buttons or badges, which stand at the right as they have no title to
+   * stand below.
+   */
   readonly isTitleHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
@@ -18,8 +21,8 @@ export interface TableProps<Row> {
 }
 
 /**
- * Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is: the titles that are only heard have to be
- * placed in it, or they would widen the page.
+ * Rows of like things. On a narrow screen it is moved sideways, and the page stays where it is: the titles
+ * that are only heard have to be placed in it, or they would widen the page.
  */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (

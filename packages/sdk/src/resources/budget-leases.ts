@@ -17,8 +17,8 @@ export class BudgetLeases {
   }
 
   /**
-   * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError: `limit_exceeded`,
-   * `insufficient_funds`. Sent again with the same key, it is the same lease.
+   * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError:
+   * `limit_exceeded`, `insufficient_funds`. Sent again with the same key, it is the same lease.
    */
   create(
     lease: CreateLeaseBody,
@@ -27,7 +27,10 @@ export class BudgetLeases {
     return this.#transport.post('/budget-leases', lease, options);
   }
 
-  /** Gives back what it still holds: close it once the events of the work are rated. One that has ended stays as it is. */
+  /**
+   * Gives back what it still holds: close it once the events of the work are rated. One that has ended stays
+   * as it is.
+   */
   close(leaseId: string): Promise<BudgetLease> {
     return this.#transport.post(path`/budget-leases/${leaseId}/close`);
   }

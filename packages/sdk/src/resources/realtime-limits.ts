@@ -26,7 +26,10 @@ export class RealtimeLimits {
     return this.#transport.get('/subject/realtime/crossings', query);
   }
 
-  /** Whether the usage would be allowed. Holds nothing: of two at once that are allowed, one may find the room taken. */
+  /**
+   * Whether the usage would be allowed. Holds nothing: of two at once that are allowed, one may find the room
+   * taken.
+   */
   check(usage: RealtimeCheckBody): Promise<RealtimeCheck> {
     return this.#transport.post('/subject/realtime/check', usage);
   }

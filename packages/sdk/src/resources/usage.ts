@@ -44,16 +44,16 @@ export class Usage {
   }
 
   /**
-   * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws a ConnectionError;
-   * one that ends is whole.
+   * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws
+   * a ConnectionError; one that ends is whole.
    */
   exportEvents(query: ExportQuery): AsyncGenerator<Uint8Array, void> {
     return this.#transport.stream('/usage/events/export', queryOf(query));
   }
 
   /**
-   * One event with what was sent and how each number came about. Right after ingest, `wait_seconds` (at most 10) waits until it
-   * is rated.
+   * One event with what was sent and how each number came about. Right after ingest, `wait_seconds` (at most
+   * 10) waits until it is rated.
    */
   event(rawEventId: string, query: UsageEventQuery = {}): Promise<UsageEventDetail> {
     return this.#transport.get(path`/usage/events/${rawEventId}`, query);

@@ -4,8 +4,9 @@ const NEEDS_QUOTES = /[",\r\n]/;
 const FORMULA_START = /^[=+\-@\t\r]/;
 
 /**
- * A cell of text in CSV (RFC 4180): a null is an empty cell, an empty text `""`. Text that a spreadsheet would take for a formula
- * gets an apostrophe in front, because it comes from whoever caused the usage. Numbers stand in their cells as they are.
+ * A cell of text in CSV (RFC 4180): a null is an empty cell, an empty text `""`. Text that a spreadsheet
+ * would take for a formula gets an apostrophe in front, because it comes from whoever caused the usage.
+ * Numbers stand in their cells as they are.
  */
 export function csvText(text: string | null): string {
   if (text === null) return '';

@@ -136,7 +136,10 @@ export function ceil(a: Decimal, scale: number): Decimal {
   return new Decimal(truncated * unit < a.coefficient ? truncated + 1n : truncated, scale);
 }
 
-/** The value × 10^18 as recorded, rounded half-even; undefined when it has over {@link INTEGER_DIGITS_MAX} integer digits. */
+/**
+ * The value × 10^18 as recorded, rounded half-even; undefined when it has over {@link INTEGER_DIGITS_MAX}
+ * integer digits.
+ */
 export function toStored(a: Decimal): bigint | undefined {
   const shift = FRACTION_DIGITS_MAX - a.scale;
   const stored =

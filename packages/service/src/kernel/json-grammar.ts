@@ -1,6 +1,6 @@
 /**
- * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without a value being made. Each function begins at the
- * first byte of what it reads, and answers the index just past it, or `BROKEN`.
+ * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without a value being made. Each
+ * function begins at the first byte of what it reads, and answers the index just past it, or `BROKEN`.
  */
 
 /** What stands here is not JSON, or is beyond a bound. */

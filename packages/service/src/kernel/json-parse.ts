@@ -231,7 +231,10 @@ function defineOwn(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Does the double denote exactly the number that was written? (What is too long for a decimal does not count as exact.) */
+/**
+ * Does the double denote exactly the number that was written? (What is too long for a decimal does not count
+ * as exact.)
+ */
 function isExact(source: string, value: number): boolean {
   const written = parseDecimal(source);
   const held = decimalFromNumber(value);

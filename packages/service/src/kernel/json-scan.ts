@@ -89,7 +89,10 @@ export function startsNumber(byte: number | undefined): boolean {
   return byte !== undefined && KINDS[byte] === NUMBER;
 }
 
-/** Index just past the value that begins at `from` in valid JSON; of other bytes, some index from there to the length. */
+/**
+ * Index just past the value that begins at `from` in valid JSON; of other bytes, some index from there to the
+ * length.
+ */
 export function valueEnd(bytes: Uint8Array, from: number): number {
   const first = bytes[from];
   if (first === 0x22) return stringEnd(bytes, from);

@@ -127,8 +127,8 @@ class Member {
 }
 
 /**
- * Reads of a text, which is known to be JSON, what is selected, without making anything of the rest: as `parseLossless` would, with fewer
- * members. The last of duplicate keys wins.
+ * Reads of a text, which is known to be JSON, what is selected, without making anything of the rest: as
+ * `parseLossless` would, with fewer members. The last of duplicate keys wins.
  *
  * @param start of a value; what stands around it is not looked at
  * @returns undefined where keys have escapes, or the text turns out not to be JSON: then parse all of it

@@ -32,11 +32,12 @@ const knownKeys = new Array<{ readonly bytes: Uint8Array; readonly text: string 
 const NOT_PLAIN = new Error('not plain JSON');
 
 /**
- * Reads an object as `JSON.parse` does, but makes nothing of its member `unread`, nor of that of an object in a list that is a
- * member of it: that it is JSON is checked, and an empty object or list stands in its place. So an event is accepted without
- * its largest part being built only to be thrown away.
+ * Reads an object as `JSON.parse` does, but makes nothing of its member `unread`, nor of that of an object in
+ * a list that is a member of it: that it is JSON is checked, and an empty object or list stands in its place.
+ * So an event is accepted without its largest part being built only to be thrown away.
  *
- * @returns undefined for what is no object in UTF-8, is beyond the bounds, or needs care (a key `__proto__`): then read all of it
+ * @returns undefined for what is no object in UTF-8, is beyond the bounds, or needs care (a key `__proto__`):
+ *   then read all of it
  */
 export function skimJson(bytes: Buffer, unread: string, bounds: SkimBounds): unknown {
   if (!isUtf8(bytes)) return undefined;

@@ -13,7 +13,10 @@ import {
 } from './period.js';
 import { zoneOf } from './timezone.js';
 
-/** Whole, half and quarter hours; changes by one hour and by half an hour, at midnight, over the day line, of politics. */
+/**
+ * Whole, half and quarter hours; changes by one hour and by half an hour, at midnight, over the day line, of
+ * politics.
+ */
 const ZONES = `
   UTC Africa/Cairo Africa/Casablanca Africa/Johannesburg America/Asuncion America/Caracas America/Havana
   America/Los_Angeles America/New_York America/Nuuk America/Santiago America/Sao_Paulo America/St_Johns

@@ -171,8 +171,8 @@ function stepAt(
 }
 
 /**
- * The whole calendar months of a timezone that an instant lies in, `count` at a time: one, a quarter of a year, a year. They
- * are counted from January 1970 on.
+ * The whole calendar months of a timezone that an instant lies in, `count` at a time: one, a quarter of a
+ * year, a year. They are counted from January 1970 on.
  */
 export function calendarMonthsAt(zone: Zone, count: number, atS: number): { startS: number; endS: number } {
   const guess = Math.floor(monthOf(zone.wallTime(atS)) / count);

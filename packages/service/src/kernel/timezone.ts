@@ -101,8 +101,8 @@ export class Zone {
   }
 
   /**
-   * The hour of the local clock that the instant belongs to. A clock that is set by whole hours leaves every hour as long as it
-   * is; by half an hour, the change ends one hour early and begins the next.
+   * The hour of the local clock that the instant belongs to. A clock that is set by whole hours leaves every
+   * hour as long as it is; by half an hour, the change ends one hour early and begins the next.
    */
   hourAt(atS: number): { readonly startS: number; readonly endS: number } {
     const { fromS, untilS, offsetS } = this.#segmentAt(atS);
@@ -114,8 +114,8 @@ export class Zone {
   }
 
   /**
-   * The instant at which the local clock shows `wallS`: the first where it shows it twice; where it skips it, as much after the
-   * change as `wallS` is after the time that was skipped to. So do RFC 5545 and java.time.
+   * The instant at which the local clock shows `wallS`: the first where it shows it twice; where it skips it,
+   * as much after the change as `wallS` is after the time that was skipped to. So do RFC 5545 and java.time.
    */
   instantShowing(wallS: number): number {
     const instant = this.instantOf(wallS);

@@ -61,7 +61,10 @@ export function usableProvider(config: Config): PaymentProviderName | undefined 
   return missingSettings(config).length === 0 ? config.paymentProvider : undefined;
 }
 
-/** One sentence about settings that do not fit each other, which an operator would otherwise learn from the first buyer. */
+/**
+ * One sentence about settings that do not fit each other, which an operator would otherwise learn from the
+ * first buyer.
+ */
 function problemOf(config: Config): string | undefined {
   const missing = missingSettings(config);
   if (missing.length > 0) return `No plan can be bought without ${missing.join(', ')}.`;

@@ -2,7 +2,10 @@ import type { Config } from '../config.js';
 import { SURPLUS_CONNECTIONS_MAX } from '../platform/http/index.js';
 import { StartError } from './start-error.js';
 
-/** Descriptors of a process that does nothing yet: of Node.js, its libraries and threads, the log, and files that wait to be rated or copied. */
+/**
+ * Descriptors of a process that does nothing yet: of Node.js, its libraries and threads, the log, and files
+ * that wait to be rated or copied.
+ */
 const OWN_DESCRIPTORS = 64;
 /** Connections of the rating role to receivers of webhooks. */
 const WEBHOOK_DESCRIPTORS = 64;

@@ -5,8 +5,8 @@ import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
 
 /**
- * Nice value of everything that rates: when the processors are busy, accepting goes first. What is accepted is safe and can
- * wait; a client that is not answered cannot.
+ * Nice value of everything that rates: when the processors are busy, accepting goes first. What is accepted
+ * is safe and can wait; a client that is not answered cannot.
  */
 export const RATING_NICENESS = 10;
 /** Backtests are in no hurry: rating goes first. */
@@ -17,14 +17,17 @@ const GROUP_RETRY_MS = 110;
 const THIS_THREAD = 0;
 
 /**
- * Lets other threads go before the calling one. Only Linux gives each thread a priority of its own; elsewhere this would slow
- * the whole process and so does nothing.
+ * Lets other threads go before the calling one. Only Linux gives each thread a priority of its own; elsewhere
+ * this would slow the whole process and so does nothing.
  */
 export function yieldThisThread(log: Logger, niceness = RATING_NICENESS): void {
   if (process.platform === 'linux') lower(THIS_THREAD, niceness, log);
 }
 
-/** The same for the server processes behind a pool: possible where they run on this machine, under an account we may govern. */
+/**
+ * The same for the server processes behind a pool: possible where they run on this machine, under an account
+ * we may govern.
+ */
 export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
   pool.on('connect', (client) => {
     const { processID } = client as pg.PoolClient & { readonly processID?: number };
@@ -35,8 +38,9 @@ export function yieldServerProcesses(pool: pg.Pool, log: Logger): void {
 }
 
 /**
- * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session weighs a nice value only
- * within its group: there, the group has to be nice. Without privileges, one such change every tenth of a second is let through.
+ * PostgreSQL gives each of its processes a session of its own, and a kernel that groups processes by session
+ * weighs a nice value only within its group: there, the group has to be nice. Without privileges, one such
+ * change every tenth of a second is let through.
  */
 async function lowerSession(id: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

@@ -23,7 +23,10 @@ export interface QueueEvents {
   readonly onAppended: () => void;
 }
 
-/** The queue that this process appends to; it deletes the files of segments, where there are any, once they are rated. */
+/**
+ * The queue that this process appends to; it deletes the files of segments, where there are any, once they
+ * are rated.
+ */
 export async function openQueue(
   { postgres, folders }: Pick<Stores, 'postgres' | 'folders'>,
   { log, onAppended }: QueueEvents,

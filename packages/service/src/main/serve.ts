@@ -5,8 +5,9 @@ import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
 
 /**
- * Whoever stops a service waits ten seconds, and ending the embedded ClickHouse by force takes some of them. What is then still
- * in hand is left to the next start, as after a crash: nothing that was acknowledged is lost.
+ * Whoever stops a service waits ten seconds, and ending the embedded ClickHouse by force takes some of them.
+ * What is then still in hand is left to the next start, as after a crash: nothing that was acknowledged is
+ * lost.
  */
 const STOP_MS_MAX = 8_000;
 

@@ -41,8 +41,8 @@ export async function withStores<T>(
 }
 
 /**
- * Does a task, and says only what goes wrong. Beside a running service on embedded stores, which belong to one process, that
- * service does it.
+ * Does a task, and says only what goes wrong. Beside a running service on embedded stores, which belong to
+ * one process, that service does it.
  * @throws StartError when that service refuses
  */
 export async function doTask<T>(config: Config, task: StoreTask<T>): Promise<T> {

@@ -9,7 +9,10 @@ const DATA = {
   logLevel: 'silent',
 } as const;
 
-/** A host whose thread runs `script` instead of the worker, what it said of the thread's end, and how many batches it committed. */
+/**
+ * A host whose thread runs `script` instead of the worker, what it said of the thread's end, and how many
+ * batches it committed.
+ */
 function host(script: string) {
   const reasons: string[] = [];
   let committed = 0;

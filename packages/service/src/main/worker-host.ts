@@ -11,11 +11,15 @@ export interface WorkerHostEvents {
 
 const PROGRAM = new URL('./worker-thread.js', import.meta.url);
 /**
- * Room for young objects, of which a third is in use between two collections. What a batch keeps until it is written outlives
- * several collections of the default size, and is copied in each: with 48 MB that takes a quarter of the thread's time, with this a tenth.
+ * Room for young objects, of which a third is in use between two collections. What a batch keeps until it is
+ * written outlives several collections of the default size, and is copied in each: with 48 MB that takes a
+ * quarter of the thread's time, with this a tenth.
  */
 const YOUNG_GENERATION_MB = 192;
-/** A message wakes the thread, which costs both as much as accepting an event. It lingers for longer than this before it claims. */
+/**
+ * A message wakes the thread, which costs both as much as accepting an event. It lingers for longer than this
+ * before it claims.
+ */
 const NOTIFY_INTERVAL_MS = 25;
 
 /** The rating thread as the rest of the process sees it. */

@@ -15,7 +15,8 @@ export function checksum(buffers: Buffers): number {
 }
 
 /**
- * Writes all of them, from `offset` on. A short write is gone on with: what cut it short, such as a full disk, says so then.
+ * Writes all of them, from `offset` on. A short write is gone on with: what cut it short, such as a full
+ * disk, says so then.
  *
  * @throws Error of the file system
  */

@@ -10,8 +10,8 @@ interface Line {
 }
 
 /**
- * Does work of one key one after the other within this process, work of different keys at once. For what would wait for each other in
- * the database anyway: who waits here holds no connection.
+ * Does work of one key one after the other within this process, work of different keys at once. For what
+ * would wait for each other in the database anyway: who waits here holds no connection.
  */
 export class OneAtATime {
   readonly #lines = new Map<string, Line>();

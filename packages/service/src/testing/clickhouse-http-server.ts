@@ -21,9 +21,9 @@ export interface ClickHouseHttpServer {
 }
 
 /**
- * Answers ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without one: queries in the
- * body or the URL, bound parameters, settings, databases, inserts with a body in any format, summaries and errors. There are
- * no users, no sessions, no compressed answers and no progress.
+ * Answers ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without
+ * one: queries in the body or the URL, bound parameters, settings, databases, inserts with a body in any
+ * format, summaries and errors. There are no users, no sessions, no compressed answers and no progress.
  * Source: https://clickhouse.com/docs/interfaces/http
  */
 export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {

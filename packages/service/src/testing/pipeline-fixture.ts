@@ -132,7 +132,10 @@ export class PipelineFixture {
     await Promise.all(running);
   }
 
-  /** Cuts the connections that are at work, again and again, until `count` batches have failed; then waits for the rest. */
+  /**
+   * Cuts the connections that are at work, again and again, until `count` batches have failed; then waits for
+   * the rest.
+   */
   async cutWhileRunning(count: number): Promise<void> {
     const atWork = "datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'";
     await waitFor(async () => {

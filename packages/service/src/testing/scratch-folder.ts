@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 
 /**
- * A folder that is gone when all tests have run, whatever ends them: for what several test files use, in memory where there is room.
- * Every account may pass through what holds it.
+ * A folder that is gone when all tests have run, whatever ends them: for what several test files use, in
+ * memory where there is room. Every account may pass through what holds it.
  */
 export function newScratchFolder(prefix: string): string {
   return mkdtempSync(join(inject('scratchFolder'), prefix));
 }
 
 /**
- * Fills a data directory with what is in another, so that PostgreSQL finds a cluster. Where its account cannot enter, that is
- * elsewhere, and a copy would be refused: then nothing is copied.
+ * Fills a data directory with what is in another, so that PostgreSQL finds a cluster. Where its account
+ * cannot enter, that is elsewhere, and a copy would be refused: then nothing is copied.
  */
 export function copyDataDir(from: string, to: string): void {
   // Not by Node, which gives every copy to who makes it: PostgreSQL runs under another account than root.

@@ -51,7 +51,10 @@ export async function publishSlowRules(
   return String(id);
 }
 
-/** A batch as JSON, as a double does not hold its digits. Every other event has more items than its steps are enough for, and fails. */
+/**
+ * A batch as JSON, as a double does not hold its digits. Every other event has more items than its steps are
+ * enough for, and fails.
+ */
 export function slowBatch(
   ruleSetId: string,
   { name, count, occurredAt }: { readonly name: string; readonly count: number; readonly occurredAt: number },

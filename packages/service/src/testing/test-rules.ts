@@ -15,8 +15,8 @@ const ONE = 10n ** 18n;
 const NO_PRICE = { currency: '', unitPrice: null, amount: 0n, pricingSource: 'unpriced' } as const;
 
 /**
- * Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD, or as the metric `raw_json.unpriced` for
- * nothing; fails without it until `isMended`; throws for `raw_json.bomb`.
+ * Charges user `u1`, or the subject that is sent, for `raw_json.tokens` at 2 USD, or as the metric
+ * `raw_json.unpriced` for nothing; fails without it until `isMended`; throws for `raw_json.bomb`.
  *
  * @param onRate called with the raw JSON of each event that is rated
  */

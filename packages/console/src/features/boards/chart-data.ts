@@ -5,7 +5,10 @@ import { bucketSizeOf, bucketStarts } from './buckets.js';
 /** Where the rows of an answer without buckets stand. */
 const TOTALS = 0;
 
-/** What a chart asked and was answered, and what was told of it since. It never changes: each telling makes a new one. */
+/**
+ * What a chart asked and was answered, and what was told of it since. It never changes: each telling makes a
+ * new one.
+ */
 export interface ChartData {
   readonly bucketSize: string;
   readonly timezone: string;

@@ -162,7 +162,10 @@ function hasOneUnit({ measure, series }: Drawn, one: Series): boolean {
   );
 }
 
-/** Groups are ranked within their metric, unit and currency: a series of several may have others of several rankings. */
+/**
+ * Groups are ranked within their metric, unit and currency: a series of several may have others of several
+ * rankings.
+ */
 function isRankedOnce({ data, measure }: Drawn, one: Series): boolean {
   const rankings = rowsOf(data)
     .filter(

@@ -11,8 +11,9 @@ export interface Fold {
 const CENTS = 2;
 
 /**
- * Sums the lines of amounts too small to be seen, together with the line of all others, if any. Groups are summed within
- * their metric, as the service sums those past a limit; lines without groups are summed over all metrics.
+ * Sums the lines of amounts too small to be seen, together with the line of all others, if any. Groups are
+ * summed within their metric, as the service sums those past a limit; lines without groups are summed over
+ * all metrics.
  *
  * @param before result of the last step; unchanged sums are not computed again
  */

@@ -6,8 +6,8 @@ const REACH_PX = 14;
 /**
  * Returns the index of the series at the pointer: the band of a stack around it or, within reach, the nearest series.
  *
- * @param tops upper end of each series in the bucket at the pointer, in pixels from the top. A band of a stack starts at
- *   the upper end of the series below it. NaN for a missing line
+ * @param tops upper end of each series in the bucket at the pointer, in pixels from the top. A band of a
+ *   stack starts at the upper end of the series below it. NaN for a missing line
  * @param bottom position of zero
  */
 export function seriesAt(

@@ -35,7 +35,10 @@ const X_TICK_PX = 90;
 const X_AXIS_PX = 32;
 const Y_AXIS_PX = 52;
 const AREA_ALPHA = '59';
-/** With more series than this, points and broad lines would hide what they belong to, and cost a browser more than all else. */
+/**
+ * With more series than this, points and broad lines would hide what they belong to, and cost a browser more
+ * than all else.
+ */
 const FEW_MAX = 12;
 const LINE_PX = 1.5;
 const THIN_LINE_PX = 1;

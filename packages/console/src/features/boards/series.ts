@@ -38,7 +38,10 @@ export interface SeriesSet {
   readonly times: readonly number[];
   /** Length of the first bucket in seconds; others differ only for months and clock changes. */
   readonly stepS: number;
-  /** Whether the range begins within the first bucket, and ends within the last: these hold only part of their usage. */
+  /**
+   * Whether the range begins within the first bucket, and ends within the last: these hold only part of their
+   * usage.
+   */
   readonly isFirstCut: boolean;
   readonly isLastCut: boolean;
   /** The greatest first, as they were when they were first drawn; all others past the limit come last. */

@@ -105,7 +105,10 @@ function useSample(ruleSet: ExtractorRuleSet, pasted: string | undefined): strin
 
 const FIRST_KEY_NAME = 'First event';
 
-/** Makes a key that may do this and nothing else. It is put into the command, which is the only place where it is seen. */
+/**
+ * Makes a key that may do this and nothing else. It is put into the command, which is the only place where it
+ * is seen.
+ */
 function KeyMaker({
   made,
   onKey,

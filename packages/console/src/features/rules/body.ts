@@ -133,7 +133,10 @@ const SHAPES: Readonly<Record<RuleSetKind, Fields>> = {
   },
 };
 
-/** The first place of a body that the form could not show as it is, `the whole of it` included; undefined where it can. */
+/**
+ * The first place of a body that the form could not show as it is, `the whole of it` included; undefined
+ * where it can.
+ */
 export function unshownPlace(kind: RuleSetKind, body: unknown): string | undefined {
   return misfit(body, SHAPES[kind], '');
 }

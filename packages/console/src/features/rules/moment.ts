@@ -3,7 +3,10 @@ const ISO_SECONDS_CHARS = '2026-11-20T14:05:09'.length;
 /** The end of the year 9999. */
 const UNIX_SECONDS_MAX = 253_402_300_799;
 
-/** A moment as the browser's own field for one takes it: in UTC, to the second. Empty for what no moment of the interface is. */
+/**
+ * A moment as the browser's own field for one takes it: in UTC, to the second. Empty for what no moment of
+ * the interface is.
+ */
 export function momentText(unixS: number): string {
   if (unixS < 0 || unixS > UNIX_SECONDS_MAX) return '';
   return new Date(unixS * 1_000).toISOString().slice(0, ISO_SECONDS_CHARS);

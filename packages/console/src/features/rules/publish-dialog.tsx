@@ -35,7 +35,8 @@ export function PublishDialog(props: PublishDialogProps) {
   const versions = useVersions(kind, ruleSet.id);
   const draft = versions.data?.find(({ version }) => version === ruleSet.version);
   const before = versions.data?.find(({ version }) => version === ruleSet.version - 1);
-  // What was read before the draft was saved says nothing of it; once the form is shown, reading again does not take it away.
+  // What was read before the draft was saved says nothing of it; once the form is shown, reading again does
+  // not take it away.
   const [isReady, setReady] = useState(false);
   if (!isReady && draft !== undefined && !versions.isFetching) setReady(true);
   return (

@@ -15,8 +15,8 @@ export function isInOrder(rules: readonly PricingRule[]): boolean {
 }
 
 /**
- * A rule moved to another place, where it takes the priority of the neighbour that it would not stand beside otherwise, so
- * that it is also tried there.
+ * A rule moved to another place, where it takes the priority of the neighbour that it would not stand beside
+ * otherwise, so that it is also tried there.
  */
 export function moveRule(rules: readonly PricingRule[], from: number, to: number): PricingRule[] {
   const rule = rules[from];

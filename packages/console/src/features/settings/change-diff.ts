@@ -1,6 +1,9 @@
 import type { AuditEntry } from '@tollgate/contract';
 
-/** One place of what was written, and what stood there before. Values are JSON texts; undefined where there is nothing. */
+/**
+ * One place of what was written, and what stood there before. Values are JSON texts; undefined where there is
+ * nothing.
+ */
 export interface ChangedPlace {
   readonly path: string;
   readonly before: string | undefined;

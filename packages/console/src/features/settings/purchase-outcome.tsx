@@ -18,8 +18,8 @@ function isInForce(order: PaymentOrder, entitlement: Entitlement): boolean {
 }
 
 /**
- * What became of a purchase from which the buyer comes back. That he was led here proves nothing: the order and the entitlement are
- * read until they say so.
+ * What became of a purchase from which the buyer comes back. That he was led here proves nothing: the order
+ * and the entitlement are read until they say so.
  */
 export function PurchaseOutcome({
   outcome,

@@ -15,8 +15,9 @@ export interface Purchase {
 }
 
 /**
- * The page on which a plan is paid. The key of the purchase is kept for this tab, so that a second click leads to the same page; a
- * purchase that is over, because it has expired or was paid, is followed by another one.
+ * The page on which a plan is paid. The key of the purchase is kept for this tab, so that a second click
+ * leads to the same page; a purchase that is over, because it has expired or was paid, is followed by another
+ * one.
  */
 export async function purchase(wanted: Purchase): Promise<CheckoutSession> {
   sessionStorage.setItem(PROJECT_STORAGE, wanted.projectId);

@@ -36,8 +36,8 @@ export function useEvents(question: Question) {
 }
 
 /**
- * Counts selected usage without a price. The question needs a start, or all history would be read. The last count stays until the next
- * one is there, so that nothing below the banner moves under the pointer.
+ * Counts selected usage without a price. The question needs a start, or all history would be read. The last
+ * count stays until the next one is there, so that nothing below the banner moves under the pointer.
  */
 export function useUnpriced(question: Question) {
   const project = useProjectPath();
@@ -89,7 +89,10 @@ export function useIngestStatus() {
   });
 }
 
-/** Has failed events rated again: one, with what is shown read again; or many, after which the caller has it read again. */
+/**
+ * Has failed events rated again: one, with what is shown read again; or many, after which the caller has it
+ * read again.
+ */
 export function useReprocess() {
   const project = useProjectPath();
   const client = useQueryClient();

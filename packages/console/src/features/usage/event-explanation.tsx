@@ -14,7 +14,10 @@ const PRICED_BY: Readonly<Record<UsageItemExplanation['priced_by']['pricing_sour
   unpriced: 'nothing: it has no price',
 };
 
-/** Where each number of the event came from: what was read, what priced it, what was taken off, and who paid. Every digit is shown. */
+/**
+ * Where each number of the event came from: what was read, what priced it, what was taken off, and who paid.
+ * Every digit is shown.
+ */
 export function Explanation({ detail }: { readonly detail: UsageEventDetail }) {
   const { id } = useProject();
   const { extractor, charge_items: explained } = detail.explanation;

@@ -10,8 +10,8 @@ export interface Feed {
 }
 
 /**
- * Puts together what was read page by page, what has arrived and was let in, and what the newest read tells. Rows that are shown change
- * in place, as one that was rated again does, and never move for what is new.
+ * Puts together what was read page by page, what has arrived and was let in, and what the newest read tells.
+ * Rows that are shown change in place, as one that was rated again does, and never move for what is new.
  *
  * @param shown newest first
  * @param newest what the last read of the newest events had

@@ -1,4 +1,7 @@
-/** What a reviver is told of a number, and how it is kept as it was written: both newer than the types of the language. */
+/**
+ * What a reviver is told of a number, and how it is kept as it was written: both newer than the types of the
+ * language.
+ */
 interface SourceText {
   readonly source?: string;
 }

@@ -16,7 +16,10 @@ import { filtersOf, isOpenEnded, type Question, questionOf } from './filters.js'
 import { UnpricedBanner } from './unpriced-banner.js';
 import { UsageSum } from './usage-sum.js';
 
-/** Every event of the project. The filters, and the event that is looked at, are in the address: a link shows the same. */
+/**
+ * Every event of the project. The filters, and the event that is looked at, are in the address: a link shows
+ * the same.
+ */
 export function UsagePage() {
   const [parameters, changeAddress] = useAddress();
   const [wantsLive, setWantsLive] = useState(false);

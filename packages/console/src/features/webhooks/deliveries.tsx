@@ -26,7 +26,10 @@ const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; rea
   { value: 'cancelled', label: 'Cancelled' },
 ];
 
-/** What was sent to an endpoint, and what became of it. The filter and the delivery that is looked at are in the address. */
+/**
+ * What was sent to an endpoint, and what became of it. The filter and the delivery that is looked at are in
+ * the address.
+ */
 export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [parameters, changeAddress] = useAddress();
   const status = WEBHOOK_DELIVERY_STATUSES.find((each) => each === parameters.get('status')) ?? '';

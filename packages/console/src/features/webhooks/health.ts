@@ -11,8 +11,8 @@ export function outcomeOf({ status, last_attempt_at }: Told): Outcome {
 }
 
 /**
- * Since when nothing has got through: when the oldest message was made of those that failed, or are failing, without a delivered one
- * after them. Undefined where the last one that was tried has arrived.
+ * Since when nothing has got through: when the oldest message was made of those that failed, or are failing,
+ * without a delivered one after them. Undefined where the last one that was tried has arrived.
  *
  * @param deliveries newest first
  */

@@ -11,7 +11,10 @@ export interface CelFunction {
   readonly isMethod?: true;
 }
 
-/** Every function that an expression may call; the guide of expressions describes the same ones, which a test sees to. */
+/**
+ * Every function that an expression may call; the guide of expressions describes the same ones, which a test
+ * sees to.
+ */
 export const CEL_FUNCTIONS: readonly CelFunction[] = [
   { name: 'dec', usage: 'dec(x)', meaning: 'the exact decimal that x denotes' },
   { name: 'dec_add', usage: 'dec_add(a, b)', meaning: 'the sum' },

@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * Where in a JSON text the value of a path as `rules[1].match_expr` stands. What is not there is shown at the first character
- * of what it should be in; undefined where the text is no JSON at all.
+ * Where in a JSON text the value of a path as `rules[1].match_expr` stands. What is not there is shown at the
+ * first character of what it should be in; undefined where the text is no JSON at all.
  */
 export function placeInJson(text: string, path: string): Place | undefined {
   const value = jsonLanguage.parser.parse(text).topNode.firstChild;

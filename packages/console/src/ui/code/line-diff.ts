@@ -8,9 +8,10 @@ export interface DiffLine {
 const CELLS_MAX = 4_000_000;
 
 /**
- * What makes `after` of `before`, two texts of JSON, line by line: a longest common subsequence, so that as little as can be is
- * told as changed. A comma that ends a line says only that another one follows, and is no difference. What was removed stands
- * before what was added in its place; what is the same stands as it does in `after`.
+ * What makes `after` of `before`, two texts of JSON, line by line: a longest common subsequence, so that as
+ * little as can be is told as changed. A comma that ends a line says only that another one follows, and is no
+ * difference. What was removed stands before what was added in its place; what is the same stands as it does
+ * in `after`.
  */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n');

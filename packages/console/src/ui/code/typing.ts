@@ -1,8 +1,9 @@
 import { EditorView } from '@codemirror/view';
 
 /**
- * Replaces a selection by what is typed over it, and puts in what comes with line breaks. Left to itself, Chromium carries the look of
- * what was there over to the new text as an inline style, which the content policy refuses and reports.
+ * Replaces a selection by what is typed over it, and puts in what comes with line breaks. Left to itself,
+ * Chromium carries the look of what was there over to the new text as an inline style, which the content
+ * policy refuses and reports.
  */
 export const typingOverSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {

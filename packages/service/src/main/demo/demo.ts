@@ -14,8 +14,8 @@ import { type DemoTenant, demoBoardId, ensureDemoTenant } from './tenant.js';
 import { historyQueryable, sendHistory, sendLiveTraffic } from './traffic.js';
 
 /**
- * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is configured. Webhooks
- * may go to a receiver on the same machine.
+ * Settings that the demo changes. Plans can be tried out: they are paid at the sandbox unless a provider is
+ * configured. Webhooks may go to a receiver on the same machine.
  */
 export function demoConfig(config: Config): Config {
   return { ...config, paymentProvider: config.paymentProvider ?? 'sandbox', webhookAllowPrivate: true };

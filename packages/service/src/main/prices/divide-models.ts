@@ -21,8 +21,9 @@ export interface Share {
 export type Homes = ReadonlyMap<string, number>;
 
 /**
- * Divides models over as many pricing rule sets as their rules and aliases need. A model stays where it is while there is room,
- * so that a new table changes only the rule sets whose prices have changed. Any other takes the first place with room.
+ * Divides models over as many pricing rule sets as their rules and aliases need. A model stays where it is
+ * while there is room, so that a new table changes only the rule sets whose prices have changed. Any other
+ * takes the first place with room.
  * @throws StartError for a model that no rule set has room for
  */
 export function divideModels(models: readonly ConvertedModel[], homes: Homes = new Map()): Share[] {

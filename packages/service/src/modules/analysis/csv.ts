@@ -2,8 +2,9 @@ import type { AnalysisResult, AnalysisRow, Measure } from '@tollgate/contract';
 import { csvLine, csvText } from '../../kernel/csv.js';
 
 /**
- * The rows as CSV (RFC 4180) with a header line; the columns of groups are named `group.<dimension>`. Numbers are plain.
- * `marksOther` adds the column `other`, which tells rows of all other groups from those of events without the dimension.
+ * The rows as CSV (RFC 4180) with a header line; the columns of groups are named `group.<dimension>`. Numbers
+ * are plain. `marksOther` adds the column `other`, which tells rows of all other groups from those of events
+ * without the dimension.
  */
 export function toCsv(
   { rows, group_by, measures }: Pick<AnalysisResult, 'rows' | 'group_by' | 'measures'>,

@@ -30,8 +30,8 @@ export class KnownNames {
   }
 
   /**
-   * Returns those of the names that no usage of the project has; none while the history cannot be read, because what is asked about has
-   * been saved by then.
+   * Returns those of the names that no usage of the project has; none while the history cannot be read,
+   * because what is asked about has been saved by then.
    */
   async unknown(project: ProjectRef, kind: NameKind, names: readonly string[]): Promise<string[]> {
     if (names.length === 0) return [];

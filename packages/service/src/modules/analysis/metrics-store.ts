@@ -79,8 +79,8 @@ function metricSummaries(
 }
 
 /**
- * What the dimensions of the metrics hold. uniqCombined takes 12 KiB at most for each, however many values there are, and is
- * wrong by 2 % at most, nearly always.
+ * What the dimensions of the metrics hold. uniqCombined takes 12 KiB at most for each, however many values
+ * there are, and is wrong by 2 % at most, nearly always.
  */
 function dimensionSamples(
   clickhouse: Pick<ClickHouse, 'query'>,

@@ -8,9 +8,9 @@ const WAITING_OF_PROJECT_MAX = 300;
 const WAITING_MAX = 1_000;
 
 /**
- * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that are refreshed at once
- * wait for each other, and nobody else for them. Whoever asks what another waits for gets the same answer, which is as new as
- * if it were asked again: what has begun already is not shared.
+ * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that are
+ * refreshed at once wait for each other, and nobody else for them. Whoever asks what another waits for gets
+ * the same answer, which is as new as if it were asked again: what has begun already is not shared.
  */
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
@@ -20,7 +20,8 @@ export class QueryQueue {
   #total = 0;
 
   /**
-   * Runs `work` when it is its turn; answers or throws as that does. The same question, within a project, means the same work.
+   * Runs `work` when it is its turn; answers or throws as that does. The same question, within a project,
+   * means the same work.
    * @throws DomainError `analysis_busy` when too many wait already
    */
   async run<T>(projectId: string, question: unknown, work: () => Promise<T>): Promise<T> {

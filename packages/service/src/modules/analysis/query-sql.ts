@@ -111,8 +111,9 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
 }
 
 /**
- * The charge items that the query is about, or sums of them: what the rollup knows, and the rest from the events. A row of
- * the rollup that goes without a named dimension is left out, and its events are read in its place.
+ * The charge items that the query is about, or sums of them: what the rollup knows, and the rest from the
+ * events. A row of the rollup that goes without a named dimension is left out, and its events are read in its
+ * place.
  */
 function itemsSql(params: StatementParams, scope: AnalysisScope, query: PlannedQuery): string {
   const shared: SharedSql = {

@@ -48,8 +48,8 @@ function refuseUnlikeUnits(units: readonly string[]): void {
 }
 
 /**
- * Decides where the numbers are read: every source gives the same, the rollups sooner. Before `retainedFrom`, the start of a
- * day in UTC, nothing is read.
+ * Decides where the numbers are read: every source gives the same, the rollups sooner. Before `retainedFrom`,
+ * the start of a day in UTC, nothing is read.
  */
 export function planQuery(
   query: NormalizedQuery,

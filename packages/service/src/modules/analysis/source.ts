@@ -26,10 +26,11 @@ const ROLLUPS = ['usage_rollup_1h', 'usage_rollup_15m', 'usage_rollup_1m'] as co
 type Rollup = (typeof ROLLUPS)[number];
 
 /**
- * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole hours, whole
- * quarters and minutes beside them, and single events at the very ends. A source qualifies only when none of its rows
- * lies across the start of a bucket: hours do where local time is ahead by half hours, quarters do not in any timezone of
- * today, but across the starts of buckets of seven minutes. With `rawOnly` everything is read from the events.
+ * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole hours,
+ * whole quarters and minutes beside them, and single events at the very ends. A source qualifies only when
+ * none of its rows lies across the start of a bucket: hours do where local time is ahead by half hours,
+ * quarters do not in any timezone of today, but across the starts of buckets of seven minutes. With `rawOnly`
+ * everything is read from the events.
  */
 export function planSources(
   from: number,

@@ -19,8 +19,8 @@ export interface Changed<Answer> {
 }
 
 /**
- * Makes one change to the boards of a project, with its audit entry, together or not at all. Changes of one project wait for each
- * other: what `work` reads, counts and adds up stays so.
+ * Makes one change to the boards of a project, with its audit entry, together or not at all. Changes of one
+ * project wait for each other: what `work` reads, counts and adds up stays so.
  *
  * @param work gets the time of the change in Unix seconds
  */

@@ -12,8 +12,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Adds a revision of every plan that is new or differs from its newest one: all of them, or none. What the file does not name stays
- * as it is. Applying a file twice changes nothing.
+ * Adds a revision of every plan that is new or differs from its newest one: all of them, or none. What the
+ * file does not name stays as it is. Applying a file twice changes nothing.
  *
  * @param file whose shape its schema has established
  * @throws DomainError `invalid_request`

@@ -31,7 +31,10 @@ export interface CatalogApi extends TestApi {
 
 let sources = 0;
 
-/** Grants the newest revision of a plan in a transaction of its own; without a source, for one that nobody has named. */
+/**
+ * Grants the newest revision of a plan in a transaction of its own; without a source, for one that nobody has
+ * named.
+ */
 export async function grantNewest(
   postgres: Postgres,
   { tenantId, planId, atS, source }: { tenantId: string; planId: string; atS: number; source?: string },

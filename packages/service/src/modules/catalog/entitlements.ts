@@ -64,8 +64,9 @@ export class Entitlements {
   }
 
   /**
-   * What is to be done once a change of the tenant's grants has been committed: its events are counted from now on, as much history is shown
-   * as the plan in force shows, and this node knows of both at once. Repeating it changes nothing.
+   * What is to be done once a change of the tenant's grants has been committed: its events are counted from
+   * now on, as much history is shown as the plan in force shows, and this node knows of both at once.
+   * Repeating it changes nothing.
    */
   async applyGrants(tenantId: string): Promise<void> {
     const { postgres, clock, history } = this.options;

@@ -33,8 +33,8 @@ export function effectiveEnd({ endsAt, endedAt }: Grant): number {
 }
 
 /**
- * Where a new grant goes. One of the plan that the tenant has follows the last of its grants; one of another plan starts at
- * once and ends what there was.
+ * Where a new grant goes. One of the plan that the tenant has follows the last of its grants; one of another
+ * plan starts at once and ends what there was.
  *
  * @param grants of the tenant, at least those that have not ended
  */

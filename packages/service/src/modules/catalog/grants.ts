@@ -17,8 +17,8 @@ export interface GrantInput {
 }
 
 /**
- * Grants a plan for a calendar month: after what the tenant has of the same plan, or at once, in place of another one. What was
- * granted for this source before is answered as it is, and nothing is granted.
+ * Grants a plan for a calendar month: after what the tenant has of the same plan, or at once, in place of
+ * another one. What was granted for this source before is answered as it is, and nothing is granted.
  *
  * @throws Error when the source was granted to another tenant
  */
@@ -51,8 +51,8 @@ export async function grantPlan(
 }
 
 /**
- * Ends the grant that was made for a source, unless it has ended. Grants of the same plan that follow keep their time, and a plan
- * that it replaced does not come back.
+ * Ends the grant that was made for a source, unless it has ended. Grants of the same plan that follow keep
+ * their time, and a plan that it replaced does not come back.
  */
 export async function endGrantOfSource(tx: Tx, tenantId: string, source: string, atS: number): Promise<void> {
   await lockGrants(tx, tenantId);

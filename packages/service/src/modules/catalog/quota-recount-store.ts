@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { type Postgres, recount, type Tx } from '../../platform/postgres/index.js';
 
 /**
- * What every quota should be: the events that rating has taken off the queue, and those that wait there, or cannot be read. A
- * segment holds the requests of one month.
+ * What every quota should be: the events that rating has taken off the queue, and those that wait there, or
+ * cannot be read. A segment holds the requests of one month.
  */
 const EXPECTED = sql`
   select tenant_id, month_start, sum(event_count)::bigint as expected

@@ -176,8 +176,9 @@ async function eventThatPays(
 export type PaymentEvent = ReturnType<typeof paymentEvent>;
 
 /**
- * `payment_intent.succeeded` with every field that Stripe documents of an event (https://docs.stripe.com/api/events/object) and of
- * a payment intent (https://docs.stripe.com/api/payment_intents/object), API version 2026-04-22.dahlia.
+ * `payment_intent.succeeded` with every field that Stripe documents of an event
+ * (https://docs.stripe.com/api/events/object) and of a payment intent
+ * (https://docs.stripe.com/api/payment_intents/object), API version 2026-04-22.dahlia.
  */
 export function paymentEvent(changes: Readonly<Record<string, unknown>> = {}) {
   const id = `pi_3${randomBytes(11).toString('hex')}`;

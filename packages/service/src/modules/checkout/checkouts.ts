@@ -50,7 +50,10 @@ type Outcome = { readonly order: Order } | { readonly refusal: DomainError };
 
 /** Purchases of plans: orders, and the provider's pages on which they are paid. */
 export class Checkouts {
-  /** Sessions that this process is asking the provider for, by order: whoever else wants one waits for the same answer. */
+  /**
+   * Sessions that this process is asking the provider for, by order: whoever else wants one waits for the
+   * same answer.
+   */
   readonly #asking = new Map<string, Promise<ProviderSession>>();
 
   /** Requests of one tenant, which would wait for each other with a connection each. */
@@ -59,11 +62,13 @@ export class Checkouts {
   constructor(private readonly deps: CheckoutDeps) {}
 
   /**
-   * The page to pay on: a new one, or the one that there is. The order is committed before the provider is asked, and asked
-   * outside any transaction; whatever breaks off in between, the same request goes on where it stopped.
+   * The page to pay on: a new one, or the one that there is. The order is committed before the provider is
+   * asked, and asked outside any transaction; whatever breaks off in between, the same request goes on where
+   * it stopped.
    *
-   * @throws DomainError `not_found`, `payments_not_configured`, `invalid_request`, `idempotency_key_conflict`,
-   *   `payment_checkout_expired`, `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`, `server_busy`
+   * @throws DomainError `not_found`, `payments_not_configured`, `invalid_request`,
+   *   `idempotency_key_conflict`, `payment_checkout_expired`, `checkout_in_progress`,
+   *   `checkout_not_configured`, `payment_provider_failed`, `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
     const { postgres, tenants } = this.deps;

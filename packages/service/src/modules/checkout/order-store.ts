@@ -22,7 +22,10 @@ export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/orders/${tenantId}`);
 }
 
-/** The order that a key has led to. It gets no page until `tx` ends: who attaches one is not behind the tenant's lock. */
+/**
+ * The order that a key has led to. It gets no page until `tx` ends: who attaches one is not behind the
+ * tenant's lock.
+ */
 export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
     select ${orderColumns} from payment_orders
@@ -86,7 +89,10 @@ export async function expireOrder(tx: Tx, { tenantId, id }: Pick<Order, 'tenantI
   `.execute(tx);
 }
 
-/** Writes the order's page down, unless it has one already, or has expired meanwhile. Answers the order as it is then. */
+/**
+ * Writes the order's page down, unless it has one already, or has expired meanwhile. Answers the order as it
+ * is then.
+ */
 export async function attachSession(
   db: Db,
   { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,

@@ -59,8 +59,8 @@ export function grantSourceOf({ provider }: Order, paymentId: string): string {
 /**
  * Whether a pending order's time is over, so that it stands in nobody's way any more.
  *
- * With a page, that is when the page closes. Without one, it is when a new page could be refused: it must stay open for 30 minutes
- * at least, and the order ends after 36.
+ * With a page, that is when the page closes. Without one, it is when a new page could be refused: it must
+ * stay open for 30 minutes at least, and the order ends after 36.
  */
 export function isOver(order: Order, nowS: number): boolean {
   if (order.sessionId === null) return nowS >= order.createdAt + ABANDONED_AFTER_S;

@@ -34,8 +34,8 @@ const METADATA_KEYS = ['tenant_id', 'plan_id', 'order_id'] as const;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a payment intent, a charge or a dispute
- * inside. Only the returned fields are kept.
+ * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a payment intent, a
+ * charge or a dispute inside. Only the returned fields are kept.
  *
  * @param event the JSON of a body whose signature was verified
  */

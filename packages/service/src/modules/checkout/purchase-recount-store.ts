@@ -2,7 +2,10 @@ import { PAYMENT_PROVIDERS, type PurchaseDifference, type PurchaseRecount } from
 import { sql } from 'kysely';
 import { type Postgres, recount } from '../../platform/postgres/index.js';
 
-/** Paid orders beside the grants of payments. Both know a payment by one source each, so that each has one of the other. */
+/**
+ * Paid orders beside the grants of payments. Both know a payment by one source each, so that each has one of
+ * the other.
+ */
 const COMPARED = sql`
   select tenant_id, o.id as order_id, g.id as grant_id,
     coalesce(o.plan_id || ' ' || o.plan_revision, 'nothing') as expected,

@@ -22,7 +22,10 @@ export interface ReversalDeps {
   readonly refundEndsPlan: boolean;
 }
 
-/** The tenant whose order records the event, `ignored` if the payment is not ours, or the reason why the event is invalid. */
+/**
+ * The tenant whose order records the event, `ignored` if the payment is not ours, or the reason why the event
+ * is invalid.
+ */
 export type ReversalOutcome = { readonly tenantId: string } | 'ignored' | { readonly difference: string };
 
 /** Records and reports refunds and disputes of payments once, in whatever sequence they arrive. */

@@ -23,7 +23,10 @@ export interface SettlementDeps extends ReversalDeps {
   readonly provider: PaymentProviderName | undefined;
   /** Any of them may have signed. */
   readonly secrets: readonly string[];
-  /** Done after a change of the tenant's grants is committed, and again with every further delivery that may have changed them. */
+  /**
+   * Done after a change of the tenant's grants is committed, and again with every further delivery that may
+   * have changed them.
+   */
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
@@ -36,8 +39,8 @@ export class Settlement {
   }
 
   /**
-   * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not before: any error
-   * makes the provider deliver it again.
+   * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not
+   * before: any error makes the provider deliver it again.
    *
    * @throws DomainError `invalid_signature`, `invalid_json`, `payment_mismatch`, `payment_order_not_ready`,
    *   `quota_initialization_failed`
@@ -73,7 +76,10 @@ export class Settlement {
     }
   }
 
-  /** Records a refund or a dispute; the response is sent after the commit, and after what the end of a plan hides is hidden. */
+  /**
+   * Records a refund or a dispute; the response is sent after the commit, and after what the end of a plan
+   * hides is hidden.
+   */
   async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
     const { postgres, provider, refundEndsPlan } = this.deps;
     if (provider === undefined) return 'ignored';
@@ -145,7 +151,10 @@ export class Settlement {
     return undefined;
   }
 
-  /** An order is committed before its page exists; an id that is that fresh may still be about to appear where we look. */
+  /**
+   * An order is committed before its page exists; an id that is that fresh may still be about to appear where
+   * we look.
+   */
   #absent(payment: Payment, requestId: string): DomainError {
     const madeAtMs = timeOfId('ord', payment.orderId);
     const nowMs = this.deps.clock.nowMs();

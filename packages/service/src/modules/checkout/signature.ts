@@ -15,8 +15,8 @@ export interface SignedBody {
 }
 
 /**
- * Whether one of the secrets has signed the body, lately. The scheme is Stripe's: HMAC-SHA256 over the time, a dot and the body,
- * https://docs.stripe.com/webhooks#verify-manually.
+ * Whether one of the secrets has signed the body, lately. The scheme is Stripe's: HMAC-SHA256 over the time,
+ * a dot and the body, https://docs.stripe.com/webhooks#verify-manually.
  *
  * @param nowS Unix seconds
  */

@@ -23,7 +23,10 @@ export interface StripeProviderOptions {
   readonly sessionMsMax?: number;
 }
 
-/** Payments by hosted Checkout Sessions, through Stripe's own library: https://docs.stripe.com/api/checkout/sessions. */
+/**
+ * Payments by hosted Checkout Sessions, through Stripe's own library:
+ * https://docs.stripe.com/api/checkout/sessions.
+ */
 export function createStripeProvider(options: StripeProviderOptions): PaymentProvider {
   const { name, apiKey, httpClient, sessionMsMax = SESSION_MS_MAX } = options;
   // The library is 20 MB in memory: it is loaded when somebody buys, which most processes never see.

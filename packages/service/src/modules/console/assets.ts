@@ -42,7 +42,10 @@ export class Asset {
   }
 }
 
-/** The built console: its page, and the files that the page loads, by their path below it. Undefined when it was not built. */
+/**
+ * The built console: its page, and the files that the page loads, by their path below it. Undefined when it
+ * was not built.
+ */
 export interface ConsoleBuild {
   readonly page: string;
   readonly assets: ReadonlyMap<string, Asset>;

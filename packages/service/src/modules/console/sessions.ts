@@ -31,8 +31,8 @@ export interface OpenedSession {
 }
 
 /**
- * Who is signed in to the console. A session is as good as the key it was opened with: when that is revoked or expires, the
- * session ends with it.
+ * Who is signed in to the console. A session is as good as the key it was opened with: when that is revoked
+ * or expires, the session ends with it.
  */
 export class Sessions {
   constructor(private readonly deps: SessionsDeps) {}

@@ -43,8 +43,9 @@ export interface BacklogGateOptions {
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * Refuses new events while the workers are too far behind: first those of tenants that hold more of the backlog than their
- * share, so that a loud tenant is refused while the others are not, and those of all tenants when it is full.
+ * Refuses new events while the workers are too far behind: first those of tenants that hold more of the
+ * backlog than their share, so that a loud tenant is refused while the others are not, and those of all
+ * tenants when it is full.
  */
 export class BacklogGate {
   private readonly max: BacklogSize;

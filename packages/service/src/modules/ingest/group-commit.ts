@@ -17,9 +17,15 @@ const SEGMENT_BYTES_MAX = 8 * 1_048_576;
 const SEGMENT_EVENTS_MAX = BATCH_EVENTS_MAX;
 /** Accepted but not yet durable requests may hold this much memory. */
 const PENDING_BYTES_MAX = 64 * 1_048_576;
-/** Segments that are written at once: while the row of one is committed, the bytes of the other are written to their file. */
+/**
+ * Segments that are written at once: while the row of one is committed, the bytes of the other are written to
+ * their file.
+ */
 const FLUSHES_MAX = 2;
-/** What waits is written beside another segment from this size on. Less waits for that: two small commits cost more than one. */
+/**
+ * What waits is written beside another segment from this size on. Less waits for that: two small commits cost
+ * more than one.
+ */
 const SECOND_FLUSH_BYTES_MIN = 256 * 1_024;
 
 interface Waiter {
@@ -38,7 +44,8 @@ export interface GroupCommitOptions {
 
 /**
  * Makes requests durable together. A flush starts as soon as the one before it has ended and takes everything
- * that waits, so a lone request waits for nobody and a crowd shares one commit. Large batches do not wait for all of the flush before.
+ * that waits, so a lone request waits for nobody and a crowd shares one commit. Large batches do not wait for
+ * all of the flush before.
  */
 export class GroupCommit {
   private readonly queue: Pick<SegmentQueue<never>, 'appendWithinQuota'>;
@@ -64,8 +71,9 @@ export class GroupCommit {
    * Resolves once the record is durable, and counted against the quota of its tenant.
    *
    * @param terms of the record's tenant
-   * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much waits in all, or of
-   *   this tenant; `store_unavailable` when the write failed or its outcome is unknown; `shutting_down` once `close` was called.
+   * @throws DomainError `event_quota_exceeded`, with nothing counted; `ingest_backlog_full` when too much
+   *   waits in all, or of this tenant; `store_unavailable` when the write failed or its outcome is unknown;
+   *   `shutting_down` once `close` was called.
    */
   accept(record: SegmentRecord, terms: EventTerms): Promise<void> {
     if (this.closed) return Promise.reject(new DomainError('shutting_down'));

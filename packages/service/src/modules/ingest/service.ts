@@ -28,9 +28,9 @@ const REFUSALS = {
 } as const satisfies Record<Exclude<Publication, 'published'>, ErrorCode>;
 
 /**
- * Accepts events: checks them, names them and makes them durable. Nothing else happens before the answer.
- * The checks come in this order: backlog, the tenant's plan, the events in their order, their rule sets in order of first use, and
- * with the write the tenant's quota.
+ * Accepts events: checks them, names them and makes them durable. Nothing else happens before the answer. The
+ * checks come in this order: backlog, the tenant's plan, the events in their order, their rule sets in order
+ * of first use, and with the write the tenant's quota.
  */
 export class IngestService {
   private readonly gate: BacklogGate;
@@ -53,7 +53,8 @@ export class IngestService {
   }
 
   /**
-   * Refuses what there is no room for, before its body is parsed. It is asked again with the events, which may take their time to arrive.
+   * Refuses what there is no room for, before its body is parsed. It is asked again with the events, which
+   * may take their time to arrive.
    *
    * @throws DomainError `ingest_backlog_full`
    */

@@ -12,8 +12,8 @@ interface Spent {
 }
 
 /**
- * What tenants had used when their quota refused something. It can only have become more, so what did not fit then is refused
- * without a write: those who are over their quota cost the others nothing.
+ * What tenants had used when their quota refused something. It can only have become more, so what did not fit
+ * then is refused without a write: those who are over their quota cost the others nothing.
  */
 export class SpentQuotas {
   readonly #tenants = new Map<string, Spent>();

@@ -49,7 +49,10 @@ export function amountField(body: Buffer | undefined, field: string): Amount {
   return amount;
 }
 
-/** The amount of a decimal as it was sent; undefined for text that is no decimal, and for more digits than an amount has. */
+/**
+ * The amount of a decimal as it was sent; undefined for text that is no decimal, and for more digits than an
+ * amount has.
+ */
 export function exactAmount(value: unknown): Amount | undefined {
   const isNumber = typeof value === 'number' || value instanceof NumericText;
   const decimal = isNumber || typeof value === 'string' ? decimalFromJson(value) : undefined;

@@ -5,8 +5,8 @@ import type { Amount } from './amount.js';
 const PLAIN = /^(?!null$)[\w-]+$/i;
 
 /**
- * Columns of a batch, one array literal of PostgreSQL for each. Ids, currencies and amounts need no quotes, and without the
- * driver's care for them an array of thousands takes a fraction of the time.
+ * Columns of a batch, one array literal of PostgreSQL for each. Ids, currencies and amounts need no quotes,
+ * and without the driver's care for them an array of thousands takes a fraction of the time.
  */
 export function columnsOf<Row>(rows: readonly Row[]) {
   return {

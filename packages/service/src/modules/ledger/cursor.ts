@@ -10,8 +10,9 @@ const CHECK_BYTES = 8;
 type Question = readonly (string | undefined)[];
 
 /**
- * Cursors of the ledger: the line that was shown last, and a check over what was asked. The check keeps no secret; it refuses
- * a cursor that was mistyped, or brought to another account or other filters, where the position would silently skip lines.
+ * Cursors of the ledger: the line that was shown last, and a check over what was asked. The check keeps no
+ * secret; it refuses a cursor that was mistyped, or brought to another account or other filters, where the
+ * position would silently skip lines.
  */
 export function encodeCursor({ transactionId, ledgerAccount }: LedgerPosition, question: Question): string {
   const position = Buffer.concat([

@@ -49,8 +49,8 @@ export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
 }
 
 /**
- * The credits of locked wallets that waiting debits use up, or that expire by `atS`, in the order in which they are used up.
- * Who holds a wallet holds its credits.
+ * The credits of locked wallets that waiting debits use up, or that expire by `atS`, in the order in which
+ * they are used up. Who holds a wallet holds its credits.
  *
  * @returns by `walletKeyText`
  */

@@ -17,8 +17,8 @@ export interface KeyUse {
 }
 
 /**
- * Takes keys, each once, for this transaction, until it has used or freed them. Waits for others that are using them, in one order;
- * a key whose use is rolled back was not used.
+ * Takes keys, each once, for this transaction, until it has used or freed them. Waits for others that are
+ * using them, in one order; a key whose use is rolled back was not used.
  *
  * @returns the earlier uses of those that are not ours now
  */

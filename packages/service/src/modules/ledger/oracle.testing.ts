@@ -9,8 +9,8 @@ interface OracleGrant {
 }
 
 /**
- * What a wallet must be, said as plainly as possible: every debit is taken from credits at once, nothing waits. What production
- * puts off must never show.
+ * What a wallet must be, said as plainly as possible: every debit is taken from credits at once, nothing
+ * waits. What production puts off must never show.
  */
 export class WalletOracle {
   mode: WalletMode = 'postpaid';

@@ -10,8 +10,8 @@ import { openAndLock, updateWallets } from './wallet-store.js';
 /** What the usage of one batch costs one wallet. */
 export interface UsageDebit extends WalletKey {
   /**
-   * The id that the ledger transaction gets, `led_…`: charge items name it before it is written. Undefined where nothing is
-   * debited and a reservation alone is given back.
+   * The id that the ledger transaction gets, `led_…`: charge items name it before it is written. Undefined
+   * where nothing is debited and a reservation alone is given back.
    */
   readonly transactionId: string | undefined;
   /** Below zero for a refund; 0 posts a transaction of one line. */
@@ -21,8 +21,9 @@ export interface UsageDebit extends WalletKey {
 }
 
 /**
- * Debits wallets for the usage of a batch, opening those that do not exist, one ledger transaction for each. Takes a fixed
- * number of statements, however many wallets; locks them in the order of all. Their accounts must exist.
+ * Debits wallets for the usage of a batch, opening those that do not exist, one ledger transaction for each.
+ * Takes a fixed number of statements, however many wallets; locks them in the order of all. Their accounts
+ * must exist.
  *
  * @param debits at most one for each wallet
  * @param atMs milliseconds since the Unix epoch
@@ -72,8 +73,9 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
 }
 
 /**
- * Debits may wait to be taken from credits as long as the credits stay as they are. A refund is used up before any credit, so
- * what was debited before it must have been taken from credits: else it would depend on when somebody looked.
+ * Debits may wait to be taken from credits as long as the credits stay as they are. A refund is used up
+ * before any credit, so what was debited before it must have been taken from credits: else it would depend on
+ * when somebody looked.
  */
 function mustSettle(wallet: Wallet, { amount }: UsageDebit, atMs: number): boolean {
   return isExpiryDue(wallet, atMs) || (amount < 0n && wallet.unappliedDebit > 0n);

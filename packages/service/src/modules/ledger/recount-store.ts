@@ -48,8 +48,9 @@ const ORPHANS = sql`
   group by 1, 2, 5`;
 
 /**
- * Recounts the ledger on one snapshot of the database: every transaction adds up to zero, every wallet has and owes what its
- * lines add up to, and is worth what is left of its credits less the debits that wait. Exact beside any traffic; changes nothing.
+ * Recounts the ledger on one snapshot of the database: every transaction adds up to zero, every wallet has
+ * and owes what its lines add up to, and is worth what is left of its credits less the debits that wait.
+ * Exact beside any traffic; changes nothing.
  *
  * @param differencesMax how many differences are listed; all are counted
  */

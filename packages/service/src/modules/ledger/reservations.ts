@@ -21,8 +21,8 @@ export interface Release extends WalletKey {
 }
 
 /**
- * What could be reserved of prepaid wallets just now, one answer for each key; undefined for those that are postpaid, or not
- * open: nothing bounds them then.
+ * What could be reserved of prepaid wallets just now, one answer for each key; undefined for those that are
+ * postpaid, or not open: nothing bounds them then.
  */
 export async function prepaidAvailable(
   postgres: Pick<Postgres, 'pool'>,
@@ -32,7 +32,10 @@ export async function prepaidAvailable(
   return keys.map((key) => available.get(walletKeyText(key)));
 }
 
-/** Wallets that a transaction has locked, to hold amounts of them and to give those back: decided in memory, and written at once. */
+/**
+ * Wallets that a transaction has locked, to hold amounts of them and to give those back: decided in memory,
+ * and written at once.
+ */
 export class WalletHolds {
   readonly #changed = new Map<string, Wallet>();
 

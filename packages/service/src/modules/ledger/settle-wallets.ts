@@ -13,8 +13,8 @@ export interface SettledWallets {
 }
 
 /**
- * Brings the credits of locked wallets up to date and writes those back; the wallets and the expiries are for the caller to
- * write, along with what it does itself. A fixed number of statements, however many wallets.
+ * Brings the credits of locked wallets up to date and writes those back; the wallets and the expiries are for
+ * the caller to write, along with what it does itself. A fixed number of statements, however many wallets.
  */
 export async function settleWallets(
   tx: Tx,

@@ -29,10 +29,12 @@ export interface Settlement {
 }
 
 /**
- * Uses up credits for the debits that wait, then takes back what is left of those whose time has come. That order is exact:
- * no debit is added to a wallet with an expiry due before the wallet is settled, so all that wait are older.
+ * Uses up credits for the debits that wait, then takes back what is left of those whose time has come. That
+ * order is exact: no debit is added to a wallet with an expiry due before the wallet is settled, so all that
+ * wait are older.
  *
- * @param grants in the order in which they are used up; those that neither a waiting debit nor an expiry reaches may be left out
+ * @param grants in the order in which they are used up; those that neither a waiting debit nor an expiry
+ *   reaches may be left out
  */
 export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): Settlement {
   const createdAtMs = clock.nowMs();

@@ -19,7 +19,10 @@ export async function latestUsageMs(tx: Tx): Promise<number> {
   return rows[0]?.latest ?? 0;
 }
 
-/** What the usage entries of each wallet add up to, of batches that were processed at `upToMs` (Unix milliseconds) or before. */
+/**
+ * What the usage entries of each wallet add up to, of batches that were processed at `upToMs` (Unix
+ * milliseconds) or before.
+ */
 export async function readUsageSums(tx: Tx, upToMs: number): Promise<UsageSum[]> {
   const { rows } = await sql<UsageSum>`
     select t.tenant_id as "tenantId", t.project_id as "projectId", t.account_id as "accountId", t.currency,

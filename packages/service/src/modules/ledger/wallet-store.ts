@@ -37,8 +37,9 @@ const KEY_COLUMNS = sql`project_id, account_id, currency`;
 const IS_KEY = sql`w.project_id = k.project_id and w.account_id = k.account_id and w.currency = k.currency`;
 
 /**
- * Opens those wallets that do not exist, and locks them all until the transaction ends. The order is the same for everybody, so
- * nobody waits in a circle; and who opens a wallet waits for whoever is opening it before anything is locked.
+ * Opens those wallets that do not exist, and locks them all until the transaction ends. The order is the same
+ * for everybody, so nobody waits in a circle; and who opens a wallet waits for whoever is opening it before
+ * anything is locked.
  *
  * @returns by `walletKeyText`
  */
@@ -122,7 +123,10 @@ const AVAILABLE = `
     and w.tenant_id = k.tenant_id
   where w.mode = 'prepaid'`;
 
-/** What is left beside what is held, in those of the wallets that are prepaid: by `walletKeyText`. Planned once by each connection. */
+/**
+ * What is left beside what is held, in those of the wallets that are prepaid: by `walletKeyText`. Planned
+ * once by each connection.
+ */
 export async function readAvailable(
   { pool }: Pick<Postgres, 'pool'>,
   wallets: readonly WalletKey[],

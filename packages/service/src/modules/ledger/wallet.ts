@@ -41,8 +41,9 @@ export interface Movement {
 export type CounterAccount = Exclude<LedgerAccount, 'wallet' | 'receivable'>;
 
 /**
- * Adds `delta`, which may be negative, to what a wallet is worth. A prepaid wallet pays what is owed before its balance
- * rises, and owes what its balance cannot pay. The line of the counter account is there even for 0, so that every movement leaves a trace.
+ * Adds `delta`, which may be negative, to what a wallet is worth. A prepaid wallet pays what is owed before
+ * its balance rises, and owes what its balance cannot pay. The line of the counter account is there even for
+ * 0, so that every movement leaves a trace.
  */
 export function moved(wallet: Wallet, delta: Amount, counter: CounterAccount): Movement {
   const after = withWorth(wallet, wallet.mode, wallet.balance - wallet.owed + delta);

@@ -1,8 +1,9 @@
 import type { Tx } from '../../platform/postgres/index.js';
 
 /**
- * Says how many routes and limits a tenant may have, by whatever it was sold. What is asked in a transaction keeps others of the
- * tenant who ask the same waiting until it ends: of two who ask for the last, one is refused.
+ * Says how many routes and limits a tenant may have, by whatever it was sold. What is asked in a transaction
+ * keeps others of the tenant who ask the same waiting until it ends: of two who ask for the last, one is
+ * refused.
  */
 export interface LimitAdmission {
   /**

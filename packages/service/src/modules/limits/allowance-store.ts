@@ -10,8 +10,9 @@ export async function countSubjectRoutes(db: Db, tenantId: string): Promise<numb
 }
 
 /**
- * Limits of all projects of a tenant: direct ones, and the rules of plans. Of a plan the larger of its newest revision and its draft
- * counts, because one takes the other's place. An archived plan counts as long as a route is bound to it.
+ * Limits of all projects of a tenant: direct ones, and the rules of plans. Of a plan the larger of its newest
+ * revision and its draft counts, because one takes the other's place. An archived plan counts as long as a
+ * route is bound to it.
  */
 export async function countUsageControls(db: Db, tenantId: string): Promise<number> {
   const { rows } = await sql<{ total: number }>`

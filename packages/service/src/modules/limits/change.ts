@@ -33,8 +33,8 @@ export interface Changed<Answer> {
 }
 
 /**
- * Makes one change to the routes, plans or limits of a project, with its audit entry, together or not at all. Changes of one project
- * wait for each other, so what `work` reads stays so.
+ * Makes one change to the routes, plans or limits of a project, with its audit entry, together or not at all.
+ * Changes of one project wait for each other, so what `work` reads stays so.
  *
  * @param work gets the time of the change in milliseconds
  */

@@ -24,8 +24,9 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Does work of one key a group at a time, and of different keys at once: while a group is worked on, what comes waits for the next,
- * which takes all of it. So what meets in the same rows of the database shares a transaction, and what waits holds no connection.
+ * Does work of one key a group at a time, and of different keys at once: while a group is worked on, what
+ * comes waits for the next, which takes all of it. So what meets in the same rows of the database shares a
+ * transaction, and what waits holds no connection.
  */
 export class Groups<Item, Answer> {
   /** Has a key for as long as a group of it is worked on. */
@@ -36,7 +37,10 @@ export class Groups<Item, Answer> {
   #refused = 0;
   #failed = 0;
 
-  /** @param work what becomes of each item, in their order, which is that of their arrival; when it throws, that becomes of all */
+  /**
+   * @param work what becomes of each item, in their order, which is that of their arrival; when it throws,
+   * that becomes of all
+   */
   constructor(
     private readonly work: (items: readonly Item[]) => Promise<readonly Outcome<Answer>[]>,
     options: GroupOptions = {},

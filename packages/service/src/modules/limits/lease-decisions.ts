@@ -44,7 +44,10 @@ export interface LeaseGround {
   readonly clock: Clock;
 }
 
-/** Decides requests for leases of one subject, each by what those before it have left. What it decides is still to be written. */
+/**
+ * Decides requests for leases of one subject, each by what those before it have left. What it decides is
+ * still to be written.
+ */
 export class LeaseDecisions {
   readonly granted: Lease[] = [];
   /** As they were until now. */

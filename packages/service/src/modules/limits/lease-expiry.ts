@@ -25,13 +25,16 @@ export interface LeaseExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/** Ends leases whose time has come, and deletes those that ended long ago. Any number may run on one database, beside each other. */
+/**
+ * Ends leases whose time has come, and deletes those that ended long ago. Any number may run on one database,
+ * beside each other.
+ */
 export interface LeaseExpiryJob {
   /** Works until `signal` aborts, then ends after the transaction in hand; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Ends all that is due now and that no other job has in hand, and answers how many; deletes a number of those that need not be kept.
-   * Rejects when the database does.
+   * Ends all that is due now and that no other job has in hand, and answers how many; deletes a number of
+   * those that need not be kept. Rejects when the database does.
    */
   sweep(signal?: AbortSignal): Promise<number>;
 }

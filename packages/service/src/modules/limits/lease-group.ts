@@ -28,8 +28,9 @@ type Request = GrantRequest | CloseRequest;
 type Outcomes = Map<Request, Outcome<BudgetLease>>;
 
 /**
- * Answers requests for leases of one subject, in their order, in one transaction: each by what those before it have left, in
- * a fixed number of statements for all. What is refused leaves nothing behind, and does not touch the others.
+ * Answers requests for leases of one subject, in their order, in one transaction: each by what those before
+ * it have left, in a fixed number of statements for all. What is refused leaves nothing behind, and does not
+ * touch the others.
  */
 export async function answerLeaseRequests(
   deps: LeaseGroupDeps,
@@ -64,8 +65,8 @@ class LeaseGroup {
   }
 
   /**
-   * Where there clearly is no room, nobody needs to wait for those who have got some. Not so behind a lease that is to be closed, and
-   * what has a key may have been granted before.
+   * Where there clearly is no room, nobody needs to wait for those who have got some. Not so behind a lease
+   * that is to be closed, and what has a key may have been granted before.
    */
   async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
     const refused: Outcomes = new Map();

@@ -50,7 +50,10 @@ export async function findLease(db: Db, scope: LeaseScope, id: string): Promise<
   return rows[0] && toLease(rows[0]);
 }
 
-/** Waits for whoever is using or ending the leases, and locks those that there are until the transaction ends: in the order of all. */
+/**
+ * Waits for whoever is using or ending the leases, and locks those that there are until the transaction ends:
+ * in the order of all.
+ */
 export async function lockLeases(tx: Tx, scope: LeaseScope, ids: readonly string[]): Promise<Lease[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<LeaseRow>`
@@ -89,7 +92,10 @@ export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<voi
   `.execute(tx);
 }
 
-/** Deletes up to `max` leases of any project that ended before, except those that somebody else works on; answers how many. */
+/**
+ * Deletes up to `max` leases of any project that ended before, except those that somebody else works on;
+ * answers how many.
+ */
 export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
   const { numAffectedRows } = await sql`
     with k as materialized (

@@ -37,7 +37,10 @@ export interface LeaseInput {
   readonly ttlSeconds: number;
 }
 
-/** What ends a lease gives its hold back: the row as it is then. A lease whose time had come before is not closed, it has expired. */
+/**
+ * What ends a lease gives its hold back: the row as it is then. A lease whose time had come before is not
+ * closed, it has expired.
+ */
 export function ended(lease: Lease, nowS: number): Lease {
   const hasExpired = lease.expiresAt <= nowS;
   return {
@@ -61,8 +64,8 @@ export function walletOf(lease: Lease): WalletKey | undefined {
 }
 
 /**
- * The rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its metric, and not
- * only for a value of a dimension, because what the usage will be is not known yet.
+ * The rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its
+ * metric, and not only for a value of a dimension, because what the usage will be is not known yet.
  */
 export function rulesOfLease(
   route: CompiledRoute,
@@ -80,7 +83,10 @@ export function rulesOfLease(
   return found;
 }
 
-/** As the interface shows it at a time: whoever looks after the end of a lease sees that it has ended, even if nobody has noted it. */
+/**
+ * As the interface shows it at a time: whoever looks after the end of a lease sees that it has ended, even if
+ * nobody has noted it.
+ */
 export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
   const isDue = lease.status === 'active' && lease.expiresAt <= nowS;
   const shown = isDue ? ended(lease, nowS) : lease;

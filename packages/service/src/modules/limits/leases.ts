@@ -58,7 +58,10 @@ export class Leases {
     return toBudgetLease(lease, unixSeconds(this.deps.clock));
   }
 
-  /** Gives back what the lease still holds; one that has ended stays as it is. @throws DomainError `not_found`, `server_busy` */
+  /**
+   * Gives back what the lease still holds; one that has ended stays as it is. @throws DomainError
+   * `not_found`, `server_busy`
+   */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
     const lease = await store.findLease(this.deps.postgres.db, project, id);
     if (lease === undefined) throw new DomainError('not_found');

@@ -8,7 +8,10 @@ export const LIMIT_ACCESS = {
   write: { access: { kind: 'project', permission: 'usage_control:write' } },
 } as const;
 
-/** The body that the schema has accepted, with every digit that was sent: a number that no double holds is a NumericText. */
+/**
+ * The body that the schema has accepted, with every digit that was sent: a number that no double holds is a
+ * NumericText.
+ */
 export function exactBody<Body>({ body, rawBody }: { body: Body; rawBody?: Buffer | undefined }): Body {
   return rawBody === undefined ? body : (parseJson(rawBody) as Body);
 }

@@ -12,8 +12,8 @@ export interface Held {
 }
 
 /**
- * Locks what is reserved of these rules of one subject until the transaction ends. From here on nobody else reserves of them: what
- * a later statement reads is what the limits have to be judged by.
+ * Locks what is reserved of these rules of one subject until the transaction ends. From here on nobody else
+ * reserves of them: what a later statement reads is what the limits have to be judged by.
  */
 export async function lockReserved(
   tx: Tx,
@@ -31,7 +31,10 @@ export async function lockReserved(
   `.execute(tx);
 }
 
-/** Adds to what is reserved, or gives back where the amount is negative: never more than is reserved. The caller has locked the rules. */
+/**
+ * Adds to what is reserved, or gives back where the amount is negative: never more than is reserved. The
+ * caller has locked the rules.
+ */
 export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<void> {
   if (changes.length === 0) return;
   await sql`
@@ -40,8 +43,9 @@ export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<
 }
 
 /**
- * Gives back what is held: never more than is reserved. Any number of leases may hold of the same rule. Locks the rules in the order
- * of all, which is why it takes two statements: only a row that is locked is read as it is then.
+ * Gives back what is held: never more than is reserved. Any number of leases may hold of the same rule. Locks
+ * the rules in the order of all, which is why it takes two statements: only a row that is locked is read as
+ * it is then.
  */
 export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<void> {
   if (held.length === 0) return;

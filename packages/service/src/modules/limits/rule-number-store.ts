@@ -8,8 +8,8 @@ import type { RuleValues } from './rule-row.js';
 export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' | 'currency'>;
 
 /**
- * The numbers under which rules accumulate: for one identity the same for good. The project's revision must be held, so that nobody
- * numbers the same rule meanwhile.
+ * The numbers under which rules accumulate: for one identity the same for good. The project's revision must
+ * be held, so that nobody numbers the same rule meanwhile.
  *
  * @param ownerId of the plan or direct limit
  * @param rules no two with one key

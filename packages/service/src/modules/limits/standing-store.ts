@@ -21,7 +21,10 @@ interface CountedRow {
   readonly reserved: string | null;
 }
 
-/** A few look-ups in indexes for each rule: its window is the current one of its subject, a past one, or nothing was counted. */
+/**
+ * A few look-ups in indexes for each rule: its window is the current one of its subject, a past one, or
+ * nothing was counted.
+ */
 const COUNTED = `
   select k.position, r.reserved,
     case when c.window_starts[i.at] = k.window_start then c.used[i.at] else p.used end as used,
@@ -40,8 +43,8 @@ const COUNTED = `
 const COUNTED_NAME = 'limits-counted';
 
 /**
- * What subjects have used of these windows, and what their leases hold: all of one moment, so that nothing which moves from
- * reserved to used is seen twice or not at all. One answer for each ask, in their order.
+ * What subjects have used of these windows, and what their leases hold: all of one moment, so that nothing
+ * which moves from reserved to used is seen twice or not at all. One answer for each ask, in their order.
  */
 export async function readCounted(
   { pool }: Pick<Postgres, 'pool'>,

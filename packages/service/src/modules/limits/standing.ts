@@ -55,7 +55,10 @@ export function standingsOf(
   });
 }
 
-/** Whether the limit is not reached yet, and stays kept when as much as is asked comes on top of what is used and reserved. */
+/**
+ * Whether the limit is not reached yet, and stays kept when as much as is asked comes on top of what is used
+ * and reserved.
+ */
 export function hasRoomFor({ used, reserved, limit }: Standing, asked: Amount): boolean {
   const taken = used + reserved;
   return taken < limit && taken + asked <= limit;

@@ -83,7 +83,10 @@ export class SubjectLimits {
     };
   }
 
-  /** Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may use anything. */
+  /**
+   * Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may
+   * use anything.
+   */
   async check(project: ProjectRef, subject: Subject, asked: AskedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
     if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };

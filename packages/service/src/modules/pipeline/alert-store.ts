@@ -14,8 +14,8 @@ export interface AlertKey {
 const KEPT_S = 86_400;
 
 /**
- * Notes alerts as sent in this hour and returns those that were not, at most `perHourMax` for each project and type. Two
- * workers with the same alert wait for each other here, and one of them gets it.
+ * Notes alerts as sent in this hour and returns those that were not, at most `perHourMax` for each project
+ * and type. Two workers with the same alert wait for each other here, and one of them gets it.
  *
  * @param hour Unix seconds of its start
  * @param keys sorted by project, type and name: every worker locks rows in the same order

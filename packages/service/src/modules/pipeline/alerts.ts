@@ -34,8 +34,8 @@ export class UsageAlerts {
   }
 
   /**
-   * Sends, with the batch's commit, what was not sent in this hour yet. Without unpriced and failed usage it asks nothing of
-   * the database.
+   * Sends, with the batch's commit, what was not sent in this hour yet. Without unpriced and failed usage it
+   * asks nothing of the database.
    */
   async write(tx: Tx, nowMs: number): Promise<void> {
     if (this.#alerts.size === 0) return;

@@ -28,7 +28,10 @@ export class BatchRules {
     for (const { ruleSetId, rules } of found) known.set(ruleSetId, rules);
   }
 
-  /** The version in force at `occurredAt` (Unix seconds), nearly always without waiting; undefined when none was ever published. */
+  /**
+   * The version in force at `occurredAt` (Unix seconds), nearly always without waiting; undefined when none
+   * was ever published.
+   */
   at(
     projectId: string,
     ruleSetId: string,

@@ -42,8 +42,8 @@ export interface BatchDeps {
 }
 
 /**
- * While so much waits for ClickHouse, nothing more is rated: the queue grows instead, until ingest refuses. Without this bound a
- * ClickHouse that is away would fill the disk.
+ * While so much waits for ClickHouse, nothing more is rated: the queue grows instead, until ingest refuses.
+ * Without this bound a ClickHouse that is away would fill the disk.
  */
 const UNPROJECTED_BYTES_MAX = 4 * 1_024 ** 3;
 /** As many bytes of failed events are read back at once as a claim takes of new ones. */
@@ -80,9 +80,10 @@ export interface BatchOptions {
 }
 
 /**
- * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events rated,
- * posted, counted and on their way to ClickHouse, or deferred. All workers lock in one order: segments, failed events, event ids, the
- * spool, the turn to post and what that locks, totals. What batches share comes last, because it is waited for until the commit.
+ * One batch, inside its transaction: takes segments off the queue and leaves, all or nothing, their events
+ * rated, posted, counted and on their way to ClickHouse, or deferred. All workers lock in one order:
+ * segments, failed events, event ids, the spool, the turn to post and what that locks, totals. What batches
+ * share comes last, because it is waited for until the commit.
  *
  * @returns undefined when nothing could be claimed
  */

@@ -14,8 +14,8 @@ import type { AcceptedGroup, FailedGroup, Intake } from './intake.js';
 const REPROCESS_IDS_MAX = 100;
 
 /**
- * Moves the requests of tenants that have deferred ones behind those, unread: so a tenant's events keep their order and take
- * no time of a batch that others wait for.
+ * Moves the requests of tenants that have deferred ones behind those, unread: so a tenant's events keep their
+ * order and take no time of a batch that others wait for.
  *
  * @returns the segments without them, and how many events were moved
  */
@@ -44,8 +44,9 @@ export interface ReprocessBounds {
 }
 
 /**
- * The intake with no more failed events than the bounds allow, and at least one. A request names them by their ids alone, so
- * that a small segment can ask for more than fits into memory: the rest goes back to the queue, for later batches.
+ * The intake with no more failed events than the bounds allow, and at least one. A request names them by
+ * their ids alone, so that a small segment can ask for more than fits into memory: the rest goes back to the
+ * queue, for later batches.
  */
 export async function deferReprocess(
   tx: Tx,

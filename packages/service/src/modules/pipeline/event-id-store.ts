@@ -8,16 +8,18 @@ export interface EventKey {
 }
 
 /**
- * Knows which events were rated, by their ids: of one worker, shared by its lanes. Nearly always all ids of a batch are new, and to
- * insert them as such takes half the time of looking at each for a conflict. Where one was rated before, that insert is undone,
- * and the ids are looked at; and so they are at once in the next batch, because a client that repeats events often repeats many.
+ * Knows which events were rated, by their ids: of one worker, shared by its lanes. Nearly always all ids of a
+ * batch are new, and to insert them as such takes half the time of looking at each for a conflict. Where one
+ * was rated before, that insert is undone, and the ids are looked at; and so they are at once in the next
+ * batch, because a client that repeats events often repeats many.
  */
 export class EventIds {
   #expectsRepeats = false;
 
   /**
-   * Records ids as rated and answers which of them were rated before. `keys` must be distinct. They are inserted in the order of the
-   * index, by all workers alike, so that two that share events cannot wait for each other in a circle.
+   * Records ids as rated and answers which of them were rated before. `keys` must be distinct. They are
+   * inserted in the order of the index, by all workers alike, so that two that share events cannot wait for
+   * each other in a circle.
    */
   async record<K extends EventKey>(tx: Tx, keys: readonly K[]): Promise<Set<K>> {
     if (keys.length === 0) return new Set();

@@ -1,23 +1,30 @@
 import { performance } from 'node:perf_hooks';
 
-/** Smaller groups than `events` of one storage follow each other no sooner than after `intervalMs`, from start to start. */
+/**
+ * Smaller groups than `events` of one storage follow each other no sooner than after `intervalMs`, from start
+ * to start.
+ */
 interface Pace {
   readonly events: number;
   readonly intervalMs: number;
 }
 
 /**
- * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged. An event waits for one interval
- * and one insert at most, which leaves half of the second in which it should be queryable to the stages before. Under half of the full
- * load a group is of the smaller size; near the full load inserts are fewer and larger. A backlog fills still larger groups, and is not
- * held up. Each number of events is well above what comes in its interval: were it below, each group after the interval would be
+ * An insert costs as much as some 3,000 rows before its first row, and makes parts that must be merged. An
+ * event waits for one interval and one insert at most, which leaves half of the second in which it should be
+ * queryable to the stages before. Under half of the full load a group is of the smaller size; near the full
+ * load inserts are fewer and larger. A backlog fills still larger groups, and is not held up. Each number of
+ * events is well above what comes in its interval: were it below, each group after the interval would be
  * followed at once by a small one of what came meanwhile.
  */
 const CALM: readonly Pace[] = [
   { events: 5_000, intervalMs: 250 },
   { events: 10_000, intervalMs: 400 },
 ];
-/** Where single events keep the thread busy that accepts them, inserts are what can wait: a third of them takes half the time. */
+/**
+ * Where single events keep the thread busy that accepts them, inserts are what can wait: a third of them
+ * takes half the time.
+ */
 const BUSY: readonly Pace[] = [{ events: 30_000, intervalMs: 1_200 }];
 /** Batches at the full load use less of the thread, on average. */
 const BUSY_SHARE = 0.6;
@@ -37,8 +44,8 @@ export class GroupPace {
 }
 
 /**
- * Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window ends with the first call
- * after its time.
+ * Answers the share of the last window in which this thread was busy; 0 before the first has ended. A window
+ * ends with the first call after its time.
  */
 export function measureUse(nowMs: () => number = () => performance.now()): () => number {
   let start = { atMs: nowMs(), use: performance.eventLoopUtilization() };

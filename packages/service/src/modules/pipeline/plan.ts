@@ -26,7 +26,10 @@ import { type BatchSection, BatchSections } from './sections.js';
 import { BatchTotals } from './totals.js';
 import { WorkTimer } from './work-timer.js';
 
-/** After so many events they are posted and encoded: what is parsed lives until then, and is copied if a collection of garbage comes first. */
+/**
+ * After so many events they are posted and encoded: what is parsed lives until then, and is copied if a
+ * collection of garbage comes first.
+ */
 const SLICE_EVENTS = 500;
 
 /** All that a batch will write. */

@@ -62,7 +62,10 @@ export class ProjectorSession {
     return isLocked ? session : undefined;
   }
 
-  /** Gives the lock back, so that who asks next gets it at once, and ends the connection; a broken one has lost the lock already. */
+  /**
+   * Gives the lock back, so that who asks next gets it at once, and ends the connection; a broken one has
+   * lost the lock already.
+   */
   async close(): Promise<void> {
     try {
       await this.client.query('select pg_advisory_unlock(hashtextextended($1, 0))', [PROJECTOR_LOCK]);
@@ -124,8 +127,9 @@ export class ProjectorSession {
   }
 
   /**
-   * Ends a group whose rows are in ClickHouse: its batches go, and in the same transaction those who watch are told what
-   * changed, per project. What was told long ago goes too, but for the last of it: from there on nothing is missing.
+   * Ends a group whose rows are in ClickHouse: its batches go, and in the same transaction those who watch
+   * are told what changed, per project. What was told long ago goes too, but for the last of it: from there
+   * on nothing is missing.
    */
   async endGroup({ group, batches }: ProjectionGroup, nowMs: number): Promise<void> {
     const { rows } = await this.client.query<{ deleted: number }>(

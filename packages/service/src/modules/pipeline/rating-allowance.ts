@@ -1,6 +1,6 @@
 /**
- * Milliseconds of this thread that the events of one tenant may take in a batch beyond what ordinary events take: once to rate,
- * and once to post and encode them.
+ * Milliseconds of this thread that the events of one tenant may take in a batch beyond what ordinary events
+ * take: once to rate, and once to post and encode them.
  */
 export const BATCH_ALLOWANCE_MS = 250;
 /** The same for a turn of a tenant with deferred events. */

@@ -37,10 +37,10 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Keeps rollups small: says which dimensions of an event they go without. When the events of a project have too many
- * different combinations of values, the dimension with the most values is left out of their sums from then on; its events
- * keep it. Only estimates decide (hashes of 32 bits, counted anew every so many events), and no sum depends on them: each row says
- * what was left out of it.
+ * Keeps rollups small: says which dimensions of an event they go without. When the events of a project have
+ * too many different combinations of values, the dimension with the most values is left out of their sums
+ * from then on; its events keep it. Only estimates decide (hashes of 32 bits, counted anew every so many
+ * events), and no sum depends on them: each row says what was left out of it.
  */
 export class RollupDimensions {
   readonly #projects = new Map<string, ProjectDimensions>();

@@ -1,7 +1,10 @@
 /** Where rows go: the number of a project that has tables of its own, or null for those that are shared. */
 export type RowStorage = number | null;
 
-/** Storages that have rows waiting take turns, so that none waits for another's backlog, and each may be told to pause. */
+/**
+ * Storages that have rows waiting take turns, so that none waits for another's backlog, and each may be told
+ * to pause.
+ */
 export class StorageTurns {
   readonly #notBeforeMs = new Map<RowStorage, number>();
   #last = Number.NEGATIVE_INFINITY;

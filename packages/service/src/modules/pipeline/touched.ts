@@ -5,7 +5,10 @@ export interface TouchedSpan {
 }
 
 const MINUTE_S = 60;
-/** More spans than this are joined over the smallest gaps between them: what did not change may be told, never the reverse. */
+/**
+ * More spans than this are joined over the smallest gaps between them: what did not change may be told, never
+ * the reverse.
+ */
 export const TOUCHED_SPANS_MAX = 16;
 
 /** The minutes in which a project's charge items of one batch lie. */

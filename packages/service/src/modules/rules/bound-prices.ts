@@ -21,8 +21,8 @@ export interface PricesInForce {
 
 export interface PricesOverTime {
   /**
-   * What prices that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory. The promise is
-   * rejected when a version, which compiled when it was saved, no longer does.
+   * What prices that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory.
+   * The promise is rejected when a version, which compiled when it was saved, no longer does.
    */
   at(occurredAt: number): PricesInForce | Promise<PricesInForce>;
 }

@@ -45,8 +45,8 @@ interface PublishedRow extends PublishedPricing {
 }
 
 /**
- * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one moment. An archived
- * one still rates what was accepted before.
+ * Every published version of the extractor rule sets and of the pricing rule sets bound to them, as of one
+ * moment. An archived one still rates what was accepted before.
  */
 export async function readPublishedRules(db: Db, refs: readonly RuleSetRef[]): Promise<RulesRead[]> {
   const { rows } = await sql<PublishedRow>`

@@ -42,8 +42,8 @@ const CATALOG_BOUNDS: CatalogBounds = {
 };
 
 /**
- * The published rules, for workers: refreshed once per batch. Of a rule set all versions are known; what they say is read
- * for the times at which events occurred, however many other versions there are.
+ * The published rules, for workers: refreshed once per batch. Of a rule set all versions are known; what they
+ * say is read for the times at which events occurred, however many other versions there are.
  */
 export class RuleCatalog<Compiled> {
   /** Least recently refreshed first. */
@@ -59,8 +59,9 @@ export class RuleCatalog<Compiled> {
   }
 
   /**
-   * These rule sets as of now; one that does not exist is left out. One narrow read when nothing has changed. Whatever was
-   * published before the call is known after it, pricing included: it advances the revision of what it is bound to.
+   * These rule sets as of now; one that does not exist is left out. One narrow read when nothing has changed.
+   * Whatever was published before the call is known after it, pricing included: it advances the revision of
+   * what it is bound to.
    */
   async refresh(
     refs: readonly RuleSetRef[],
@@ -120,7 +121,10 @@ interface KnownRuleSet<Compiled> {
 
 const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
 
-/** The published rules of one extractor rule set over all time, as of one moment. Whoever holds it may go on asking it. */
+/**
+ * The published rules of one extractor rule set over all time, as of one moment. Whoever holds it may go on
+ * asking it.
+ */
 export class RulesOverTime<Compiled> {
   readonly #byInterval = new Map<number, Compiled>();
 
@@ -131,8 +135,8 @@ export class RulesOverTime<Compiled> {
   ) {}
 
   /**
-   * What rates that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory. Undefined when no
-   * version of the rule set was ever published.
+   * What rates that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory.
+   * Undefined when no version of the rule set was ever published.
    */
   at(occurredAt: number): Compiled | undefined | Promise<Compiled> {
     const interval = this.timeline.intervalAt(occurredAt);

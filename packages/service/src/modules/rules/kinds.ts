@@ -43,7 +43,8 @@ export interface RuleSetKind<Input extends VersionInput, Config extends object> 
 }
 
 /**
- * Calls `checkedConfig` of the kind for a project, on whichever thread: five hundred long expressions take a second to compile.
+ * Calls `checkedConfig` of the kind for a project, on whichever thread: five hundred long expressions take a
+ * second to compile.
  *
  * @throws DomainError as `checkedConfig` does
  */

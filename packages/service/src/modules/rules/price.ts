@@ -49,7 +49,8 @@ const UNPRICED: Price = {
 };
 
 /**
- * The price of a charge item by the first that has one: the client's hint, the charge item extractor, the pricing rule sets.
+ * The price of a charge item by the first that has one: the client's hint, the charge item extractor, the
+ * pricing rule sets.
  * @param origin of the extractor
  */
 export function priceOf(
@@ -121,7 +122,10 @@ function ruledPrice(
   };
 }
 
-/** Quantity × price ÷ pricing unit, rounded once: with a pricing unit of 1 what `dec_mul(item.quantity, item.unit_price)` is. */
+/**
+ * Quantity × price ÷ pricing unit, rounded once: with a pricing unit of 1 what `dec_mul(item.quantity,
+ * item.unit_price)` is.
+ */
 function defaultAmount(
   { path, pricingUnit }: ItemPricing,
   { quantity }: ItemEnv,

@@ -47,7 +47,10 @@ export interface RatingFacts {
 
 /** All of an event that its rating depends on, beside the rules. */
 export interface RatingInput extends RatingFacts {
-  /** The event's `raw_json`, parsed, at least as far as the rules read it; numbers that no double holds are NumericText. */
+  /**
+   * The event's `raw_json`, parsed, at least as far as the rules read it; numbers that no double holds are
+   * NumericText.
+   */
   readonly rawJson: unknown;
 }
 
@@ -60,7 +63,8 @@ export function ratingInputOf(fields: EventFields): RatingInput {
 }
 
 /**
- * With `ratingFactsOf` the one way from an event to its rating, so that it means the same in production, on replay and in a test of the rules.
+ * With `ratingFactsOf` the one way from an event to its rating, so that it means the same in production, on
+ * replay and in a test of the rules.
  * @param rawJson parsed, at least as far as the rules read it
  */
 export function ratingInput({ occurredAt, subject, billing }: RatingFacts, rawJson: unknown): RatingInput {

@@ -84,7 +84,10 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     });
   }
 
-  /** @throws DomainError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`, `pricing_rule_set_limit_reached`. */
+  /**
+   * @throws DomainError `rule_set_not_found`, `rule_set_archived`, `nothing_to_publish`,
+   * `pricing_rule_set_limit_reached`.
+   */
   async publish(context: ChangeContext, ruleSetId: string): Promise<store.StoredVersion<Config>> {
     return this.change(context, ruleSetId, 'publish', async (tx, scope, now) => {
       const newest = await this.lockUnarchived(tx, scope, ruleSetId);
@@ -242,7 +245,10 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
   }
 }
 
-/** Workers hold all prices of an extractor rule set at once. Whoever publishes holds the row of that rule set, so none slips by. */
+/**
+ * Workers hold all prices of an extractor rule set at once. Whoever publishes holds the row of that rule set,
+ * so none slips by.
+ */
 async function checkRoom(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
   const published = await store.listPricing(tx, owner, extractorRuleSetId);
   if (published.length < PRICING_RULE_SETS_IN_FORCE_MAX) return;

@@ -26,8 +26,8 @@ export interface RulesInForce {
 }
 
 /**
- * Which rules are in force when. Time falls into intervals between the `effective_from`s and the ends of rule sets, and within
- * one the rules are the same.
+ * Which rules are in force when. Time falls into intervals between the `effective_from`s and the ends of rule
+ * sets, and within one the rules are the same.
  */
 export class RuleTimeline {
   /** Where intervals begin, ascending; the first interval lies before all of them. */
@@ -77,8 +77,8 @@ class VersionTimeline<Version extends PublishedVersion> {
   }
 
   /**
-   * The version with the greatest effective_from not after `at`, the higher version of equal ones; before all of them, the
-   * version that was published first.
+   * The version with the greatest effective_from not after `at`, the higher version of equal ones; before all
+   * of them, the version that was published first.
    */
   inForceAt(at: number): Version | undefined {
     const begun = countUpTo(this.#ordered, at, ({ effectiveFrom }) => effectiveFrom);

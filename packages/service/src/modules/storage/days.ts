@@ -8,7 +8,10 @@ export function monthOfDay(day: number): number {
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
 }
 
-/** The first day of what is kept for so many whole days before today: 0, the first of all, when that is for ever (-1). */
+/**
+ * The first day of what is kept for so many whole days before today: 0, the first of all, when that is for
+ * ever (-1).
+ */
 export function retainedFromDay(nowMs: number, retentionDays: number): number {
   if (retentionDays === UNLIMITED) return 0;
   return Math.max(0, Math.floor(nowMs / MS_PER_DAY) - retentionDays);

@@ -48,9 +48,9 @@ export function projectsIn(clickhouse: HistoryStore, { table, month }: Partition
 }
 
 /**
- * Begins to delete all rows that projects have in a month. ClickHouse writes the parts that hold some anew, in the background and
- * across restarts; parts without them stay as they are, and rows that come later do too. Embedded, it would have the statement wait
- * for all that, unless told not to.
+ * Begins to delete all rows that projects have in a month. ClickHouse writes the parts that hold some anew,
+ * in the background and across restarts; parts without them stay as they are, and rows that come later do
+ * too. Embedded, it would have the statement wait for all that, unless told not to.
  */
 export async function deleteProjects(
   clickhouse: HistoryStore,

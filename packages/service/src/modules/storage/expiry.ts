@@ -14,8 +14,9 @@ export interface Expired {
 }
 
 /**
- * Deletes the months that lie wholly before projects' boundaries. A month goes once it is over for all of them, so that a part of a
- * shared table is written anew as often as there are lengths of retention, and not every day; nobody sees what waits for that.
+ * Deletes the months that lie wholly before projects' boundaries. A month goes once it is over for all of
+ * them, so that a part of a shared table is written anew as often as there are lengths of retention, and not
+ * every day; nobody sees what waits for that.
  */
 export async function expire(
   clickhouse: store.HistoryStore,

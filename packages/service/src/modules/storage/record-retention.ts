@@ -23,8 +23,9 @@ export interface RecordRetentionDeps {
 }
 
 /**
- * Records from which day on a tenant's history is shown and kept now. Those who record it for the same tenant wait for each other, and read
- * the retention after that: a sweep that began before a purchase does not hide again what the purchase shows.
+ * Records from which day on a tenant's history is shown and kept now. Those who record it for the same tenant
+ * wait for each other, and read the retention after that: a sweep that began before a purchase does not hide
+ * again what the purchase shows.
  */
 export function recordRetention(
   { postgres, policy, clock }: RecordRetentionDeps,

@@ -104,7 +104,10 @@ export async function recordBoundary(
   `.execute(tx);
 }
 
-/** Deletes failed events that are no longer kept, `limit` at most; answers how many. Leaves out what is being reprocessed. */
+/**
+ * Deletes failed events that are no longer kept, `limit` at most; answers how many. Leaves out what is being
+ * reprocessed.
+ */
 export async function deleteFailedEvents(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from failed_events where ctid = any(array(

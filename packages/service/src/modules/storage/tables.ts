@@ -11,7 +11,10 @@ export interface StorageTables {
 
 export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
-/** Where the project's usage is: tables that many projects share, or its own, which differ from those in nothing but their name. */
+/**
+ * Where the project's usage is: tables that many projects share, or its own, which differ from those in
+ * nothing but their name.
+ */
 export function storageTables({
   storage,
   projectNo,

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Tx } from '../../platform/postgres/index.js';
 
-/** Holds the project until the transaction ends: of those who do so, one at a time. Writes that only refer to the project go on. */
+/**
+ * Holds the project until the transaction ends: of those who do so, one at a time. Writes that only refer to
+ * the project go on.
+ */
 export async function lockProject(
   tx: Tx,
   { tenantId, projectId }: Pick<ProjectRef, 'tenantId' | 'projectId'>,

@@ -200,7 +200,8 @@ export class TenancyService {
         created_at: unixSeconds(this.#clock),
       };
       const projectNo = await store.insertProject(tx, project);
-      // Within the transaction: there is never a project without its tables, and what they may be left over from is nobody's.
+      // Within the transaction: there is never a project without its tables, and what they may be left over
+      // from is nobody's.
       if (project.storage === 'dedicated') await this.#provision(projectNo);
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),

@@ -19,7 +19,10 @@ interface Total extends Pick<BacktestTotal, 'metric' | 'unit' | 'currency'> {
   readonly after: Sums;
 }
 
-/** What differs between two ratings of the same events, event by event. Its size is bounded, whatever the events hold. */
+/**
+ * What differs between two ratings of the same events, event by event. Its size is bounded, whatever the
+ * events hold.
+ */
 export class Comparison {
   readonly #totals = new Map<string, Total>();
   readonly #newlyFailed = new Map<string, number>();

@@ -68,11 +68,11 @@ type Naming = Pick<
 const CODE_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * The rules that the request names. Where it names an extractor rule set and no prices, they are those of production: the
- * published pricing rule sets that are bound to it and in force when the event occurred.
+ * The rules that the request names. Where it names an extractor rule set and no prices, they are those of
+ * production: the published pricing rule sets that are bound to it and in force when the event occurred.
  *
- * @throws DomainError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.` before it, and
- *   `rule_set_not_found` (400) with the field that names it
+ * @throws DomainError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.`
+ *   before it, and `rule_set_not_found` (400) with the field that names it
  */
 export async function trialRules(
   ruleSets: RuleSetsForTrial,

@@ -40,8 +40,8 @@ export function unpricedItems(
 }
 
 /**
- * The charge items of an event. One that fails for want of a price is rated once more by rules that accept it, so that all of its unpriced
- * items are seen.
+ * The charge items of an event. One that fails for want of a price is rated once more by rules that accept
+ * it, so that all of its unpriced items are seen.
  */
 export function itemsWithoutPrices(
   rules: RatingRules,

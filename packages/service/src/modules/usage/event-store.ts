@@ -162,9 +162,9 @@ function oneItemFits(asked: readonly ItemFilter[]): string {
 }
 
 /**
- * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most `limit` rows.
- * Neither FINAL nor LIMIT BY, which would read the project's whole history: so ClickHouse stops at the limit, and
- * `eventsById` tells which row of an event stands.
+ * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most
+ * `limit` rows. Neither FINAL nor LIMIT BY, which would read the project's whole history: so ClickHouse stops
+ * at the limit, and `eventsById` tells which row of an event stands.
  */
 export async function matchingIds(
   clickhouse: Pick<ClickHouse, 'query'>,

@@ -48,7 +48,10 @@ export type FindAliases = (
   item: SeenItem,
 ) => Aliases;
 
-/** Answers the questions about one event, in their order: perhaps on another thread, because each compiles an expression. */
+/**
+ * Answers the questions about one event, in their order: perhaps on another thread, because each compiles an
+ * expression.
+ */
 export type AnswerAliases = (
   project: { readonly tenantId: string; readonly projectId: string },
   questions: readonly AliasQuestion[],

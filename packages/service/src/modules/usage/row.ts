@@ -59,7 +59,10 @@ export interface UsageEventRow {
   /** JSON list of what rating noted; empty where there is nothing. */
   readonly notes: string;
   readonly items: readonly UsageItemRow[];
-  /** For each item, in their order, the ledger transaction that posted it, or an empty text; none at all when nothing was posted. */
+  /**
+   * For each item, in their order, the ledger transaction that posted it, or an empty text; none at all when
+   * nothing was posted.
+   */
   readonly itemTransactionIds: readonly string[];
 }
 

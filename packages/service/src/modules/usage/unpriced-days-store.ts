@@ -24,8 +24,8 @@ export async function lastUncountedDay(db: Db, before: number): Promise<number |
 }
 
 /**
- * The projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and of which no batch waits to be
- * copied there. One statement, hence one moment.
+ * The projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and of
+ * which no batch waits to be copied there. One statement, hence one moment.
  */
 export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]> {
   const { rows } = await sql<UncountedDay>`
@@ -40,8 +40,8 @@ export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]
 }
 
 /**
- * Events of a day that have a charge item without a price, by project; a project without any is absent. Exact without FINAL: only the last row
- * of an event has charge items.
+ * Events of a day that have a charge item without a price, by project; a project without any is absent. Exact
+ * without FINAL: only the last row of an event has charge items.
  */
 export async function countUnpricedOfDay(
   db: Db,

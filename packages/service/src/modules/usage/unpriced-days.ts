@@ -16,8 +16,8 @@ export interface UnpricedDaysDeps {
 }
 
 /**
- * Counts the unpriced events of days that were rated by a release which did not count them. Any number may run on one database: each
- * count is recorded once.
+ * Counts the unpriced events of days that were rated by a release which did not count them. Any number may
+ * run on one database: each count is recorded once.
  */
 export interface UnpricedDaysJob {
   /** Works until `signal` aborts; never rejects. */

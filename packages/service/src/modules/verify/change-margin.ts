@@ -1,4 +1,7 @@
-/** A batch that was processed so soon after a change may have read what was before it, and the clocks of nodes differ. */
+/**
+ * A batch that was processed so soon after a change may have read what was before it, and the clocks of nodes
+ * differ.
+ */
 const CHANGE_MARGIN_MS = 60_000;
 /** Of the marks, so that changes that were made together share one. */
 const MARK_STEP_MS = 10_000;

@@ -5,7 +5,10 @@ import type { Measurement } from './compare.js';
 import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
-/** What in ClickHouse holds, each for itself, the sums of all charge items: the events, and the rollup in each resolution. */
+/**
+ * What in ClickHouse holds, each for itself, the sums of all charge items: the events, and the rollup in each
+ * resolution.
+ */
 export const ITEM_STORES = [
   'usage_events',
   'usage_rollup_1m',

@@ -49,8 +49,8 @@ const ROWS_MAX = 100_000;
 const MISSING_MAX = 10_000;
 
 /**
- * Asks the history which windows there must be, and then whether they are there: those of rules in force with usage that was surely
- * processed since they are.
+ * Asks the history which windows there must be, and then whether they are there: those of rules in force with
+ * usage that was surely processed since they are.
  */
 export async function readMissingWindows(deps: MissingWindowsDeps): Promise<MissingReading> {
   const spans = new Map(

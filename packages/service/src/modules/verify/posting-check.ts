@@ -30,9 +30,10 @@ const ROUTES_MAX = 100_000;
 const NOTHING = '0';
 
 /**
- * Compares what was posted with the history: the usage entries of each wallet with the charge items that name them, and the newest
- * windows with the charge items that their rules select, the other way round too. Both sides are read as in `verifyUsage`: what was
- * the same before and after ClickHouse was read is judged, the rest is only counted.
+ * Compares what was posted with the history: the usage entries of each wallet with the charge items that name
+ * them, and the newest windows with the charge items that their rules select, the other way round too. Both
+ * sides are read as in `verifyUsage`: what was the same before and after ClickHouse was read is judged, the
+ * rest is only counted.
  */
 export async function verifyPosting({
   postgres,

@@ -56,9 +56,9 @@ interface Look {
 }
 
 /**
- * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per day, and
- * recounts the ledger, what leases hold, what was posted, accepted and bought; exact while events are accepted and rated.
- * See README.md for why.
+ * Compares the totals of the system of record with ClickHouse's events and each resolution of its rollup, per
+ * day, and recounts the ledger, what leases hold, what was posted, accepted and bought; exact while events
+ * are accepted and rated. See README.md for why.
  */
 export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   const startedMs = performance.now();

@@ -49,8 +49,8 @@ export function onSnapshot<T>(postgres: Postgres, read: (tx: Tx) => Promise<T>):
 }
 
 /**
- * Runs `work` while no batch can be committed: every batch writes this table. Accepting events, and the way of committed
- * batches to ClickHouse, go on.
+ * Runs `work` while no batch can be committed: every batch writes this table. Accepting events, and the way
+ * of committed batches to ClickHouse, go on.
  */
 export function withRatingHeld<T>(postgres: Postgres, work: (tx: Tx) => Promise<T>): Promise<T> {
   return transaction(postgres, async (tx) => {

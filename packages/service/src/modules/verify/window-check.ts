@@ -53,7 +53,10 @@ interface PlannedWindow {
   readonly certainMs: number;
 }
 
-/** A window counts nothing that was processed before it was opened, nor before its rule was what it is when it was opened later. */
+/**
+ * A window counts nothing that was processed before it was opened, nor before its rule was what it is when it
+ * was opened later.
+ */
 function planned(window: CountedWindow, counting: RuleInForce | undefined): PlannedWindow {
   const { openedAtMs } = window;
   if (counting === undefined || !isPlacedBy(counting, window)) {

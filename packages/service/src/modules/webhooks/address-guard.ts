@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * What the IANA registries of special-purpose addresses list as not globally reachable, and a little more. IPv4 and IPv6 have
- * lists of their own: in one, a rule for the one would match addresses of the other.
+ * What the IANA registries of special-purpose addresses list as not globally reachable, and a little more.
+ * IPv4 and IPv6 have lists of their own: in one, a rule for the one would match addresses of the other.
  */
 const INTERNAL_IPV4 = blockList('ipv4', [
   ['0.0.0.0', 8], // this network

@@ -42,11 +42,11 @@ export function endpointKey(endpoint: Pick<Attempt, 'project_id' | 'endpoint_id'
 }
 
 /**
- * Takes deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular order: what one
- * has waiting, however much and however slow, does not stand in the way of another's.
+ * Takes deliveries that are due. Each endpoint gives a few of its oldest, and endpoints come in no particular
+ * order: what one has waiting, however much and however slow, does not stand in the way of another's.
  *
- * The walk over the endpoints with something pending jumps from one to the next in the index, so it takes as long as there
- * are such endpoints, and not as long as their backlogs are.
+ * The walk over the endpoints with something pending jumps from one to the next in the index, so it takes as
+ * long as there are such endpoints, and not as long as their backlogs are.
  */
 export async function claimDue(
   tx: Tx,
@@ -130,8 +130,9 @@ export async function markFailing(db: Db, attempt: Attempt, sinceMs: number | nu
 }
 
 /**
- * Disables an endpoint: what it has waiting is to be cancelled in the same transaction. Answers false when it is disabled
- * already, or is no longer what was attempted: it has another URL, or something was delivered since.
+ * Disables an endpoint: what it has waiting is to be cancelled in the same transaction. Answers false when it
+ * is disabled already, or is no longer what was attempted: it has another URL, or something was delivered
+ * since.
  */
 export async function disableEndpoint(
   tx: Tx,

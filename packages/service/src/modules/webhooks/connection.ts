@@ -44,9 +44,10 @@ export interface ConnectorOptions {
 }
 
 /**
- * Connects to where a tenant's URL leads, and never to an internal address: the addresses of the name are filtered, the
- * connection is made to those alone, and before a byte is written the address that it was made to is looked at again. Every
- * call begins anew, so nothing that was found harmless once is trusted later; proxies of the environment are not used.
+ * Connects to where a tenant's URL leads, and never to an internal address: the addresses of the name are
+ * filtered, the connection is made to those alone, and before a byte is written the address that it was made
+ * to is looked at again. Every call begins anew, so nothing that was found harmless once is trusted later;
+ * proxies of the environment are not used.
  */
 export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptions): Connector {
   const resolve = options.resolve ?? (allowPrivate ? resolveLikeTheSystem : resolveByNameServers);

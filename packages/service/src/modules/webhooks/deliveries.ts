@@ -43,7 +43,10 @@ export class WebhookDeliveries {
     };
   }
 
-  /** Queues a message that says nothing, for this endpoint alone. @throws DomainError `not_found`, `webhook_endpoint_disabled` */
+  /**
+   * Queues a message that says nothing, for this endpoint alone. @throws DomainError `not_found`,
+   * `webhook_endpoint_disabled`
+   */
   async test(context: ChangeContext, endpointId: string): Promise<store.StoredDelivery> {
     const { tenantId, projectId } = context.project;
     return this.#queue(context, endpointId, 'test', (tx, atMs) =>

@@ -20,8 +20,8 @@ const ATTEMPTS_PER_ENDPOINT_MAX = 4;
 const FAN_OUT_MESSAGES_MAX = 500;
 const DELETED_MESSAGES_MAX = 1_000;
 /**
- * An attempt of which nothing was heard for so long is lost with its process, and made again. Several times what one takes,
- * so that clocks of two processes may differ by a little.
+ * An attempt of which nothing was heard for so long is lost with its process, and made again. Several times
+ * what one takes, so that clocks of two processes may differ by a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
 /** How long what was noted may wait to be noticed. */
@@ -121,7 +121,8 @@ class Dispatcher implements WebhookDispatcher {
     while ((await this.#fanOut()) > 0);
     let attempts = 0;
     for (;;) {
-      // Of an endpoint that had all its attempts under way, nothing was claimed: that they have ended since says little.
+      // Of an endpoint that had all its attempts under way, nothing was claimed: that they have ended since
+      // says little.
       const wasIdle = this.#underWay.size === 0;
       const started = await this.#startDue(signal);
       if (started === 0 && wasIdle) return attempts;

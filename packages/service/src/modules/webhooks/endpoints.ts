@@ -119,7 +119,10 @@ export class WebhookEndpoints {
     });
   }
 
-  /** From now on a new secret signs, and for some hours the one that did so far, too. @throws DomainError `not_found` */
+  /**
+   * From now on a new secret signs, and for some hours the one that did so far, too. @throws DomainError
+   * `not_found`
+   */
   async rotateSecret(context: ChangeContext, id: string): Promise<WithSecret> {
     const secret = newSecret();
     const now = unixSeconds(this.deps.clock);

@@ -22,8 +22,8 @@ export interface WebhookEvent {
 }
 
 /**
- * Notes events in the transaction in which they happen: told when it commits, and not at all when it does not. What will be
- * sent is fixed here, to the byte. One statement, however many.
+ * Notes events in the transaction in which they happen: told when it commits, and not at all when it does
+ * not. What will be sent is fixed here, to the byte. One statement, however many.
  */
 export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -87,11 +87,11 @@ export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): P
 }
 
 /**
- * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that wants the event.
- * Answers how many messages it took; others may work on theirs at the same time.
+ * Writes the deliveries of the oldest waiting messages: one for each enabled endpoint of the project that
+ * wants the event. Answers how many messages it took; others may work on theirs at the same time.
  *
- * The endpoints are held until the commit. One that is being disabled is waited for, and so never left with a delivery that
- * its disabling has not seen.
+ * The endpoints are held until the commit. One that is being disabled is waited for, and so never left with a
+ * delivery that its disabling has not seen.
  */
 export async function fanOut(tx: Tx, messagesMax: number, nowMs: number): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -2,7 +2,10 @@ const MS_PER_SECOND = 1_000;
 const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
-/** The pauses after the first, second, … failed attempt; after the last one a delivery is given up. Three days in all. */
+/**
+ * The pauses after the first, second, … failed attempt; after the last one a delivery is given up. Three days
+ * in all.
+ */
 export const RETRY_PAUSES_MS: readonly number[] = [
   5 * MS_PER_SECOND,
   MS_PER_MINUTE,

@@ -1,7 +1,8 @@
 /**
- * Appends values to one growing buffer, as ClickHouse's binary formats lay them out: https://clickhouse.com/docs/interfaces/formats/RowBinary.
- * Integers are little-endian, lengths are LEB128, decimals are their coefficient as a two's-complement integer. Whoever writes
- * answers for the range of a value: of one that is too large the lowest bits are written.
+ * Appends values to one growing buffer, as ClickHouse's binary formats lay them out:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary. Integers are little-endian, lengths are LEB128,
+ * decimals are their coefficient as a two's-complement integer. Whoever writes answers for the range of a
+ * value: of one that is too large the lowest bits are written.
  */
 
 const INITIAL_BYTES = 128;
@@ -36,7 +37,10 @@ export class ByteWriter {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Starts over, in the same memory if the last use took a good part of it: a use that was large once is not held for ever. */
+  /**
+   * Starts over, in the same memory if the last use took a good part of it: a use that was large once is not
+   * held for ever.
+   */
   clear(): void {
     if (this.#length < this.#buffer.length / IDLE_FACTOR && this.#buffer.length > IDLE_BYTES_MAX) {
       this.#buffer = Buffer.allocUnsafe(INITIAL_BYTES);

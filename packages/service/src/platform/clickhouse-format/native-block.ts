@@ -1,6 +1,6 @@
 /**
- * Blocks of ClickHouse's Native format, column by column: the form in which the engine itself holds rows, so that it has hardly
- * anything to do to read them. https://clickhouse.com/docs/interfaces/formats/Native
+ * Blocks of ClickHouse's Native format, column by column: the form in which the engine itself holds rows, so
+ * that it has hardly anything to do to read them. https://clickhouse.com/docs/interfaces/formats/Native
  */
 import { ByteWriter } from './byte-writer.js';
 

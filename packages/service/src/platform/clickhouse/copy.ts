@@ -3,8 +3,8 @@ import type { ClickHouse } from './port.js';
 import { renamed, statementsOf, tablesOf } from './statements.js';
 
 /**
- * Makes all tables once more, empty, under names that end in `suffix`: by the statements that made the first ones, so that they
- * differ in nothing. Repeated, it makes what is missing.
+ * Makes all tables once more, empty, under names that end in `suffix`: by the statements that made the first
+ * ones, so that they differ in nothing. Repeated, it makes what is missing.
  */
 export async function createTableCopy(
   clickhouse: Pick<ClickHouse, 'command'>,

@@ -32,9 +32,9 @@ export interface EmbeddedClickHouseOptions {
 let openFolder: string | undefined;
 
 /**
- * Opens ClickHouse inside this process, on `<dataDir>/clickhouse`, which is created if need be. Only the main thread may do
- * so: the engine is one per process, and the end of any other thread that used it would leave it hanging.
- * Throws ClickHouseUnavailableError where the native library is missing.
+ * Opens ClickHouse inside this process, on `<dataDir>/clickhouse`, which is created if need be. Only the main
+ * thread may do so: the engine is one per process, and the end of any other thread that used it would leave
+ * it hanging. Throws ClickHouseUnavailableError where the native library is missing.
  */
 export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<ClickHouse> {
   if (!isMainThread) throw new Error('The embedded ClickHouse must be opened by the main thread.');
@@ -80,7 +80,10 @@ async function loadEngine(): Promise<Engine> {
 
 const INSERT_FILE_PREFIX = 'insert-';
 const KILL_INTERVAL_MS = 50;
-/** By default a thread wants a GiB of free memory for itself: more than the engine has, so that every query would run on one. */
+/**
+ * By default a thread wants a GiB of free memory for itself: more than the engine has, so that every query
+ * would run on one.
+ */
 const THREADS_DESPITE_BOUNDED_MEMORY = { max_threads_min_free_memory_per_thread: '0' };
 
 class EmbeddedClickHouse implements ClickHouse {
@@ -108,7 +111,8 @@ class EmbeddedClickHouse implements ClickHouse {
         connection: engine.createChdbConnection({ path }) as unknown as ClientConnection,
         log: { level: ClickHouseLogLevel.OFF },
       });
-      // Once: what the client is given as its settings, it sets again before each query, one by one, each at the price of a small query.
+      // Once: what the client is given as its settings, it sets again before each query, one by one, each at
+      // the price of a small query.
       await client.command({ query: `SET ${assignments(settings)}` });
       return client;
     };
@@ -134,7 +138,8 @@ class EmbeddedClickHouse implements ClickHouse {
         clickhouse_settings: settings,
       });
       onAbort(signal, work, () => {
-        // The next query is still marked as this one while its own settings are made. Where it cannot be ended it ends by itself.
+        // The next query is still marked as this one while its own settings are made. Where it cannot be
+        // ended it ends by itself.
         const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
         this.kill(condition, [work]).catch(() => {});
       });
@@ -148,8 +153,8 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   /**
-   * What a failed query has already answered, the engine puts before the answer to the session's next one: rows of somebody else.
-   * Should this fail too, the next answer is not one document, and so an error.
+   * What a failed query has already answered, the engine puts before the answer to the session's next one:
+   * rows of somebody else. Should this fail too, the next answer is not one document, and so an error.
    */
   private async discardAnswer(): Promise<void> {
     try {
@@ -204,8 +209,8 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   /**
-   * Statements of one session wait for each other here: in the engine, each that waits would hold one of the few threads on
-   * which Node reads and writes files, and four would stop everything that does.
+   * Statements of one session wait for each other here: in the engine, each that waits would hold one of the
+   * few threads on which Node reads and writes files, and four would stop everything that does.
    */
   private inLine<T>(session: string, begin: () => Promise<T>): Promise<T> {
     return this.lines.run(session, () => {

@@ -8,9 +8,9 @@ const MERGE_THREAD_NAME = 'MergeMutate';
 const MERGE_NICENESS = 19;
 
 /**
- * Lets everything else go before the engine's merges. They read and write all that was inserted in the last minute, or hour, at once:
- * at the priority of a request they would take the processors from rating for as long as that takes. Only Linux gives each thread a
- * priority of its own.
+ * Lets everything else go before the engine's merges. They read and write all that was inserted in the last
+ * minute, or hour, at once: at the priority of a request they would take the processors from rating for as
+ * long as that takes. Only Linux gives each thread a priority of its own.
  */
 export function yieldMergeThreads(): void {
   for (const id of ownThreads()) {

@@ -13,9 +13,10 @@ export interface ClickHouse {
   command(sql: string, params?: QueryParams): Promise<void>;
 
   /**
-   * Inserts blocks of the Native format, holding `rowCount` rows of the named columns, as one. When it returns, the rows and
-   * all that materialized views make of them are on disk. Sent again with the same token, the same rows are inserted once,
-   * whatever was killed in between; `token` is 1–128 letters, digits and `_.:-`.
+   * Inserts blocks of the Native format, holding `rowCount` rows of the named columns, as one. When it
+   * returns, the rows and all that materialized views make of them are on disk. Sent again with the same
+   * token, the same rows are inserted once, whatever was killed in between; `token` is 1–128 letters, digits
+   * and `_.:-`.
    */
   insertRows(
     table: string,

@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path';
 
 /**
- * Makes the engine forget the insert tokens of parts that are not there. A MergeTree table notes a part's token before it
- * gives the part its name; killed in between, it would take the retried insert for a repetition, and drop it for good.
- * To be called while no engine has the folder open. Answers how many tokens were forgotten.
- * The opposite, a part whose token is lost, takes a power failure: the engine never fsyncs its notes (ClickHouse issue 111577).
+ * Makes the engine forget the insert tokens of parts that are not there. A MergeTree table notes a part's
+ * token before it gives the part its name; killed in between, it would take the retried insert for a
+ * repetition, and drop it for good. To be called while no engine has the folder open. Answers how many tokens
+ * were forgotten. The opposite, a part whose token is lost, takes a power failure: the engine never fsyncs
+ * its notes (ClickHouse issue 111577).
  */
 export function forgetLostParts(dataFolder: string): number {
   let forgotten = 0;

@@ -1,8 +1,8 @@
 import type { ResponseJSON } from '@clickhouse/client';
 
 /**
- * By column, each name once, which takes less to write and to parse than row by row. And one document: if anything else came before
- * it or after it, it would not be taken for rows of this answer.
+ * By column, each name once, which takes less to write and to parse than row by row. And one document: if
+ * anything else came before it or after it, it would not be taken for rows of this answer.
  */
 export const ROWS_FORMAT = 'JSONColumnsWithMetadata';
 

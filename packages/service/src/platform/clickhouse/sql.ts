@@ -35,7 +35,8 @@ export function insertSettings(token: string): ClickHouseSettings {
     min_insert_block_size_rows: String(INSERT_ROWS_MAX),
     min_insert_block_size_bytes: '0',
     max_insert_threads: '1',
-    // Rows of one key meet in a merge as it is: looking for them row by row would take a third of the time of an insert.
+    // Rows of one key meet in a merge as it is: looking for them row by row would take a third of the time of
+    // an insert.
     optimize_on_insert: 0,
   };
 }

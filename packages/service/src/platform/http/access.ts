@@ -87,8 +87,8 @@ export function recheck(ports: AccessPorts) {
 }
 
 /**
- * The project, if a caller is let into it. Otherwise undefined, or a rejection: the access hook then finds out, and says, what is
- * wrong. A promise only if something must be looked up.
+ * The project, if a caller is let into it. Otherwise undefined, or a rejection: the access hook then finds
+ * out, and says, what is wrong. A promise only if something must be looked up.
  */
 export function projectFor(
   ports: AccessPorts,
@@ -152,8 +152,9 @@ function authorize(
 }
 
 /**
- * The project, if the principal can see it: one of its own tenant, and its own if it is bound to one. A foreign project takes
- * the same steps as an absent one, so that the time of the answer does not tell them apart.
+ * The project, if the principal can see it: one of its own tenant, and its own if it is bound to one. A
+ * foreign project takes the same steps as an absent one, so that the time of the answer does not tell them
+ * apart.
  */
 function visibleProject(
   { projects }: AccessPorts,

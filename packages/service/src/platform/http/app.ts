@@ -194,7 +194,10 @@ declare module 'fastify' {
     routeTable: RouteTable;
     /** Ends every connection, whatever is under way on it. */
     cutConnections(): void;
-    /** Asks anew, for an answer that goes on for long: is the key still valid, and still permitted what the route needs? */
+    /**
+     * Asks anew, for an answer that goes on for long: is the key still valid, and still permitted what the
+     * route needs?
+     */
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }
 }

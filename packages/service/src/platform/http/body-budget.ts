@@ -2,8 +2,9 @@ import type { preParsingHookHandler } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 
 /**
- * Bodies of all requests that are being received or answered may together have so many bytes. Parsed they take a multiple of it,
- * and connections are not counted: without a bound, a hundred slow clients with large bodies could exhaust the memory.
+ * Bodies of all requests that are being received or answered may together have so many bytes. Parsed they
+ * take a multiple of it, and connections are not counted: without a bound, a hundred slow clients with large
+ * bodies could exhaust the memory.
  */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
 
@@ -38,7 +39,8 @@ export class BodyBudget {
         .emit('error', new DomainError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
-    // Bytes that arrive after the response, as of a body that was too large, are thrown away: nobody would release them.
+    // Bytes that arrive after the response, as of a body that was too large, are thrown away: nobody would
+    // release them.
     reply.raw.once('close', () => {
       payload.off('data', count);
       this.release(bytes);

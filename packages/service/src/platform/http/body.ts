@@ -75,7 +75,10 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
   return value;
 }
 
-/** As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws DomainError as `readJson` */
+/**
+ * As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws DomainError as
+ * `readJson`
+ */
 export function skimBody(bytes: Buffer, unread: string): unknown {
   return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
 }

@@ -19,8 +19,9 @@ export interface ConnectionLimitOptions {
 }
 
 /**
- * Bounds the connections of a server, so that clients never take the file descriptors that the stores need. Who comes when all are in
- * use is answered, once, that the server is busy; questions about its health are answered as ever.
+ * Bounds the connections of a server, so that clients never take the file descriptors that the stores need.
+ * Who comes when all are in use is answered, once, that the server is busy; questions about its health are
+ * answered as ever.
  */
 export class ConnectionLimit {
   readonly #surplus = new WeakSet<Socket>();

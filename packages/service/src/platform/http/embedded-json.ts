@@ -10,8 +10,8 @@ const WHOLE_BODY = /^(?:The (?:body|JSON)|A JSON body) /;
 export type ReadEmbeddedJson<T> = (text: string, path: string) => T;
 
 /**
- * A reader of JSON that stands elsewhere than in a body, in a query string say: what it takes and refuses is what a body of this
- * schema would be, only that the places it names begin with the text's own.
+ * A reader of JSON that stands elsewhere than in a body, in a query string say: what it takes and refuses is
+ * what a body of this schema would be, only that the places it names begin with the text's own.
  */
 export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Static<S>> {
   const validate = validatorCompiler({ schema, method: 'GET', url: '', httpPart: 'body' });

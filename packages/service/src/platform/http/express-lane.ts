@@ -33,9 +33,9 @@ interface PathRoute extends LaneRoute {
 }
 
 /**
- * Serves the plain requests of a few routes before Node's HTTP parser and Fastify see them, because what these do for each request
- * costs more than accepting an event. It answers only what it let in, read whole and found valid; all else, Node is given as if
- * nobody had looked at it.
+ * Serves the plain requests of a few routes before Node's HTTP parser and Fastify see them, because what
+ * these do for each request costs more than accepting an event. It answers only what it let in, read whole
+ * and found valid; all else, Node is given as if nobody had looked at it.
  */
 export class ExpressLane {
   private readonly routes: PathRoute[] = [];

@@ -16,8 +16,8 @@ export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body 
 /** What an operation does, the same whichever way its request came. */
 export interface ExpressOperation<Params = Readonly<Record<string, string>>, Body = unknown> {
   /**
-   * Throws what refuses a request whatever its body says. Asked before the body is parsed: a client that comes again at once must cost less
-   * to refuse than to serve.
+   * Throws what refuses a request whatever its body says. Asked before the body is parsed: a client that
+   * comes again at once must cost less to refuse than to serve.
    */
   precheck(project: ProjectRef): void;
   /** Resolves to the JSON of the answer. */
@@ -38,8 +38,9 @@ export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
 }
 
 /**
- * Registers an operation that is called far more often than any other. The express lane serves its plain requests, Fastify
- * the rest, and nobody can tell which of the two it was. Hooks beside those of every route are not run by the lane.
+ * Registers an operation that is called far more often than any other. The express lane serves its plain
+ * requests, Fastify the rest, and nobody can tell which of the two it was. Hooks beside those of every route
+ * are not run by the lane.
  */
 export function registerExpressRoute<Params extends TSchema, Body extends TSchema>(
   app: App,
@@ -71,8 +72,9 @@ declare module 'fastify' {
     /** Set by `registerExpressRoute`. */
     express?: ExpressOperation;
     /**
-     * Member of the body, or of the objects in a list of the body, whose value the operation takes from the bytes: where it is an
-     * object or a list, an empty one may stand in its place. Only beside `arbitraryText`, because its texts are not looked at.
+     * Member of the body, or of the objects in a list of the body, whose value the operation takes from the
+     * bytes: where it is an object or a list, an empty one may stand in its place. Only beside
+     * `arbitraryText`, because its texts are not looked at.
      */
     unread?: string;
   }

@@ -27,7 +27,10 @@ export class FailureLog {
     this.log.error({ ...placeOf(request), err }, 'internal_error');
   }
 
-  /** While a store is away every request fails for the same reason: one line a second tells it, and of how many more. */
+  /**
+   * While a store is away every request fails for the same reason: one line a second tells it, and of how
+   * many more.
+   */
   outage({ code, cause }: DomainError, request: FailedRequest): void {
     const nowMs = this.monotonicMs();
     if (nowMs < this.#nextOutageMs) {

@@ -9,7 +9,10 @@ import type { FailedRequest, FailureLog } from './failure-log.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Every answer has this field: a browser must take its type as it is, and never run what a tenant wrote as a script or page. */
+/**
+ * Every answer has this field: a browser must take its type as it is, and never run what a tenant wrote as a
+ * script or page.
+ */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
 /** What goes out for a failure. */
@@ -92,8 +95,9 @@ function isRefusal(status: number, { cause }: DomainError): boolean {
 const refusedLater = new WeakSet<Socket>();
 
 /**
- * Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error. The requests ahead of it
- * on the connection are answered first: they may have been served, and a client takes the first answer for that to its first request.
+ * Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error.
+ * The requests ahead of it on the connection are answered first: they may have been served, and a client
+ * takes the first answer for that to its first request.
  */
 export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -124,8 +128,9 @@ export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): 
 }
 
 /**
- * Returns the response that must be sent before a refusal. One that has not begun and awaits the rest of its own request is not returned:
- * that rest cannot be parsed, and the refusal takes its place. Node has no documented way from a connection to its response.
+ * Returns the response that must be sent before a refusal. One that has not begun and awaits the rest of its
+ * own request is not returned: that rest cannot be parsed, and the refusal takes its place. Node has no
+ * documented way from a connection to its response.
  */
 function responseAhead(
   socket: Socket & { _httpMessage?: ServerResponse | null },
@@ -135,8 +140,9 @@ function responseAhead(
 }
 
 /**
- * Answers a request whose `Expect` field asks for something other than `100-continue`, in the same shape as every other error.
- * Node would send a bare 417. The body is not read, so the connection cannot serve another request.
+ * Answers a request whose `Expect` field asks for something other than `100-continue`, in the same shape as
+ * every other error. Node would send a bare 417. The body is not read, so the connection cannot serve another
+ * request.
  */
 export function refuseExpectation(
   { headers }: IncomingMessage,

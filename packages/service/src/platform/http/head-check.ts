@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type DomainError, invalidRequest } from '../../kernel/errors.js';
 
-/** Fields that may be sent once: of two, a proxy in front of the service and the service might each believe another one. */
+/**
+ * Fields that may be sent once: of two, a proxy in front of the service and the service might each believe
+ * another one.
+ */
 const SENT_ONCE = ['host', 'authorization'] as const;
 
 /** Returns why the head of a request is not served: `Host` is missing, or a field that counts is sent twice. */

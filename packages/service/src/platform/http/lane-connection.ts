@@ -33,9 +33,10 @@ interface Request extends Admission {
 }
 
 /**
- * A connection as long as it carries nothing but plain requests, one after the other. With the first that is not, that does not come whole in
- * time, or that is sent before the one ahead of it is answered, the connection is Node's for good: it gets the bytes back, as if
- * nobody had looked at them. Only from the call of its operation on a request is answered here, because what was done must not be done twice.
+ * A connection as long as it carries nothing but plain requests, one after the other. With the first that is
+ * not, that does not come whole in time, or that is sent before the one ahead of it is answered, the
+ * connection is Node's for good: it gets the bytes back, as if nobody had looked at them. Only from the call
+ * of its operation on a request is answered here, because what was done must not be done twice.
  */
 export class LaneConnection {
   private readonly heads = new PlainHeadReader();
@@ -229,7 +230,8 @@ export class LaneConnection {
   /** Gives the connection to Node, with all that was not answered. */
   private leave(): void {
     const { socket, ports } = this;
-    // Nothing can be put back into a stream that has ended. Node leaves a client without an answer that ends before it is let in.
+    // Nothing can be put back into a stream that has ended. Node leaves a client without an answer that ends
+    // before it is let in.
     if (this.isEnded) {
       socket.end();
       return;

@@ -85,8 +85,9 @@ interface Sent {
   /** Where the text is cut into two packets, as a share of its length. */
   readonly cut: number;
   /**
-   * Whether keys and answers are waited for, so that the parser meets all of a packet before the first answer. The text then ends with
-   * junk. Otherwise the client ends its side; Node would send it no answer that comes later.
+   * Whether keys and answers are waited for, so that the parser meets all of a packet before the first
+   * answer. The text then ends with junk. Otherwise the client ends its side; Node would send it no answer
+   * that comes later.
    */
   readonly isSlow: boolean;
 }
@@ -132,7 +133,10 @@ const sent: fc.Arbitrary<Sent> = fc.record({
   isSlow: fc.boolean(),
 });
 
-/** The last byte is no part of the request: its refusal once took the place of the request's own answer, one way only. */
+/**
+ * The last byte is no part of the request: its refusal once took the place of the request's own answer, one
+ * way only.
+ */
 const ONE_BYTE_LEFT: Sent = {
   before: 0,
   text: `POST ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer service\r\nContent-Length: 12\r\nAccept: */*\r\n\r\n${GOOD}`,

@@ -16,7 +16,10 @@ const KNOWN_HEAD_BYTES_MAX = 1_024;
 
 const METHOD = 'POST /';
 const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
-/** A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no folding, nothing but ASCII. */
+/**
+ * A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no
+ * folding, nothing but ASCII.
+ */
 const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
 const LINE_END_BYTES = 2;
@@ -55,8 +58,9 @@ interface KnownHead {
 }
 
 /**
- * Reads the heads of one connection: of POSTs with a JSON body of a stated length, as HTTP/1.1 defines it, if nobody could read them in
- * another way. There is no leniency: what is unusual in any respect is for Node's own parser to understand or to refuse.
+ * Reads the heads of one connection: of POSTs with a JSON body of a stated length, as HTTP/1.1 defines it, if
+ * nobody could read them in another way. There is no leniency: what is unusual in any respect is for Node's
+ * own parser to understand or to refuse.
  */
 export class PlainHeadReader {
   /** Clients mostly send the same head again, but for its content-length: then only that is read. */

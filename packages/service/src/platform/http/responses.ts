@@ -7,8 +7,8 @@ export function serializeResponse(data: unknown): string {
 }
 
 /**
- * As `serializeResponse`, but an answer that its route's schema does not describe is an error. A schema is compiled for the first
- * answer that it describes: most of an application's are never needed by one test.
+ * As `serializeResponse`, but an answer that its route's schema does not describe is an error. A schema is
+ * compiled for the first answer that it describes: most of an application's are never needed by one test.
  */
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
   let validate: ValidateFunction | undefined;

@@ -19,10 +19,10 @@ export type App = FastifyInstance<
  * Who may call a route. Every route declares one; a route without it is refused at start.
  * - `public`: no key.
  * - `any-key`: any valid key, the service key included.
- * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of several. Sets
- *   `request.project`.
- * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. Of another tenant, absent or not, an
- *   admin key hears 404, or 403 where `elsewhere` says so.
+ * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of
+ *   several. Sets `request.project`.
+ * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. Of another tenant,
+ *   absent or not, an admin key hears 404, or 403 where `elsewhere` says so.
  * - `service`: the service key only.
  */
 export type Access =
@@ -34,7 +34,10 @@ export type Access =
 
 /** Finds the principal that is signed in to the console. */
 export interface SessionAuthenticator {
-  /** The principal of the request's cookie; undefined without a session, and for a change that lacks the session's token. */
+  /**
+   * The principal of the request's cookie; undefined without a session, and for a change that lacks the
+   * session's token.
+   */
   authenticate(request: Pick<IncomingMessage, 'method' | 'headers'>): MaybePromise<Principal | undefined>;
 }
 

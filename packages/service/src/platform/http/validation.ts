@@ -25,8 +25,9 @@ const allFindings = new Ajv({ ...STRICT, allErrors: true });
 const queryFindings = new Ajv({ ...STRICT, allErrors: true, useDefaults: true });
 
 /**
- * Checks by a route's schemas: bodies and parameters as they are, query strings after reading numbers and booleans. A schema is compiled when
- * it is first needed: those of all routes together would take a quarter of a start.
+ * Checks by a route's schemas: bodies and parameters as they are, query strings after reading numbers and
+ * booleans. A schema is compiled when it is first needed: those of all routes together would take a quarter
+ * of a start.
  */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'querystring' || httpPart === 'headers') return queryValidator(schema);
@@ -109,7 +110,10 @@ function isChoice({ keyword }: ErrorObject): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
-/** What the only branch of a choice lacks that takes values of this type; where there is none such, the choice itself. */
+/**
+ * What the only branch of a choice lacks that takes values of this type; where there is none such, the choice
+ * itself.
+ */
 function insideChoice(findings: readonly ErrorObject[], index: number): readonly ErrorObject[] {
   const choice = findings[index];
   if (choice === undefined) return [];

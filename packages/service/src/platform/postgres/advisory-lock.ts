@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Postgres, Tx } from './connect.js';
 
-/** Waits for the advisory lock of that name, and holds it to the end of `tx`: one transaction of the whole database can. */
+/**
+ * Waits for the advisory lock of that name, and holds it to the end of `tx`: one transaction of the whole
+ * database can.
+ */
 export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
@@ -12,8 +15,8 @@ export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> 
 }
 
 /**
- * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold; waits for it.
- * The lock falls with its connection, so a killed holder blocks nobody.
+ * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold;
+ * waits for it. The lock falls with its connection, so a killed holder blocks nobody.
  */
 export async function withAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool'>,

@@ -11,8 +11,8 @@ const HAS_NO_NULL = 0;
 const FIRST_INDEX = 1;
 
 /**
- * A parameter of type `integer[]` in PostgreSQL's binary format: of thousands of elements, the server takes several times as long to
- * read their text.
+ * A parameter of type `integer[]` in PostgreSQL's binary format: of thousands of elements, the server takes
+ * several times as long to read their text.
  */
 export function integerArray(values: readonly number[]): Buffer {
   return binaryArray(INTEGER, INTEGER_BYTES, values, (array, value, at) => array.writeInt32BE(value, at));

@@ -37,8 +37,9 @@ const SUPPORTED = new Set([
 const USE_A_SERVER = 'set TOLLGATE_DATABASE_URL to use a PostgreSQL server instead';
 
 /**
- * The programs, ready to be run by `account` (undefined: by the calling user). They are run from the npm package if that
- * can be; a copy is placed in `copyFolder` where the account cannot read the package, or the package cannot be completed.
+ * The programs, ready to be run by `account` (undefined: by the calling user). They are run from the npm
+ * package if that can be; a copy is placed in `copyFolder` where the account cannot read the package, or the
+ * package cannot be completed.
  */
 export async function preparePostgresBinaries(
   account: Account | undefined,

@@ -73,8 +73,9 @@ export function connectPostgres(config: PostgresConfig): Postgres {
 }
 
 /**
- * Keeps a connection that is still in a transaction out of the pool, which drops what was ended. A rollback can fail, on a full
- * disk for one: the connection would refuse every transaction of those who get it next, for ever.
+ * Keeps a connection that is still in a transaction out of the pool, which drops what was ended. A rollback
+ * can fail, on a full disk for one: the connection would refuse every transaction of those who get it next,
+ * for ever.
  */
 function endUnlessIdle(client: PoolClient): void {
   if (client.getTransactionStatus() !== IDLE) void client.end().catch(() => {});

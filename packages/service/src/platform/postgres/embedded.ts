@@ -78,10 +78,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts PostgreSQL on the cluster of a data directory, creating it if need be, and answers once it takes connections.
- * Servers that a killed service left behind are ended first: the caller must hold the directory's instance lock.
- * Should this process end without having called `stop`, the server ends with it, as in a crash; only SIGKILL orphans it.
- * Throws PostgresUnavailableError where the programs are missing or fail.
+ * Starts PostgreSQL on the cluster of a data directory, creating it if need be, and answers once it takes
+ * connections. Servers that a killed service left behind are ended first: the caller must hold the
+ * directory's instance lock. Should this process end without having called `stop`, the server ends with it,
+ * as in a crash; only SIGKILL orphans it. Throws PostgresUnavailableError where the programs are missing or
+ * fail.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const placement = await placeCluster(options.dataDir);

@@ -45,7 +45,10 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-/** Whether the server itself said it: then it has not done what was asked. What ends otherwise may have been done, or may yet be. */
+/**
+ * Whether the server itself said it: then it has not done what was asked. What ends otherwise may have been
+ * done, or may yet be.
+ */
 export function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError;
 }

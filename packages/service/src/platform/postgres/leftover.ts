@@ -10,8 +10,8 @@ const FAST_STOP_TIMEOUT_MS = 10_000;
 const IMMEDIATE_STOP_TIMEOUT_MS = 5_000;
 
 /**
- * Ends what a killed service left running on a cluster, so that a new postmaster can start on it, and removes a pid file
- * whose pid now belongs to something else, which PostgreSQL would take for a running server.
+ * Ends what a killed service left running on a cluster, so that a new postmaster can start on it, and removes
+ * a pid file whose pid now belongs to something else, which PostgreSQL would take for a running server.
  * Answers the pids that were ended.
  */
 export async function clearLeftover(dataFolder: string): Promise<number[]> {

@@ -22,8 +22,9 @@ const FORMATS_BYTES = 4;
 const PARAMETER_LENGTH_BYTES = 4;
 
 /**
- * Runs a statement whose last parameter goes to the server from where it lies. pg alone would copy it twice, into memory that is
- * made for it each time: of megabytes a second, that costs more than everything else about them.
+ * Runs a statement whose last parameter goes to the server from where it lies. pg alone would copy it twice,
+ * into memory that is made for it each time: of megabytes a second, that costs more than everything else
+ * about them.
  */
 export async function queryWithPieces(pool: pg.Pool, statement: StatementWithBytes): Promise<void> {
   const { name, text, values, pieces, timeoutMs } = statement;
@@ -57,7 +58,8 @@ function filling(
       if (message[0] !== BIND) return stream.write(message);
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
       const end = message.length - FORMATS_BYTES;
-      // Were it otherwise, nothing or something else would be stored as if it were the bytes. pg fails the query with what is thrown here.
+      // Were it otherwise, nothing or something else would be stored as if it were the bytes. pg fails the
+      // query with what is thrown here.
       if (message.readInt32BE(end - PARAMETER_LENGTH_BYTES) !== 0)
         throw new Error('pg writes Bind in another way');
       isFilled = true;

@@ -37,7 +37,10 @@ export class ProjectDb {
     this.#scope = scope;
   }
 
-  /** The condition that a row is of this project. `table` is the table's name or alias where a column could be another's. */
+  /**
+   * The condition that a row is of this project. `table` is the table's name or alias where a column could be
+   * another's.
+   */
   isOwn(table?: string): RawBuilder<boolean> {
     const column = (name: ScopeColumn) => sql.ref(table === undefined ? name : `${table}.${name}`);
     const { tenantId, projectId } = this.#scope;

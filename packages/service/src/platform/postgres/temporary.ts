@@ -10,8 +10,8 @@ const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1_024 ** 3;
 
 /**
- * A cluster in a temporary folder that `stop` deletes: for tests and generators. It does not fsync, which would only slow
- * down data that nobody keeps; nothing about crash safety can be learnt from it.
+ * A cluster in a temporary folder that `stop` deletes: for tests and generators. It does not fsync, which
+ * would only slow down data that nobody keeps; nothing about crash safety can be learnt from it.
  */
 export function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
   return startIn(temporaryFolder());
@@ -31,7 +31,10 @@ function hasRoom(folder: string): boolean {
   }
 }
 
-/** PostgreSQL's own are copied to its data where its account cannot read the package; containers mount memory so that none runs from it. */
+/**
+ * PostgreSQL's own are copied to its data where its account cannot read the package; containers mount memory
+ * so that none runs from it.
+ */
 function runsPrograms(folder: string): boolean {
   let own: string | undefined;
   try {

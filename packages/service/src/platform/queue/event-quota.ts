@@ -26,8 +26,8 @@ export interface QuotaCharge {
 }
 
 /**
- * What requests add, by tenant and by the month of their arrival; in the order in which rows are locked. A tenant has one limit:
- * the one that was read last.
+ * What requests add, by tenant and by the month of their arrival; in the order in which rows are locked. A
+ * tenant has one limit: the one that was read last.
  */
 export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {
   const charges: QuotaCharge[] = [];

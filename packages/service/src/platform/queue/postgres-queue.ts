@@ -19,8 +19,8 @@ import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 const APPEND_TIMEOUT_MS = 10_000;
 
 /**
- * From so many bytes on a segment goes to a file: written and synced once, not written twice and cut into pieces of 2 kB. Below,
- * a second sync costs more.
+ * From so many bytes on a segment goes to a file: written and synced once, not written twice and cut into
+ * pieces of 2 kB. Below, a second sync costs more.
  */
 const IN_FILE_BYTES_MIN = 64 * 1_024;
 
@@ -73,8 +73,9 @@ interface Append {
 }
 
 /**
- * The usage queue in the `segments` table. Where there are `files`, large segments of what clients send are in them, unless some
- * quota has no room: then requests are decided in one transaction, and all of it stays in the row.
+ * The usage queue in the `segments` table. Where there are `files`, large segments of what clients send are
+ * in them, unless some quota has no room: then requests are decided in one transaction, and all of it stays
+ * in the row.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   private readonly spentQuotas = new Set<string>();

@@ -18,8 +18,8 @@ insert into segments (received_at_ms, event_count, project_ids, project_event_co
 delete from segments where id = lastval()`;
 
 /**
- * Proves that segments can be appended to the queue: commits, as an append does, a row in its table that is deleted in the same
- * transaction. Throws what PostgreSQL says when that is not possible.
+ * Proves that segments can be appended to the queue: commits, as an append does, a row in its table that is
+ * deleted in the same transaction. Throws what PostgreSQL says when that is not possible.
  */
 export async function probeQueue({ pool }: Pick<Postgres, 'pool'>): Promise<void> {
   // `query_timeout` is a field of pg's queries that its types leave out.
@@ -28,8 +28,8 @@ export async function probeQueue({ pool }: Pick<Postgres, 'pool'>): Promise<void
 }
 
 /**
- * Proves that large segments can be kept in the folder: writes and syncs a file there, and deletes it. Throws what the system says
- * when that is not possible.
+ * Proves that large segments can be kept in the folder: writes and syncs a file there, and deletes it. Throws
+ * what the system says when that is not possible.
  */
 export async function probeSegmentFolder(folder: string): Promise<void> {
   const file = join(folder, PROBE_FILE);

@@ -32,14 +32,14 @@ export interface SegmentQueue<Tx> {
   /** Durable once it resolves; after a rejection the outcome is unknown. */
   append(records: readonly SegmentRecord[]): Promise<void>;
   /**
-   * As `append`, of what clients send: counts their events against the quotas of their tenants in the same commit, and leaves
-   * out, whole, what a quota has no room for. That is what it answers.
+   * As `append`, of what clients send: counts their events against the quotas of their tenants in the same
+   * commit, and leaves out, whole, what a quota has no room for. That is what it answers.
    */
   appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]>;
   /**
-   * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or none is left that nobody
-   * else holds; at least one if there is any. They leave the queue when `tx` commits and are back when it
-   * rolls back.
+   * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or none is
+   * left that nobody else holds; at least one if there is any. They leave the queue when `tx` commits and are
+   * back when it rolls back.
    */
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
   /** Appends within `tx`: what a claim took and its batch has no room for. */

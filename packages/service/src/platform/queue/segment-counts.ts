@@ -1,8 +1,8 @@
 import { recordBytes, type SegmentRecord } from './segment.js';
 
 /**
- * The columns of a segment's row that describe its records: the oldest arrival, all events, the events that count as accepted
- * of each project, and the events and bytes of each tenant.
+ * The columns of a segment's row that describe its records: the oldest arrival, all events, the events that
+ * count as accepted of each project, and the events and bytes of each tenant.
  */
 export function countsOf(records: readonly SegmentRecord[]): unknown[] {
   if (records.length === 0) throw new RangeError('a segment needs at least one record');

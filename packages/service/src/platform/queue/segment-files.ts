@@ -47,8 +47,8 @@ class GrowingFile {
   #end = 0;
   readonly #file: Promise<AppendableFile>;
   /**
-   * Rejected for ever with the first failure: nobody knows what of the file is on disk then, and the system tells only one of those
-   * who sync at the same time.
+   * Rejected for ever with the first failure: nobody knows what of the file is on disk then, and the system
+   * tells only one of those who sync at the same time.
    */
   #written: Promise<unknown>;
 
@@ -83,9 +83,10 @@ class GrowingFile {
 }
 
 /**
- * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut them into hundreds of
- * rows. Segments are appended to one file after the other; a file goes when no row of the queue points at it. One object of a
- * folder may append and sweep; whoever claims may have another one, to read.
+ * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut
+ * them into hundreds of rows. Segments are appended to one file after the other; a file goes when no row of
+ * the queue points at it. One object of a folder may append and sweep; whoever claims may have another one,
+ * to read.
  */
 export class SegmentFiles {
   #current: GrowingFile | undefined;
@@ -105,8 +106,9 @@ export class SegmentFiles {
   }
 
   /**
-   * Has `point` write the row that points at the segment, once the segment is on disk. Throws what `point` throws; unless that
-   * is an answer of the database the row may yet appear, and the file stays until the service starts again.
+   * Has `point` write the row that points at the segment, once the segment is on disk. Throws what `point`
+   * throws; unless that is an answer of the database the row may yet appear, and the file stays until the
+   * service starts again.
    *
    * @throws SegmentWriteError with no row written
    */
@@ -146,8 +148,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Deletes the files that nothing points at, of earlier runs too. The next segment begins a new file, so that what was rated
-   * is on disk no longer than until the sweep after it.
+   * Deletes the files that nothing points at, of earlier runs too. The next segment begins a new file, so
+   * that what was rated is on disk no longer than until the sweep after it.
    *
    * @param pointedAt which of these files a row points at, as of now
    */
@@ -199,7 +201,10 @@ export class SegmentFiles {
     }
   }
 
-  /** Closes a file that takes no more segments, once all of its own are settled, and leaves it to the sweep. Never rejects. */
+  /**
+   * Closes a file that takes no more segments, once all of its own are settled, and leaves it to the sweep.
+   * Never rejects.
+   */
   async #letGo(file: GrowingFile): Promise<void> {
     if (file === this.#current || file.unsettled > 0) return;
     if (!file.isInDoubt) this.#kept.delete(file.name);

@@ -12,7 +12,10 @@ export interface ErrorData {
   readonly domain: Pick<DomainError, 'code' | 'inBody' | 'details' | 'retryAfterS'> | undefined;
 }
 
-/** An unavailable store is passed on as its DomainError, because other threads would not recognize the driver's error. */
+/**
+ * An unavailable store is passed on as its DomainError, because other threads would not recognize the
+ * driver's error.
+ */
 export function errorToData(thrown: unknown): ErrorData {
   const error =
     isUnavailable(thrown) || isClickHouseUnavailable(thrown)

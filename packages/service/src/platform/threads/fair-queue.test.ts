@@ -32,7 +32,10 @@ class Expected {
     return !this.inHand.has(of) && this.waiting.some((each) => each.owner === of);
   }
 
-  /** The oldest work of its owner, who has nothing in hand; and nobody who could have been served instead is passed over twice. */
+  /**
+   * The oldest work of its owner, who has nothing in hand; and nobody who could have been served instead is
+   * passed over twice.
+   */
   take(taken: { owner: string; work: number } | undefined): void {
     if (taken === undefined) {
       expect(this.waiting.filter(({ owner: of }) => this.canBeServed(of))).toEqual([]);

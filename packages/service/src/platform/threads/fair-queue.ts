@@ -10,8 +10,9 @@ export interface Taken<Work> {
 }
 
 /**
- * Work of many owners that waits for a few places. An owner has one piece of work in hand at a time, in the order in which it came; owners
- * take turns. So the work of an owner waits behind its own, and behind one piece of each other owner that waits.
+ * Work of many owners that waits for a few places. An owner has one piece of work in hand at a time, in the
+ * order in which it came; owners take turns. So the work of an owner waits behind its own, and behind one
+ * piece of each other owner that waits.
  */
 export class FairQueue<Work> {
   /** The owner whose turn comes next stands first. */
@@ -49,7 +50,10 @@ export class FairQueue<Work> {
     return undefined;
   }
 
-  /** What was taken for the owner is no longer in hand: the owner moves behind all others. Does nothing if the owner has none in hand. */
+  /**
+   * What was taken for the owner is no longer in hand: the owner moves behind all others. Does nothing if the
+   * owner has none in hand.
+   */
   done(owner: string): void {
     if (!this.#inHand.delete(owner)) return;
     const line = this.#waiting.get(owner);

@@ -40,8 +40,9 @@ interface Job {
 }
 
 /**
- * A few threads that do the jobs of many owners, in turns (`FairQueue`). They are started when they are needed, and a job that takes too
- * long, or too much memory, is ended with its thread: nobody else's job is on it.
+ * A few threads that do the jobs of many owners, in turns (`FairQueue`). They are started when they are
+ * needed, and a job that takes too long, or too much memory, is ended with its thread: nobody else's job is
+ * on it.
  */
 export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> {
   readonly #queue: FairQueue<Job>;

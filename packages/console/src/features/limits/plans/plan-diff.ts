@@ -43,7 +43,10 @@ const LABELS: Readonly<Record<keyof RuleDraft, string>> = {
   notify_at: 'Alerts at',
 };
 
-/** What changes from one version of a plan to another; `before` is undefined where there is none. Rules are the same by their name. */
+/**
+ * What changes from one version of a plan to another; `before` is undefined where there is none. Rules are
+ * the same by their name.
+ */
 export function diffOf(before: PlanContent | undefined, after: PlanContent): PlanDiff {
   const old = new Map(before?.rules.map((rule) => [rule.limit_key, draftOf(rule)]));
   const next = after.rules.map(draftOf);

@@ -88,7 +88,10 @@ export function EntryList<T extends object>(props: EntryListProps<T>) {
 
 type Action = 'toggle' | 'up' | 'down' | 'duplicate' | 'remove';
 
-/** Which entries are open, and what can be done with each. `act` stays the same, so that lines that do not change are not drawn anew. */
+/**
+ * Which entries are open, and what can be done with each. `act` stays the same, so that lines that do not
+ * change are not drawn anew.
+ */
 function useEntries<T extends object>({ entries, move = moved, onChange }: EntryListProps<T>) {
   const { keys, permute } = useKeys(entries.length);
   const [opened, setOpened] = useState<ReadonlySet<number>>(

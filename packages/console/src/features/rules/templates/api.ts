@@ -67,8 +67,9 @@ export interface NewRuleSet {
 }
 
 /**
- * Makes a rule set of a template and, where there are prices, a pricing rule set that is bound to it. They are for events of any
- * time: nothing was there before. Prices are published first, so that no event is rated without them.
+ * Makes a rule set of a template and, where there are prices, a pricing rule set that is bound to it. They
+ * are for events of any time: nothing was there before. Prices are published first, so that no event is rated
+ * without them.
  */
 export function useCreateFromTemplate() {
   const project = useProjectPath();

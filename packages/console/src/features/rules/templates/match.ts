@@ -12,8 +12,9 @@ export interface TemplateMatch {
 }
 
 /**
- * Templates that make charge items of the event, the one that reads most of it first. Payloads of providers resemble each
- * other; where two templates read as much, the one whose samples have more of the event's own fields is meant.
+ * Templates that make charge items of the event, the one that reads most of it first. Payloads of providers
+ * resemble each other; where two templates read as much, the one whose samples have more of the event's own
+ * fields is meant.
  */
 export function matchesOf(
   event: Readonly<Record<string, unknown>>,

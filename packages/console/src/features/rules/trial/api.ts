@@ -23,7 +23,10 @@ export interface Trial {
   readonly result: RulesTestResult;
 }
 
-/** What rules make of an event; the last answer stays until the next is here. Nothing is asked while there is no event. */
+/**
+ * What rules make of an event; the last answer stays until the next is here. Nothing is asked while there is
+ * no event.
+ */
 export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
   const project = useProjectPath();
   const body = rules !== undefined && isComplete(event) ? trialBody(rules, event) : undefined;
@@ -41,7 +44,10 @@ export function useTrial(rules: TrialRules | undefined, event: EventDraft) {
   });
 }
 
-/** The event that the rules of a rule set are tried on. It outlives going to another page, and is forgotten with the session. */
+/**
+ * The event that the rules of a rule set are tried on. It outlives going to another page, and is forgotten
+ * with the session.
+ */
 export function useKeptEvent(ruleSetId: string | undefined) {
   const project = useProjectPath();
   const client = useQueryClient();
@@ -101,7 +107,10 @@ export function usePublishedVersion(kind: RuleSetKind, ruleSetId: string | undef
   });
 }
 
-/** Versions that can price the items of an extractor rule set: of each pricing rule set the published one, and a newer draft. */
+/**
+ * Versions that can price the items of an extractor rule set: of each pricing rule set the published one, and
+ * a newer draft.
+ */
 export function useBoundPrices(extractorRuleSetId: string | undefined) {
   const project = useProjectPath();
   return useQuery({

@@ -18,7 +18,10 @@ export const SHARES = [
 ] as const;
 export type Share = (typeof SHARES)[number]['value'];
 
-/** A backtest of a draft on the events of its extractor rule set; undefined while the draft names none, or is no JSON. */
+/**
+ * A backtest of a draft on the events of its extractor rule set; undefined while the draft names none, or is
+ * no JSON.
+ */
 export function backtestBody(
   { kind, ruleSetId, draft }: { kind: RuleSetKind; ruleSetId: string; draft: unknown },
   period: Period,

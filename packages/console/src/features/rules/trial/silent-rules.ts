@@ -56,7 +56,10 @@ function reasonOf(
   return `not asked: ${asked[0]?.rule_name} comes before it and matches`;
 }
 
-/** The names under which charge items record their rules: their own, or the metric, or the place where that is not enough. */
+/**
+ * The names under which charge items record their rules: their own, or the metric, or the place where that is
+ * not enough.
+ */
 function ruleNames(rules: readonly PricingRule[]): string[] {
   const wanted = rules.map(({ name, metric }) => name ?? metric);
   return rules.map(({ name, metric }, position) => {

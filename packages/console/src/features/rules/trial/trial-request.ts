@@ -14,7 +14,10 @@ export const EMPTY_EVENT: EventDraft = { rawJson: '', subjectType: '', subjectId
 /** The parts of an event that were entered or preset. One that was emptied is there, as an empty text. */
 export type GivenEvent = Partial<EventDraft>;
 
-/** The parts that are given once somebody has changed the event: those that nobody has touched stay open for the preset. */
+/**
+ * The parts that are given once somebody has changed the event: those that nobody has touched stay open for
+ * the preset.
+ */
 export function afterChange(given: GivenEvent, event: EventDraft): GivenEvent {
   return Object.fromEntries(
     Object.entries(event).filter(([part, text]) => text !== '' || Object.hasOwn(given, part)),

@@ -67,7 +67,8 @@ export class LiveStreams {
   constructor(private readonly deps: LiveStreamsDeps) {}
 
   /**
-   * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it can be done.
+   * Follows the queries until `gone` aborts or the service ends. `connect` is called once it is known that it
+   * can be done.
    * @throws DomainError `shutting_down`
    */
   async open(
@@ -105,7 +106,10 @@ export class LiveStreams {
     });
   }
 
-  /** Looks for changes once and begins to tell them; a stream that is still being told something waits for the next time. */
+  /**
+   * Looks for changes once and begins to tell them; a stream that is still being told something waits for the
+   * next time.
+   */
   async tick(): Promise<void> {
     await this.#dismiss();
     const nowMs = this.deps.clock.nowMs();

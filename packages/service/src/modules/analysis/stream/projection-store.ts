@@ -19,7 +19,10 @@ export interface Watch {
 export interface Changes {
   /** Everything up to here is told with it. */
   readonly last: number;
-  /** Per watch, in their order: when the charge items happened that are new in ClickHouse; undefined when too much was forgotten. */
+  /**
+   * Per watch, in their order: when the charge items happened that are new in ClickHouse; undefined when too
+   * much was forgotten.
+   */
   readonly spans: readonly (readonly TimeSpan[] | undefined)[];
 }
 

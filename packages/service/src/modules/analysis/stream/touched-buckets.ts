@@ -13,10 +13,13 @@ export interface BucketRun extends TimeSpan {
 const RUNS_MAX = 4;
 
 /**
- * The buckets of a query whose rows may differ after charge items came in at these times; none when all lie outside its range.
+ * The buckets of a query whose rows may differ after charge items came in at these times; none when all lie
+ * outside its range.
  *
- * A limit can show other groups, or other rows, anywhere in the range as soon as anything changes, so such a query is read
- * whole; so is one that adds up quantities, because usage of another unit anywhere makes it one that is refused. Of a range that slides with the time, the bucket that it cuts loses what the range has left: it is told too.
+ * A limit can show other groups, or other rows, anywhere in the range as soon as anything changes, so such a
+ * query is read whole; so is one that adds up quantities, because usage of another unit anywhere makes it one
+ * that is refused. Of a range that slides with the time, the bucket that it cuts loses what the range has
+ * left: it is told too.
  */
 export function touchedBuckets(
   query: AnalysisQuery,

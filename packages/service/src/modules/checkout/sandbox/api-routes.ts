@@ -22,7 +22,10 @@ export interface SandboxApiDeps {
   readonly pageUrl: (sessionId: string) => string;
 }
 
-/** The part of Stripe's API that a checkout needs, for Stripe's own library. Forms in, JSON out, errors in Stripe's shape. */
+/**
+ * The part of Stripe's API that a checkout needs, for Stripe's own library. Forms in, JSON out, errors in
+ * Stripe's shape.
+ */
 export function registerSandboxApiRoutes(app: App, deps: SandboxApiDeps): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();

@@ -14,7 +14,10 @@ export interface RequestIdentity {
   readonly requestHash: Buffer;
 }
 
-/** Stores a session unless there is one for the key; waits for another request that is about to. Answers whether it did. */
+/**
+ * Stores a session unless there is one for the key; waits for another request that is about to. Answers
+ * whether it did.
+ */
 export async function insertSession(
   tx: Tx,
   session: SandboxSession,

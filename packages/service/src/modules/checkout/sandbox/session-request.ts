@@ -49,8 +49,8 @@ export function readForm(bytes: Buffer): Form {
 }
 
 /**
- * Reads what https://docs.stripe.com/api/checkout/sessions/create takes, as far as one payment of one thing needs it. What it does
- * not know it refuses, as Stripe does: it must not accept what Stripe would not.
+ * Reads what https://docs.stripe.com/api/checkout/sessions/create takes, as far as one payment of one thing
+ * needs it. What it does not know it refuses, as Stripe does: it must not accept what Stripe would not.
  *
  * @throws StripeShapedError
  */

@@ -10,7 +10,10 @@ import { type PaymentOutcome, paymentEvent } from './stripe-objects.js';
 
 /** Of a session id: nobody guesses it. */
 const SESSION_ID_BYTES = 32;
-/** How long a session can be looked at after it has ended: past the last attempt to tell of it, and as Stripe keeps its events. */
+/**
+ * How long a session can be looked at after it has ended: past the last attempt to tell of it, and as Stripe
+ * keeps its events.
+ */
 const KEPT_S = 30 * 24 * 3_600;
 const FORGOTTEN_AT_ONCE_MAX = 1_000;
 

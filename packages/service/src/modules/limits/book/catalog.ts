@@ -75,8 +75,9 @@ interface KnownPlan {
 type Routes = Map<string, CompiledRoute | undefined>;
 
 /**
- * The routes and rules of a process, read as subjects are asked for. One narrow read per call tells whether a project has
- * changed; of what has, only the routes that are asked for are read again, and only plans that were published anew are compiled.
+ * The routes and rules of a process, read as subjects are asked for. One narrow read per call tells whether a
+ * project has changed; of what has, only the routes that are asked for are read again, and only plans that
+ * were published anew are compiled.
  */
 export class LimitCatalog {
   readonly #projects = new Map<string, KnownProject>();

@@ -17,7 +17,10 @@ interface DimensionRules {
 
 const NONE: readonly CompiledRule[] = [];
 
-/** The rules that apply to a subject. Finding those of a charge item costs as much as there are of them, not as there are rules. */
+/**
+ * The rules that apply to a subject. Finding those of a charge item costs as much as there are of them, not
+ * as there are rules.
+ */
 export class RuleIndex {
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;

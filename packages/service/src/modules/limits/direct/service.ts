@@ -25,7 +25,10 @@ import * as store from './store.js';
 export class DirectLimitService {
   constructor(private readonly deps: LimitDeps) {}
 
-  /** @throws DomainError `not_found` for the route; `invalid_request`, `limit_key_taken`, `entitlement_limit_reached`. */
+  /**
+   * @throws DomainError `not_found` for the route; `invalid_request`, `limit_key_taken`,
+   * `entitlement_limit_reached`.
+   */
   create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
     const values = checkedRule(body);
     return changeLimits(this.deps, context, async (tx, atMs) => {

@@ -9,9 +9,9 @@ export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<s
 }
 
 /**
- * Returns the plan that an id names where something is done with the plan as it is now. Lists and `publish` show plans by a version,
- * so the id of the version in force is taken, and that of the draft where `takesDraft` says so. An older version might be meant to
- * be changed or bound itself, which none can be.
+ * Returns the plan that an id names where something is done with the plan as it is now. Lists and `publish`
+ * show plans by a version, so the id of the version in force is taken, and that of the draft where
+ * `takesDraft` says so. An older version might be meant to be changed or bound itself, which none can be.
  *
  * @param path of the id in the request
  * @throws DomainError `invalid_request` that says which version the id is, and of which plan

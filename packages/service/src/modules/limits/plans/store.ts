@@ -212,7 +212,10 @@ function inView({ isArchived, isPublished }: PlanFilter): RawBuilder<unknown> {
   return isPublished ? sql`p.archived_at is null and p.current_revision > 0` : sql`p.archived_at is null`;
 }
 
-/** Letters of every script are compared without case, which the database's own collation may not do; nothing is a wildcard. */
+/**
+ * Letters of every script are compared without case, which the database's own collation may not do; nothing
+ * is a wildcard.
+ */
 function matching(search: string): RawBuilder<unknown> {
   if (search === '') return sql`true`;
   const shown = ['p.id', 'p.name', 'v.title', `coalesce(v.description, '')`];

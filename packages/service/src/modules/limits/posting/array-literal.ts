@@ -1,8 +1,8 @@
 import { FRACTION_DIGITS_MAX } from '../../../kernel/decimal.js';
 
 /**
- * An array literal of PostgreSQL, written here and not by the driver: a batch has tens of thousands of subjects, and most of what is
- * written of them needs no escaping.
+ * An array literal of PostgreSQL, written here and not by the driver: a batch has tens of thousands of
+ * subjects, and most of what is written of them needs no escaping.
  */
 export function arrayLiteral<Row>(rows: readonly Row[], element: (row: Row) => string | number): string {
   let text = '{';

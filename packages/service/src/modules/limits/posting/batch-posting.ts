@@ -32,9 +32,9 @@ export type PostingCatalog = Pick<LimitCatalog, 'read' | 'projectsWithRoutes'>;
 type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 
 /**
- * Posts the usage of one batch, inside its transaction: which account an event goes to, what it costs its wallets, and what it uses
- * of the limits and leases of its subject. Events are prepared, planned and added as they are rated; `write` then does
- * everything for the whole batch at once.
+ * Posts the usage of one batch, inside its transaction: which account an event goes to, what it costs its
+ * wallets, and what it uses of the limits and leases of its subject. Events are prepared, planned and added
+ * as they are rated; `write` then does everything for the whole batch at once.
  */
 export class BatchPosting {
   readonly #leases: BatchLeases;
@@ -95,8 +95,8 @@ export class BatchPosting {
   }
 
   /**
-   * Writes what was added: leases, what is reserved, windows, wallets, and what crossings tell, in the order in which everybody
-   * locks them. Batches take turns from here to their commit.
+   * Writes what was added: leases, what is reserved, windows, wallets, and what crossings tell, in the order
+   * in which everybody locks them. Batches take turns from here to their commit.
    */
   async write(): Promise<void> {
     const { tx, nowMs } = this;

@@ -6,7 +6,10 @@ type CalendarUnit = Extract<Period, { kind: 'calendar' }>['unit'];
 
 /** The windows that events lie in. Those of the calendar are the same for all routes of a timezone, and kept. */
 export class CalendarWindows {
-  /** By timezone, then by first day of the week, then by unit: asked for each window of a batch, without a key to make. */
+  /**
+   * By timezone, then by first day of the week, then by unit: asked for each window of a batch, without a key
+   * to make.
+   */
   readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
 
   /** The window of a rule that an instant (Unix seconds) lies in. */

@@ -17,8 +17,8 @@ export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint)
 }
 
 /**
- * Returns the alerts of a window whose usage has reached its next notice. Usage that falls and rises again sends none twice:
- * the next notice only ever moves up.
+ * Returns the alerts of a window whose usage has reached its next notice. Usage that falls and rises again
+ * sends none twice: the next notice only ever moves up.
  *
  * @param notice the usage × 10^18 at which the next alert was due
  * @param used not below `notice`

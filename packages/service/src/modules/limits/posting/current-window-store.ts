@@ -14,7 +14,10 @@ interface CurrentRow {
   readonly lists: string;
 }
 
-/** The current windows of subjects, in the order of these: one statement for all. They stay so while the posting lock is held. */
+/**
+ * The current windows of subjects, in the order of these: one statement for all. They stay so while the
+ * posting lock is held.
+ */
 export async function readCurrentWindows(
   tx: Tx,
   subjects: readonly SubjectUsage[],

@@ -25,7 +25,10 @@ export interface CrossedWindow {
   readonly percents: readonly number[];
 }
 
-/** The windows of a subject, one for each rule: lists of one length. Many subjects share lists, so that none is changed in place. */
+/**
+ * The windows of a subject, one for each rule: lists of one length. Many subjects share lists, so that none
+ * is changed in place.
+ */
 export interface WindowLists {
   readonly ruleNos: readonly number[];
   readonly starts: readonly number[];

@@ -64,8 +64,8 @@ export interface AppliedCharge extends LeaseCharge {
 }
 
 /**
- * Charges leases: what was held becomes used, as far as it goes. Locks them in the order of all. A lease that has ended since
- * the batch met it holds nothing any more; it is charged all the same.
+ * Charges leases: what was held becomes used, as far as it goes. Locks them in the order of all. A lease that
+ * has ended since the batch met it holds nothing any more; it is charged all the same.
  */
 export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<AppliedCharge[]> {
   if (charges.length === 0) return [];

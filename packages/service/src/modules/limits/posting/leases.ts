@@ -43,7 +43,10 @@ export class BatchLeases {
     return lease.expiresAt * 1_000 <= this.nowMs ? 'expired' : 'applied';
   }
 
-  /** Charges a lease, whose status is `applied`, with the charge items of its currency and, if it names one, its metric. */
+  /**
+   * Charges a lease, whose status is `applied`, with the charge items of its currency and, if it names one,
+   * its metric.
+   */
   add(scope: PostingScope, { budgetLeaseId, items }: RatedUsage): void {
     const charge = this.#ofProject(scope).get(budgetLeaseId);
     if (charge === undefined) throw new Error(`no lease ${budgetLeaseId} to charge`);

@@ -15,8 +15,8 @@ export interface ReachedWindow {
 }
 
 /**
- * Adds to the past windows that exist: one statement for all. No window may be named twice. Only who holds the posting lock writes
- * windows, so nobody waits for the rows.
+ * Adds to the past windows that exist: one statement for all. No window may be named twice. Only who holds
+ * the posting lock writes windows, so nobody waits for the rows.
  */
 export async function addToPastWindows(
   tx: Tx,

@@ -152,7 +152,10 @@ function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boole
   return type === 'all' || (type === 'metric' ? metric === value : metric.startsWith(value));
 }
 
-/** A window has the amount of the newest revision when it opened or, for an older one, when the rule came to the subject. */
+/**
+ * A window has the amount of the newest revision when it opened or, for an older one, when the rule came to
+ * the subject.
+ */
 function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS: number) {
   const period = parsePeriod(rule.period ?? 'day');
   if (period === undefined) throw new Error(`no period: ${rule.period}`);

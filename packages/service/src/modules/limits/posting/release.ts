@@ -5,7 +5,8 @@ import type { LeaseCharge } from './lease-store.js';
 import { type AppliedCharge, chargeLeases } from './lease-store.js';
 
 /**
- * Charges leases, and takes what they no longer hold out of what is reserved of their rules. Locks leases, then the rules.
+ * Charges leases, and takes what they no longer hold out of what is reserved of their rules. Locks leases,
+ * then the rules.
  *
  * @returns what their wallets are to be given back, each wallet once
  */

@@ -5,9 +5,9 @@ import type { RatedUsage } from './rated-usage.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
 /**
- * Counts charge items against the rules of their subjects, for one batch. This runs for every charge item and rule: subjects share
- * the functions that visit their rules, and what is nearly always so, that an event falls into the same window as the one
- * before, costs a comparison.
+ * Counts charge items against the rules of their subjects, for one batch. This runs for every charge item and
+ * rule: subjects share the functions that visit their rules, and what is nearly always so, that an event
+ * falls into the same window as the one before, costs a comparison.
  */
 export class UsageCounter {
   readonly #windows = new CalendarWindows();

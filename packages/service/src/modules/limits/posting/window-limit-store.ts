@@ -20,8 +20,9 @@ export interface WindowLimitChange {
 }
 
 /**
- * Gives windows that exist another limit, where `AmountTimeline` says that they have it. An alert that was sent in a window is
- * not sent there again; those that the usage has passed by now are sent with the next usage. Needs the posting lock.
+ * Gives windows that exist another limit, where `AmountTimeline` says that they have it. An alert that was
+ * sent in a window is not sent there again; those that the usage has passed by now are sent with the next
+ * usage. Needs the posting lock.
  */
 export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Promise<void> {
   const { projectNo, subjectType, subjectId, ruleNo, limitAmount, notifyAt, changedAtMs, opensNow } = change;
@@ -70,6 +71,9 @@ const currentOf = (ruleNo: number): Columns => ({
   notice: sql`w.next_notices[${placeOf(ruleNo)}]`,
 });
 
-/** As in `crossing.ts`: a share of a limit, rounded up to 18 fraction digits. Multiplication alone is exact in any size. */
+/**
+ * As in `crossing.ts`: a share of a limit, rounded up to 18 fraction digits. Multiplication alone is exact in
+ * any size.
+ */
 const noticeAt = (limit: RawBuilder<unknown>) =>
   sql`ceil(${limit} * p.percent * 10000000000000000) * 0.000000000000000001`;

@@ -23,9 +23,9 @@ export interface CountedBatch {
 }
 
 /**
- * Adds what subjects have used to their windows; returns the alerts that are to be sent. Nearly all usage falls into current windows,
- * of which a subject has one row. A window that is newer takes the place of the one before, which becomes a past one; late usage
- * goes to past windows. Needs the posting lock.
+ * Adds what subjects have used to their windows; returns the alerts that are to be sent. Nearly all usage
+ * falls into current windows, of which a subject has one row. A window that is newer takes the place of the
+ * one before, which becomes a past one; late usage goes to past windows. Needs the posting lock.
  */
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { subjects, nowMs } = batch;
@@ -103,8 +103,8 @@ function openedWindow(
 }
 
 /**
- * What windows that open now allow. A direct limit may have changed, at once, since its route was read: such routes are read again,
- * now that a change has to wait for this batch.
+ * What windows that open now allow. A direct limit may have changed, at once, since its route was read: such
+ * routes are read again, now that a change has to wait for this batch.
  */
 async function currentLimits(
   tx: Tx,

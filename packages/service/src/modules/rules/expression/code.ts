@@ -6,8 +6,8 @@ import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
 
 /**
- * A node of the checked tree, compiled. What `run` refers to stays in memory for as long as the expression does: it must not be a
- * Code, for the tree takes more than all else.
+ * A node of the checked tree, compiled. What `run` refers to stays in memory for as long as the expression
+ * does: it must not be a Code, for the tree takes more than all else.
  */
 export interface Code<T extends Value = Value> {
   readonly node: Node;
@@ -27,8 +27,9 @@ export function constantCode<T extends Value>(code: Omit<Code, 'run' | 'constant
 }
 
 /**
- * Computes once, now, what depends on constants only. `onFailure` says what a constant that cannot be computed means:
- * CEL's own operators may still be skipped (`false && 1 / 0 > 0`), while a price that can never be computed is a mistake.
+ * Computes once, now, what depends on constants only. `onFailure` says what a constant that cannot be
+ * computed means: CEL's own operators may still be skipped (`false && 1 / 0 > 0`), while a price that can
+ * never be computed is a mistake.
  * @throws ExpressionError for such a mistake
  */
 export function fold(code: Code, parts: readonly Code[], onFailure: 'keep' | 'refuse'): Code {

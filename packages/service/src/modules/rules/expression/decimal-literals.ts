@@ -5,8 +5,9 @@ import { literalText } from './number-literal.js';
 import type { Node, OpenNode } from './syntax.js';
 
 /**
- * Reads number literals as decimals, by the digits of their text, wherever only a decimal can be meant: as the result, as an
- * argument of type Decimal, and in tiers. Then `0.0000015` is `dec("0.0000015")`, and no double comes near the price.
+ * Reads number literals as decimals, by the digits of their text, wherever only a decimal can be meant: as
+ * the result, as an argument of type Decimal, and in tiers. Then `0.0000015` is `dec("0.0000015")`, and no
+ * double comes near the price.
  *
  * @param nodes of a tree that is not yet checked
  * @param result the root, where the expression must yield a decimal

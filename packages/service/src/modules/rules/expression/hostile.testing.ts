@@ -22,7 +22,10 @@ const STEPS = 'takes more than 10000 steps';
 const LONG_TEXT = 'expected a string of at most 4096 characters';
 const RANGE = 'the decimal is out of range';
 
-/** 32 dimensions, most of them of a mebibyte; long text that differs at its end; decimals of as many digits as there can be. */
+/**
+ * 32 dimensions, most of them of a mebibyte; long text that differs at its end; decimals of as many digits as
+ * there can be.
+ */
 export function hostileEnv(): ExpressionEnv {
   const text = 'a'.repeat(TEXT_CHARS - 1);
   const many = new Decimal(10n ** BigInt(DIGITS) - 1n, 0);

@@ -7,13 +7,17 @@ export const LITERAL_DEPTH_MAX = 3;
 /** Steps that one evaluation may take: see the constants below, and `steps.ts`. */
 export const STEPS_MAX = 10_000;
 /**
- * Steps that all evaluations for one event may take together, the length of each expression included. More than four times what
- * the largest real rules were measured to take: 500 rules that no text finds, each a macro over three prefixes of model names, take
- * 58,385, be they of one metric or of a hundred. 500 rules with a prefix and a quantity take 42,916, a whole public price table
- * of 11,029 rules with its aliases 2,262 (`real-steps.test.ts`).
+ * Steps that all evaluations for one event may take together, the length of each expression included. More
+ * than four times what the largest real rules were measured to take: 500 rules that no text finds, each a
+ * macro over three prefixes of model names, take 58,385, be they of one metric or of a hundred. 500 rules
+ * with a prefix and a quantity take 42,916, a whole public price table of 11,029 rules with its aliases 2,262
+ * (`real-steps.test.ts`).
  */
 export const EVENT_STEPS_MAX = 250_000;
-/** Steps of an operator or a function where parts are counted: in each round of a macro, and for the event. Any other part is one. */
+/**
+ * Steps of an operator or a function where parts are counted: in each round of a macro, and for the event.
+ * Any other part is one.
+ */
 export const OPERATION_STEPS = 20;
 /** Steps that a failure takes of its event: throwing is slow, and `&&`, `||` and matches go on after it. */
 export const FAILURE_STEPS = 50;

@@ -6,8 +6,9 @@ import { ExpressionError, type ExpressionErrorCode, positionAt } from './value.j
 const TOO_MANY_STEPS = `the expression takes more than ${STEPS_MAX} steps`;
 
 /**
- * A place in an expression that can fail. Its errors are made at the first failure and thrown again after it, because an
- * event stream can hit the same missing dimension a million times, and collecting a stack takes longer than evaluating.
+ * A place in an expression that can fail. Its errors are made at the first failure and thrown again after it,
+ * because an event stream can hit the same missing dimension a million times, and collecting a stack takes
+ * longer than evaluating.
  */
 export class Site {
   #errors: Map<string, ExpressionError> | undefined;

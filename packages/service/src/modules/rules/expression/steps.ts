@@ -16,8 +16,8 @@ export class EventSteps {
 }
 
 /**
- * The steps of the event have run out. No ExpressionError, because no operator may go on without the operand that met it, and
- * it does not mean that a rule does not match: the event would be charged by the wrong one.
+ * The steps of the event have run out. No ExpressionError, because no operator may go on without the operand
+ * that met it, and it does not mean that a rule does not match: the event would be charged by the wrong one.
  */
 export class EventStepsError extends Error {
   override readonly name = 'EventStepsError';
@@ -27,11 +27,12 @@ export class EventStepsError extends Error {
 const UNBOUNDED = new EventSteps(Number.POSITIVE_INFINITY);
 
 /**
- * Counts the work of one evaluation where the length of the source does not bound it: the rounds of macros, the characters
- * of long text, the elements of lists. A step is chosen to take a tenth of a microsecond at most, or little more.
+ * Counts the work of one evaluation where the length of the source does not bound it: the rounds of macros,
+ * the characters of long text, the elements of lists. A step is chosen to take a tenth of a microsecond at
+ * most, or little more.
  *
- * One counter belongs to one compiled expression. Evaluating is synchronous and never comes back to itself, so the counter
- * needs no place among the values that are handed down.
+ * One counter belongs to one compiled expression. Evaluating is synchronous and never comes back to itself,
+ * so the counter needs no place among the values that are handed down.
  */
 export class Steps {
   #left = STEPS_MAX;

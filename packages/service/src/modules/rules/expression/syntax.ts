@@ -82,7 +82,10 @@ export function operands(node: Node): readonly Node[] {
   }
 }
 
-/** The node and all below it, each before its operands. Walks with a list, because the tree may be deeper than the stack. */
+/**
+ * The node and all below it, each before its operands. Walks with a list, because the tree may be deeper than
+ * the stack.
+ */
 export function everyNode(root: Node): Node[] {
   const nodes = [root];
   for (let at = 0; at < nodes.length; at += 1) nodes.push(...operands(nodes[at] as Node));

@@ -34,8 +34,8 @@ export function textConditions(source: string): readonly TextCondition[] {
 }
 
 /**
- * Whether an expression may look at this dimension. True also where the words do not tell: escapes, or all of `dimensions` at
- * once.
+ * Whether an expression may look at this dimension. True also where the words do not tell: escapes, or all of
+ * `dimensions` at once.
  *
  * @param source of a match that compiles
  */

@@ -37,7 +37,8 @@ export type ExtractorResult =
  * Checks what the schema of a rule set cannot (paths, patterns, duplicates, expressions) and compiles it.
  * All issues are found at once, in the order of the configuration.
  *
- * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and held there
+ * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and
+ *   held there
  */
 export function compileExtractor(
   config: ExtractorConfig,

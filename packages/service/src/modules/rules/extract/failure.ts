@@ -29,7 +29,10 @@ export class RatingFailure {
   ) {}
 }
 
-/** Something about a rated event that is worth a look, though it is no failure; its path is an entry of the extractor rule set. */
+/**
+ * Something about a rated event that is worth a look, though it is no failure; its path is an entry of the
+ * extractor rule set.
+ */
 export type RatingNote = Readonly<UsageEventNote>;
 
 /** @param path of the expression that would have taken more than the event has left */

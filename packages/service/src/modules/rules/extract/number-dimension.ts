@@ -7,7 +7,10 @@ import type { ReadPath } from './path.js';
 import type { ReadNodes } from './sum-path.js';
 import { addUp, type ReadPart } from './total.js';
 
-/** Reads the sum of `path` and `sum_paths`, rounded down to one of `bands`; undefined where the event has no number at any of them. */
+/**
+ * Reads the sum of `path` and `sum_paths`, rounded down to one of `bands`; undefined where the event has no
+ * number at any of them.
+ */
 export function compileNumberDimension(
   { name, sum_paths: sumPaths = [], bands: sentBands }: DimensionConfig,
   at: string,

@@ -54,7 +54,10 @@ export function compileQuantity(config: ChargeItemExtractor, at: string, issues:
   };
 }
 
-/** Settings about what is subtracted would do nothing, although a negative number in the event fails it all the same. */
+/**
+ * Settings about what is subtracted would do nothing, although a negative number in the event fails it all
+ * the same.
+ */
 function refuseWithoutParts(
   { on_negative: mode = 'fail', stated_total: stated }: ChargeItemExtractor,
   at: string,

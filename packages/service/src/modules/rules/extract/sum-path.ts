@@ -35,8 +35,9 @@ type FilterExpression = InstanceType<typeof LogicalExpression>['expression'];
 class Unsupported extends Error {}
 
 /**
- * Compiles a path that may select many nodes: names, indexes, `[*]`, and filters made of `==`, `!=`, `&&`, `||` and `!`
- * over paths below `@`, texts, true, false and null. There are no patterns and no descent, so its work is what it looks at.
+ * Compiles a path that may select many nodes: names, indexes, `[*]`, and filters made of `==`, `!=`, `&&`,
+ * `||` and `!` over paths below `@`, texts, true, false and null. There are no patterns and no descent, so
+ * its work is what it looks at.
  */
 export function compileSumPath(source: string): CompiledSumPath {
   const parsed = parsePath(source);

@@ -4,7 +4,10 @@ import { RatingFailure } from './failure.js';
 /** Reads a number; undefined where the event has none. */
 export type ReadPart = (rawJson: unknown) => Decimal | undefined | RatingFailure;
 
-/** The exact sum of what the entries have; undefined where none of them has a number, the first failure where one fails. */
+/**
+ * The exact sum of what the entries have; undefined where none of them has a number, the first failure where
+ * one fails.
+ */
 export function addUp<T>(
   entries: readonly T[],
   readEntry: (entry: T) => ReturnType<ReadPart>,

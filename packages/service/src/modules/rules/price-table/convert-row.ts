@@ -38,8 +38,8 @@ export interface ConvertedRow {
 export const IMPORTED_PRIORITY = 100;
 
 /**
- * The rules of one model: one for each metric that the row prices, behind those for its variants: batches, service tiers and larger
- * prompts.
+ * The rules of one model: one for each metric that the row prices, behind those for its variants: batches,
+ * service tiers and larger prompts.
  * @param promptTokensDimension number dimension with the size of the whole prompt in tokens, or its bands
  */
 export function convertRow(model: string, row: PriceRow, promptTokensDimension: string): ConvertedRow {

@@ -52,8 +52,9 @@ const SAMPLE_ROW = 'sample_spec';
 const NOT_IN_NAMES = /[\p{Cc}\p{Cs}]/u;
 
 /**
- * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with their prices in
- * USD per token. The format is that of `model_prices_and_context_window.json` in github.com/BerriAI/litellm.
+ * Converts the table of model prices that LLM gateways share, parsed without loss: an object of models with
+ * their prices in USD per token. The format is that of `model_prices_and_context_window.json` in
+ * github.com/BerriAI/litellm.
  * @throws PriceTableError when it is no such table or has nothing of what was asked for
  */
 export function convertPriceTable(table: unknown, options: ConversionOptions): ConvertedTable {

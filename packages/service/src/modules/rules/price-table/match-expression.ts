@@ -7,7 +7,10 @@ const TRAFFIC_TYPES: Readonly<Partial<Record<ServiceTier, string>>> = {
 };
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A CEL string literal. Control characters and lone surrogates have no place in a model name and are refused before. */
+/**
+ * A CEL string literal. Control characters and lone surrogates have no place in a model name and are refused
+ * before.
+ */
 function celString(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
@@ -27,9 +30,10 @@ export function dimensionAbove(name: string, threshold: number): string {
 }
 
 /**
- * True for events whose request was served in this tier. Templates read it into `service_tier`, that of Gemini into
- * `traffic_type`; an event with neither does not match. Only models that Google may serve are asked for the latter: rules that ask
- * for texts of certain dimensions alone are looked up, others are tried one by one.
+ * True for events whose request was served in this tier. Templates read it into `service_tier`, that of
+ * Gemini into `traffic_type`; an event with neither does not match. Only models that Google may serve are
+ * asked for the latter: rules that ask for texts of certain dimensions alone are looked up, others are tried
+ * one by one.
  */
 export function serviceTierIs(tier: ServiceTier, provider: unknown): string {
   const byName = `dimensions.service_tier == ${celString(tier)}`;

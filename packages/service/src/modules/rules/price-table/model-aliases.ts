@@ -11,15 +11,16 @@ export interface PricedModel {
 /** A name that ends with the date of a release already, as in `-2025-08-07`, `-20250929` and `@20250929`. */
 const DATED = /[-@]202\d/;
 /**
- * Endings that are the date of a release, as far as a pattern can say: any year of this decade. A shorter one, such as `-20*`, would
- * also fit sizes of models such as `-20b`.
+ * Endings that are the date of a release, as far as a pattern can say: any year of this decade. A shorter
+ * one, such as `-20*`, would also fit sizes of models such as `-20b`.
  */
 const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
- * Other names under which the models of a table are reported: with the prefix of their provider (`openai/gpt-5-mini`), without it
- * (`gemini/gemini-2.5-pro`), and with the date of a release behind them. A name that models of several prices could be meant by has no
- * alias; one with the prefix of a provider means the model of that provider, whatever a gateway of the same table asks for it.
+ * Other names under which the models of a table are reported: with the prefix of their provider
+ * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with the date of a release behind them. A
+ * name that models of several prices could be meant by has no alias; one with the prefix of a provider means
+ * the model of that provider, whatever a gateway of the same table asks for it.
  */
 export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
   const known = new Set(models.map(({ model }) => model));

@@ -6,7 +6,10 @@ export interface ModelSelection {
   readonly providers: readonly string[];
 }
 
-/** Whether `text` as a whole fits a pattern of `*` and `?`; in time proportional to the product of both lengths at most. */
+/**
+ * Whether `text` as a whole fits a pattern of `*` and `?`; in time proportional to the product of both
+ * lengths at most.
+ */
 export function matchesGlob(pattern: string, text: string): boolean {
   let [at, from] = [0, 0];
   // Where to go on after the last star, when what follows it does not fit here.

@@ -28,7 +28,10 @@ export const PRICED_METRICS: readonly PricedMetric[] = [
   { metric: 'llm.output_image_tokens', key: 'output_cost_per_image_token' },
 ];
 
-/** Only models that write text cache their input and reason; elsewhere a price that stands in would be a rule for nothing. */
+/**
+ * Only models that write text cache their input and reason; elsewhere a price that stands in would be a rule
+ * for nothing.
+ */
 const MODES_WITH_FALLBACK: readonly unknown[] = [undefined, null, 'chat', 'completion', 'responses'];
 
 export function hasFallback(mode: unknown): boolean {
@@ -57,8 +60,8 @@ export interface PriceVariant {
 const VARIANT = /^(.+?)(?:_above_(\d{1,6})k_tokens)?(?:_(batches|priority|flex))?$/;
 
 /**
- * Reads `input_cost_per_token_above_200k_tokens_priority` as the price `input_cost_per_token` above 200,000 tokens in the
- * tier `priority`. Undefined for a key that says neither.
+ * Reads `input_cost_per_token_above_200k_tokens_priority` as the price `input_cost_per_token` above 200,000
+ * tokens in the tier `priority`. Undefined for a key that says neither.
  */
 export function priceVariant(key: string): PriceVariant | undefined {
   const [, base, thousands, suffix] = VARIANT.exec(key) ?? [];
@@ -71,8 +74,9 @@ export function priceVariant(key: string): PriceVariant | undefined {
 }
 
 /**
- * The order in which variants are tried: a batch costs what batches cost; a prompt that is large costs more in every other
- * tier, by the price of its tier where there is one. This is how gateways that share the table charge.
+ * The order in which variants are tried: a batch costs what batches cost; a prompt that is large costs more
+ * in every other tier, by the price of its tier where there is one. This is how gateways that share the table
+ * charge.
  */
 export function compareVariants(a: PriceVariant, b: PriceVariant): number {
   return (

@@ -13,7 +13,10 @@ export type ReadPrice =
   | { readonly ok: true; readonly price: Decimal; readonly isRounded: boolean }
   | { readonly ok: false; readonly reason: string };
 
-/** The exact value of a parsed price, with every digit that the table wrote; rounded half-even past what is recorded. */
+/**
+ * The exact value of a parsed price, with every digit that the table wrote; rounded half-even past what is
+ * recorded.
+ */
 export function readPrice(value: unknown): ReadPrice {
   if (typeof value !== 'number' && !(value instanceof NumericText)) return refused('is not a number');
   const written = decimalFromJson(value);

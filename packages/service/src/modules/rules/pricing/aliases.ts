@@ -23,8 +23,8 @@ export function checkAliases(aliases: readonly PricingAlias[], issues: Issues): 
 }
 
 /**
- * Whether a text as a whole fits a pattern in which `*` stands for any text. The parts between the stars are looked for one after
- * the other, each as early as it stands: nothing is ever tried again.
+ * Whether a text as a whole fits a pattern in which `*` stands for any text. The parts between the stars are
+ * looked for one after the other, each as early as it stands: nothing is ever tried again.
  */
 export function fitsPattern(pattern: string, text: string): boolean {
   const [first = '', ...parts] = pattern.split('*');
@@ -64,8 +64,9 @@ const REMEMBERED_CHARS_MAX = 128;
 const STEP_CHARS = 8;
 
 /**
- * The aliases of all rule sets for one dimension. A pattern without a star, or with a single one at its end, is looked up, so that
- * thousands of them cost as much as one for each length of what stands before the star; only others are tried one by one.
+ * The aliases of all rule sets for one dimension. A pattern without a star, or with a single one at its end,
+ * is looked up, so that thousands of them cost as much as one for each length of what stands before the star;
+ * only others are tried one by one.
  */
 export class DimensionAliases<Owner> {
   readonly #exact = new Map<string, PlacedAlias<Owner>[]>();

@@ -9,8 +9,8 @@ import {
 import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-item.js';
 
 /**
- * The aliases of a rule set by which one of its rules was found for a charge item: those that fit the dimensions of the event, where
- * the rule does not match them as they are.
+ * The aliases of a rule set by which one of its rules was found for a charge item: those that fit the
+ * dimensions of the event, where the rule does not match them as they are.
  */
 export function appliedAliases(
   { aliases = [] }: Pick<PricingConfig, 'aliases'>,

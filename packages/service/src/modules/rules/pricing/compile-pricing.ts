@@ -57,7 +57,8 @@ export type PricingResult =
  * Checks what the schema of a pricing rule set cannot (patterns, duplicate names, expressions) and compiles it.
  * All issues are found at once, in the order of the configuration.
  *
- * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and held there
+ * @param codeMemory of a configuration that was saved: its expressions are compiled once they are needed, and
+ *   held there
  */
 export function compilePricing(
   config: PricingConfig,

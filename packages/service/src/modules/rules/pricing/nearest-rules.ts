@@ -42,8 +42,9 @@ type Reason = Pick<NearestRule, 'reason' | 'missing_dimensions' | 'message'>;
 const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\])/g;
 
 /**
- * The rules of the metric that come nearest to pricing an item which none has priced: the one first whose conditions on texts differ least
- * from the event after the aliases of its rule set, then by priority. Only those that are returned are compiled.
+ * The rules of the metric that come nearest to pricing an item which none has priced: the one first whose
+ * conditions on texts differ least from the event after the aliases of its rule set, then by priority. Only
+ * those that are returned are compiled.
  *
  * @param configs of the rule sets in force, by id; the id of rules that were sent is empty
  * @param steps that the evaluations may take
@@ -150,8 +151,8 @@ function afterAliases(
 }
 
 /**
- * How far the conditions `dimensions.x == "text"` of a rule are from holding: for each 0 where the text is that of the event or what
- * an alias reads it as, 1 where nothing is alike.
+ * How far the conditions `dimensions.x == "text"` of a rule are from holding: for each 0 where the text is
+ * that of the event or what an alias reads it as, 1 where nothing is alike.
  */
 function distanceOf({ rule: { match_expr: source = '' }, reading: { env, aliases } }: Candidate): number {
   let distance = 0;

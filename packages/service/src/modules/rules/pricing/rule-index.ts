@@ -15,8 +15,9 @@ export interface RankedRule {
 }
 
 /**
- * The rules of one metric. Those that ask for the same dimensions to be certain texts are found by these texts; rules that
- * ask for no text are one group more. Every group keeps its rules in order, and the first match of all groups counts.
+ * The rules of one metric. Those that ask for the same dimensions to be certain texts are found by these
+ * texts; rules that ask for no text are one group more. Every group keeps its rules in order, and the first
+ * match of all groups counts.
  */
 export class RuleIndex {
   #groups: readonly RuleGroup[] | undefined;

@@ -130,7 +130,8 @@ const cases: readonly Case[] = [
     total: '0.00249344',
   },
   {
-    // Amazon Bedrock, Claude Sonnet 4.5, global: input 3, cache read 0.30, cache write 3.75 and 6 for an hour, output 15.
+    // Amazon Bedrock, Claude Sonnet 4.5, global: input 3, cache read 0.30, cache write 3.75 and 6 for an
+    // hour, output 15.
     template: 'aws_bedrock_converse',
     sample: 'A response that read the cache and wrote to it for both lifetimes',
     model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',

@@ -6,7 +6,10 @@ export const PROMPT_SIZE = 'prompt_size';
 /** Sizes in tokens above which public price tables have other prices. */
 export const PROMPT_SIZES: readonly number[] = [128_000, 200_000, 256_000, 272_000, 512_000];
 
-/** The whole prompt, cached tokens included, in bands: charts then have a group for each price and not for each size. */
+/**
+ * The whole prompt, cached tokens included, in bands: charts then have a group for each price and not for
+ * each size.
+ */
 export function promptSize(path: string, ...sumPaths: readonly string[]): DimensionConfig {
   return {
     name: PROMPT_SIZE,

@@ -3,9 +3,9 @@ import { besideNull, inCommonWords, type JsonSchema, mapInside, orNull } from '.
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Writes schemas for the API description: one that has a name stands there once and is referred to everywhere else. A schema is
- * known by its structure and not by its identity, because TypeBox and spreading copy schemas; its description does not count, so
- * that a field can say what it means by a type.
+ * Writes schemas for the API description: one that has a name stands there once and is referred to everywhere
+ * else. A schema is known by its structure and not by its identity, because TypeBox and spreading copy
+ * schemas; its description does not count, so that a field can say what it means by a type.
  */
 export class NamedSchemas {
   readonly #plain = new WeakMap<object, JsonSchema>();
@@ -15,7 +15,8 @@ export class NamedSchemas {
   readonly #used = new Map<string, JsonSchema>();
 
   /**
-   * @param types what may have a name, by the name of its export; what is no schema, or too simple for a name, is passed over
+   * @param types what may have a name, by the name of its export; what is no schema, or too simple for a
+   *   name, is passed over
    * @throws Error when two names stand for one structure
    */
   constructor(types: Readonly<Record<string, unknown>>) {
@@ -76,7 +77,10 @@ export class NamedSchemas {
     return plain;
   }
 
-  /** The same text for schemas of the same structure, and a short one, or those of large schemas would be longer at each level. */
+  /**
+   * The same text for schemas of the same structure, and a short one, or those of large schemas would be
+   * longer at each level.
+   */
   #structureOf(plain: JsonSchema): string {
     let structure = this.#structures.get(plain);
     if (structure === undefined) {

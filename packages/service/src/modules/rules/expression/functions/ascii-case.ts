@@ -3,8 +3,8 @@ const CODE_LOWER_A = 97;
 const LETTERS = 26;
 
 /**
- * Moves the 26 letters that begin at `from` to those that begin at `to`, and leaves every other character as it is: other
- * alphabets depend on the language, and may change the length.
+ * Moves the 26 letters that begin at `from` to those that begin at `to`, and leaves every other character as
+ * it is: other alphabets depend on the language, and may change the length.
  */
 function moveLetters(text: string, from: number, to: number): string {
   const bytes = Buffer.from(text, 'utf16le');

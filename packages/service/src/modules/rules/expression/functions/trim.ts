@@ -1,6 +1,9 @@
 import { textTransformation } from './text-function.js';
 
-/** Without white space at both ends, as Unicode defines it: JavaScript's own trim() takes U+FEFF for it, but not U+0085. */
+/**
+ * Without white space at both ends, as Unicode defines it: JavaScript's own trim() takes U+FEFF for it, but
+ * not U+0085.
+ */
 export const trim = textTransformation('trim', (text) => {
   let [start, end] = [0, text.length];
   while (start < end && isWhiteSpace(text.charCodeAt(start))) start += 1;

@@ -49,8 +49,8 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
 }
 
 /**
- * A number that is written out beside a decimal is one itself, by the digits of its text; and so is a double in arithmetic
- * with what is known only for each event (a dimension), where it would have two readings.
+ * A number that is written out beside a decimal is one itself, by the digits of its text; and so is a double
+ * in arithmetic with what is known only for each event (a dimension), where it would have two readings.
  */
 function besideDecimal(operator: string, code: Code, other: Code, { source }: Scope): Code {
   const { args } = code.node;
