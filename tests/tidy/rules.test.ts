@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { circleFindings } from './circle-rule.js';
 import { codeFindings, FILE_LINES_MAX, FUNCTION_LINES_MAX } from './code-rules.js';
+import { COMMENT_COLUMNS_MAX, commentFindings } from './comment-rules.js';
 import { importFindings } from './import-rules.js';
 import { parseCode } from './source.js';
 import { dependencyFindings, textFindings } from './text-rules.js';
@@ -213,5 +214,33 @@ describe('text rules', () => {
       ['exact-versions', true],
       ['whole-lock-file', true],
     ]);
+  });
+});
+
+describe('comment rules', () => {
+  const commentRules = (text: string) =>
+    commentFindings({ path: 'example.ts', text }).map((finding) => finding.rule);
+
+  it.each([
+    ['a sentence with subject and verb', '/** Returns the window. It opens at its start. */'],
+    ['a line that goes on with the word', '// Nothing is left\n// of it.\n// Nobody asks\n// What is meant.'],
+    ['code', `const text = 'Of all';`],
+    ['a line of full width', `// ${'x'.repeat(COMMENT_COLUMNS_MAX - 3)}`],
+    ['text that is no code', 'Of all'],
+  ])('allow: %s', (_name, text) => {
+    expect(commentRules(text)).toEqual([]);
+  });
+
+  it.each([
+    ['comment-width', `// ${'x'.repeat(COMMENT_COLUMNS_MAX - 2)}`],
+    ['comment-width', ` * ${'x'.repeat(COMMENT_COLUMNS_MAX)}`],
+    ['comment-sentence', '/** Of all batches. */'],
+    ['comment-sentence', '/**\n * What is kept.\n */'],
+    ['comment-sentence', '// Kept. Whose it is, nobody knows.'],
+    ['comment-sentence', '/** @returns What was found */'],
+    ['comment-sentence', '// It opens.\n// Else it stays closed.'],
+    ['comment-sentence', '{/* Of one page. */}'],
+  ])('refuse %s: %s', (rule, text) => {
+    expect(commentRules(text)).toEqual([rule]);
   });
 });
