@@ -16,9 +16,10 @@ const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/rules/': 'not moved to the handle yet',
   'modules/storage/': 'retention sweeps all projects; the other stores are not moved to the handle yet',
   'modules/tenancy/': 'finds the tenants and projects that a handle is confined to',
-  'modules/trial/': 'not moved to the handle yet',
+  'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
   'modules/usage/': 'not moved to the handle yet',
-  'modules/webhooks/': 'the dispatcher serves all projects; the other stores are not moved to the handle yet',
+  'modules/webhooks/attempt-store.ts': 'the dispatcher claims deliveries of all projects',
+  'modules/webhooks/outbox-store.ts': 'a batch sends messages of many projects',
 };
 
 /** Whether a path inside packages/service/src is that of a store which may take the plain database. */

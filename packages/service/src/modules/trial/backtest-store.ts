@@ -2,12 +2,8 @@ import type { Backtest, BacktestRequest, BacktestResult } from '@tollgate/contra
 import { sql } from 'kysely';
 import { DomainError } from '../../kernel/errors.js';
 import type { Page } from '../../kernel/page.js';
-import type { ProjectRef } from '../../kernel/scope.js';
 import { isClickHouseUnavailable } from '../../platform/clickhouse/index.js';
-import { type Db, isUnavailable } from '../../platform/postgres/index.js';
-
-/** Whose backtests: no query goes without it. */
-export type BacktestOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+import { isUnavailable, type ProjectDb } from '../../platform/postgres/index.js';
 
 /** A backtest as the list shows it. Times are Unix seconds. */
 export interface ListedBacktest {
@@ -33,9 +29,6 @@ export type BacktestEnd =
 
 const LISTED = sql`id, status, failure_code, failure_message, events_done, events_total, created_at, finished_at`;
 
-const ownedBy = ({ tenantId, projectId }: BacktestOwner) =>
-  sql`tenant_id = ${tenantId} and project_id = ${projectId}`;
-
 /** Whether the error means that a store is unavailable, on this thread or another; the same work may succeed later. */
 export function isStoreAway(error: unknown): boolean {
   const isFoundElsewhere = error instanceof DomainError && error.code === 'store_unavailable';
@@ -44,8 +37,7 @@ export function isStoreAway(error: unknown): boolean {
 
 /** @throws a unique violation while another backtest of the project is running */
 export async function insertRunning(
-  db: Db,
-  { tenantId, projectId }: BacktestOwner,
+  db: ProjectDb,
   backtest: {
     readonly id: string;
     readonly request: BacktestRequest;
@@ -54,10 +46,7 @@ export async function insertRunning(
   },
 ): Promise<void> {
   await db
-    .insertInto('backtests')
-    .values({
-      tenant_id: tenantId,
-      project_id: projectId,
+    .insert('backtests', {
       id: backtest.id,
       status: 'running',
       request: JSON.stringify(backtest.request),
@@ -70,31 +59,23 @@ export async function insertRunning(
 
 /** Says that the backtest is still being run, and how far it is. False when it is no longer meant to run. */
 export async function tellAlive(
-  db: Db,
-  owner: BacktestOwner,
+  db: ProjectDb,
   id: string,
   eventsDone: number,
   nowMs: number,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const changed = await db.change`
     update backtests set alive_at_ms = ${nowMs}, events_done = ${eventsDone},
       events_total = greatest(events_total, ${eventsDone})
-    where ${ownedBy(owner)} and id = ${id} and status = 'running'`.execute(db);
-  return numAffectedRows === 1n;
+    where ${db.isOwn()} and id = ${id} and status = 'running'`;
+  return changed === 1;
 }
 
 /** Ends a running backtest; one that has ended already stays as it is. */
-export async function finish(
-  db: Db,
-  owner: BacktestOwner,
-  id: string,
-  end: BacktestEnd,
-  finishedAt: number,
-): Promise<void> {
+export async function finish(db: ProjectDb, id: string, end: BacktestEnd, finishedAt: number): Promise<void> {
   const failure = end.status === 'failed' ? end.failure : undefined;
   await db
-    .updateTable('backtests')
-    .set({
+    .update('backtests', {
       status: end.status,
       failure_code: failure?.code ?? null,
       failure_message: failure?.message ?? null,
@@ -107,72 +88,55 @@ export async function finish(
             events_total: end.eventsTotal,
           }),
     })
-    .where('tenant_id', '=', owner.tenantId)
-    .where('project_id', '=', owner.projectId)
     .where('id', '=', id)
     .where('status', '=', 'running')
     .execute();
 }
 
 /** Ends a running backtest on request, whichever node runs it. */
-export async function markCancelled(
-  db: Db,
-  owner: BacktestOwner,
-  id: string,
-  finishedAt: number,
-): Promise<void> {
-  await sql`update backtests set status = 'cancelled', finished_at = ${finishedAt}
-    where ${ownedBy(owner)} and id = ${id} and status = 'running'`.execute(db);
+export async function markCancelled(db: ProjectDb, id: string, finishedAt: number): Promise<void> {
+  await db.change`update backtests set status = 'cancelled', finished_at = ${finishedAt}
+    where ${db.isOwn()} and id = ${id} and status = 'running'`;
 }
 
 /** Ends the project's backtest whose node has said nothing since: that has ended, or lost its way here. */
 export async function failSilent(
-  db: Db,
-  owner: BacktestOwner,
+  db: ProjectDb,
   silentSinceMs: number,
   failure: NonNullable<Backtest['failure']>,
   finishedAt: number,
 ): Promise<void> {
-  await sql`update backtests set status = 'failed', failure_code = ${failure.code},
+  await db.change`update backtests set status = 'failed', failure_code = ${failure.code},
       failure_message = ${failure.message}, finished_at = ${finishedAt}
-    where ${ownedBy(owner)} and status = 'running' and alive_at_ms < ${silentSinceMs}`.execute(db);
+    where ${db.isOwn()} and status = 'running' and alive_at_ms < ${silentSinceMs}`;
 }
 
-/** Deletes what is old, of every project, and what this project has too many of. Running ones stay. */
-export async function deleteOld(
-  db: Db,
-  owner: BacktestOwner,
-  createdBefore: number,
-  keptMax: number,
-): Promise<void> {
-  await sql`delete from backtests where created_at < ${createdBefore} and status <> 'running'`.execute(db);
-  await sql`delete from backtests where ${ownedBy(owner)} and status <> 'running' and id in (
-    select id from backtests where ${ownedBy(owner)} order by id desc offset ${keptMax})`.execute(db);
+/** Deletes the oldest of the project that ended, when it has more than `keptMax`. */
+export async function deleteSurplus(db: ProjectDb, keptMax: number): Promise<void> {
+  await db.change`delete from backtests where ${db.isOwn()} and status <> 'running' and id in (
+    select id from backtests where ${db.isOwn()} order by id desc offset ${keptMax})`;
 }
 
 /** One backtest; undefined when the project has no such one since `createdSince`. */
 export async function readBacktest(
-  db: Db,
-  owner: BacktestOwner,
+  db: ProjectDb,
   id: string,
   createdSince: number,
 ): Promise<StoredBacktest | undefined> {
-  const { rows } = await sql<StoredBacktest>`
+  return db.row<StoredBacktest>`
     select ${LISTED}, request, result from backtests
-    where ${ownedBy(owner)} and id = ${id} and created_at >= ${createdSince}`.execute(db);
-  return rows[0];
+    where ${db.isOwn()} and id = ${id} and created_at >= ${createdSince}`;
 }
 
 /** Newest first. */
 export async function listBacktests(
-  db: Db,
-  owner: BacktestOwner,
+  db: ProjectDb,
   createdSince: number,
   { limit, offset }: Page,
 ): Promise<{ rows: ListedBacktest[]; totalCount: number }> {
-  const found = sql`from backtests where ${ownedBy(owner)} and created_at >= ${createdSince}`;
-  const { rows } = await sql<ListedBacktest>`
-    select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`.execute(db);
-  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { rows, totalCount: counted[0]?.total ?? 0 };
+  const found = db.part`from backtests where ${db.isOwn()} and created_at >= ${createdSince}`;
+  const rows = await db.rows<ListedBacktest>`
+    select ${LISTED} ${found} order by id desc limit ${limit} offset ${offset}`;
+  const counted = await db.row<{ total: number }>`select count(*) as total ${found}`;
+  return { rows, totalCount: counted?.total ?? 0 };
 }

@@ -12,15 +12,16 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
-import type { ProjectRef } from '../../kernel/scope.js';
+import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
-import { isUniqueViolation, type Postgres } from '../../platform/postgres/index.js';
+import { isUniqueViolation, type Postgres, ProjectDb } from '../../platform/postgres/index.js';
 import type { UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
 import { type PlaceBounds, Places } from './backtest-places.js';
 import type { BacktestRating, BacktestWork } from './backtest-rating.js';
 import * as store from './backtest-store.js';
+import { deleteBacktestsBefore } from './backtest-sweep-store.js';
 import type { OnProgress } from './replay.js';
 
 export interface BacktestDeps {
@@ -64,7 +65,7 @@ const CLOSING = new Error('the process is ending');
 
 /** A backtest on its way. */
 interface Run {
-  readonly owner: store.BacktestOwner;
+  readonly owner: ProjectScope;
   readonly id: string;
   readonly abort: AbortController;
   /** Never rejects. */
@@ -111,28 +112,23 @@ export class Backtests {
   }
 
   /** @throws DomainError `not_found` */
-  async read(owner: store.BacktestOwner, id: string): Promise<Backtest> {
+  async read(owner: ProjectScope, id: string): Promise<Backtest> {
     await this.#failSilent(owner);
-    const found = await store.readBacktest(this.deps.postgres.db, owner, id, this.#keptSince());
+    const found = await store.readBacktest(this.#db(owner), id, this.#keptSince());
     if (found === undefined) throw new DomainError('not_found');
     const { request, result } = found;
     return { ...toListed(found), request, result };
   }
 
-  async list(owner: store.BacktestOwner, page: Page) {
+  async list(owner: ProjectScope, page: Page) {
     await this.#failSilent(owner);
-    const { rows, totalCount } = await store.listBacktests(
-      this.deps.postgres.db,
-      owner,
-      this.#keptSince(),
-      page,
-    );
+    const { rows, totalCount } = await store.listBacktests(this.#db(owner), this.#keptSince(), page);
     return { backtests: rows.map(toListed), total_count: totalCount, ...page };
   }
 
   /** Ends it if it runs, on whichever node; one that has ended stays as it is. @throws DomainError `not_found` */
-  async cancel(owner: store.BacktestOwner, id: string): Promise<Backtest> {
-    await store.markCancelled(this.deps.postgres.db, owner, id, unixSeconds(this.deps.clock));
+  async cancel(owner: ProjectScope, id: string): Promise<Backtest> {
+    await store.markCancelled(this.#db(owner), id, unixSeconds(this.deps.clock));
     const backtest = await this.read(owner, id);
     this.#runs.get(id)?.abort.abort(CANCELLED);
     return backtest;
@@ -179,16 +175,17 @@ export class Backtests {
   }
 
   async #insert(
-    owner: store.BacktestOwner,
+    owner: ProjectScope,
     id: string,
     request: BacktestRequest,
     eventsTotal: number,
   ): Promise<void> {
-    const { db } = this.deps.postgres;
+    const db = this.#db(owner);
     await this.#failSilent(owner);
-    await store.deleteOld(db, owner, this.#keptSince(), BACKTESTS_KEPT_MAX - 1);
+    await deleteBacktestsBefore(this.deps.postgres.db, this.#keptSince());
+    await store.deleteSurplus(db, BACKTESTS_KEPT_MAX - 1);
     try {
-      await store.insertRunning(db, owner, { id, request, eventsTotal, nowMs: this.deps.clock.nowMs() });
+      await store.insertRunning(db, { id, request, eventsTotal, nowMs: this.deps.clock.nowMs() });
     } catch (error) {
       if (isUniqueViolation(error)) throw new DomainError('backtest_running');
       throw error;
@@ -216,7 +213,7 @@ export class Backtests {
       end = { status: 'failed', failure: this.#failureOf(error, id, abort.signal) };
     }
     try {
-      await store.finish(this.deps.postgres.db, owner, id, end, unixSeconds(this.deps.clock));
+      await store.finish(this.#db(owner), id, end, unixSeconds(this.deps.clock));
     } catch (error) {
       // It shows as interrupted once it has been silent for long enough.
       this.deps.log.warn({ err: error, backtest: id }, 'the end of a backtest could not be written');
@@ -224,14 +221,15 @@ export class Backtests {
   }
 
   /** Tells of life and progress once in a while; breaks the run off when it is no longer meant to run. */
-  #aliveTeller(owner: store.BacktestOwner, id: string, abort: AbortController): OnProgress {
-    const { postgres, clock } = this.deps;
+  #aliveTeller(owner: ProjectScope, id: string, abort: AbortController): OnProgress {
+    const { clock } = this.deps;
+    const db = this.#db(owner);
     let toldMs = clock.nowMs();
     return async (eventsDone) => {
       const nowMs = clock.nowMs();
       if (nowMs - toldMs < ALIVE_INTERVAL_MS) return;
       toldMs = nowMs;
-      if (!(await store.tellAlive(postgres.db, owner, id, eventsDone, nowMs))) abort.abort(CANCELLED);
+      if (!(await store.tellAlive(db, id, eventsDone, nowMs))) abort.abort(CANCELLED);
     };
   }
 
@@ -243,15 +241,13 @@ export class Backtests {
       : { code: 'internal_error', message: 'Something went wrong on our side.' };
   }
 
-  #failSilent(owner: store.BacktestOwner): Promise<void> {
-    const { postgres, clock } = this.deps;
-    return store.failSilent(
-      postgres.db,
-      owner,
-      clock.nowMs() - SILENT_MS_MAX,
-      INTERRUPTED,
-      unixSeconds(clock),
-    );
+  #failSilent(owner: ProjectScope): Promise<void> {
+    const { clock } = this.deps;
+    return store.failSilent(this.#db(owner), clock.nowMs() - SILENT_MS_MAX, INTERRUPTED, unixSeconds(clock));
+  }
+
+  #db(owner: ProjectScope): ProjectDb {
+    return new ProjectDb(this.deps.postgres.db, owner);
   }
 
   #keptSince(): number {

@@ -182,3 +182,9 @@ interface BacklogRow {
   readonly deliveries: number;
   readonly oldest_due_at_ms: number | null;
 }
+
+/** Forgets, of every project, the previous secrets that sign no more. */
+export async function forgetPreviousSecrets(tx: Tx, nowS: number): Promise<void> {
+  await sql`update webhook_endpoints set previous_secret = null, previous_secret_until = null
+    where previous_secret_until <= ${nowS}`.execute(tx);
+}

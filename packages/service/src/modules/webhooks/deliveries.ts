@@ -3,10 +3,11 @@ import type { ChangeContext } from '../../kernel/change-context.js';
 import type { Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import type { Page } from '../../kernel/page.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './delivery-store.js';
-import { holdEndpoint, readEndpoint, type WebhookOwner } from './endpoint-store.js';
+import { holdEndpoint, readEndpoint } from './endpoint-store.js';
 import { found } from './endpoints.js';
 import { emitTo } from './outbox-store.js';
 
@@ -21,25 +22,25 @@ export class WebhookDeliveries {
 
   /** @throws DomainError `not_found` */
   async list(
-    owner: WebhookOwner,
+    owner: ProjectScope,
     endpointId: string,
     page: Page & { readonly status: WebhookDeliveryStatus | undefined },
   ) {
-    const { db } = this.deps.postgres;
-    found(await readEndpoint(db, owner, endpointId));
-    return store.listDeliveries(db, owner, endpointId, page);
+    const db = new ProjectDb(this.deps.postgres.db, owner);
+    found(await readEndpoint(db, endpointId));
+    return store.listDeliveries(db, endpointId, page);
   }
 
   /** One delivery with the body that is posted. @throws DomainError `not_found` */
   async read(
-    owner: WebhookOwner,
+    owner: ProjectScope,
     endpointId: string,
     messageId: string,
   ): Promise<{ delivery: store.StoredDelivery; payload: string }> {
-    const { db } = this.deps.postgres;
+    const db = new ProjectDb(this.deps.postgres.db, owner);
     return {
-      delivery: found(await store.readDelivery(db, owner, endpointId, messageId)),
-      payload: found(await store.readPayload(db, owner, endpointId, messageId)),
+      delivery: found(await store.readDelivery(db, endpointId, messageId)),
+      payload: found(await store.readPayload(db, endpointId, messageId)),
     };
   }
 
@@ -67,7 +68,7 @@ export class WebhookDeliveries {
     messageId: string,
   ): Promise<store.StoredDelivery> {
     return this.#queue(context, endpointId, 'redeliver', async (tx, atMs) => {
-      if (!(await store.restartDelivery(tx, context.project, endpointId, messageId, atMs))) {
+      if (!(await store.restartDelivery(new ProjectTx(tx, context.project), endpointId, messageId, atMs))) {
         throw new DomainError('not_found');
       }
       return messageId;
@@ -83,7 +84,8 @@ export class WebhookDeliveries {
     const { project, principal, requestId } = context;
     const atMs = this.deps.clock.nowMs();
     return transaction(this.deps.postgres, async (tx) => {
-      const endpoint = found(await holdEndpoint(tx, project, endpointId));
+      const own = new ProjectTx(tx, project);
+      const endpoint = found(await holdEndpoint(own, endpointId));
       const messageId = await work(tx, atMs);
       // Undone with the transaction; what is absent is told first.
       if (endpoint.disabled_at !== null) throw new DomainError('webhook_endpoint_disabled');
@@ -98,7 +100,7 @@ export class WebhookDeliveries {
         requestId,
         atMs,
       });
-      return found(await store.readDelivery(tx, project, endpointId, messageId));
+      return found(await store.readDelivery(own, endpointId, messageId));
     });
   }
 }

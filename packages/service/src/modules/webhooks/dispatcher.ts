@@ -7,7 +7,6 @@ import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import * as store from './attempt-store.js';
 import { DispatcherMetrics } from './dispatcher-metrics.js';
-import { forgetPreviousSecrets } from './endpoint-store.js';
 import { deleteMessages, fanOut } from './outbox-store.js';
 import type { Send, SendOutcome } from './sender.js';
 import { signedHeaders } from './signature.js';
@@ -236,7 +235,7 @@ class Dispatcher implements WebhookDispatcher {
     const nowMs = clock.nowMs();
     if (nowMs < this.#upkeepAtMs) return;
     const deleted = await transaction(postgres, async (tx) => {
-      await forgetPreviousSecrets(tx, unixSeconds(clock));
+      await store.forgetPreviousSecrets(tx, unixSeconds(clock));
       return deleteMessages(tx, nowMs - WEBHOOK_KEPT_DAYS * MS_PER_DAY, DELETED_MESSAGES_MAX);
     });
     this.#metrics.backlog(await store.readBacklog(postgres.db, nowMs));

@@ -13,7 +13,8 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import type { ProjectScope } from '../../kernel/scope.js';
+import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit, lockProject } from '../tenancy/index.js';
 import * as store from './endpoint-store.js';
 import { endpointUrlProblem } from './endpoint-url.js';
@@ -27,10 +28,7 @@ const NAMED_BY_SERVICE: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns those of the event names that rules of a project's limits send. */
-export type EventsOfRules = (
-  owner: store.WebhookOwner,
-  names: readonly string[],
-) => Promise<ReadonlySet<string>>;
+export type EventsOfRules = (owner: ProjectScope, names: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface EndpointsDeps {
   readonly postgres: Postgres;
@@ -59,26 +57,27 @@ export class WebhookEndpoints {
     const createdAt = unixSeconds(this.deps.clock);
     const endpoint = await transaction(this.deps.postgres, async (tx) => {
       await lockProject(tx, project);
-      if ((await store.countEndpoints(tx, project)) >= WEBHOOK_ENDPOINTS_MAX) {
+      const own = new ProjectTx(tx, project);
+      if ((await store.countEndpoints(own)) >= WEBHOOK_ENDPOINTS_MAX) {
         const message = `The project has ${WEBHOOK_ENDPOINTS_MAX} webhook endpoints already, the most.`;
         throw new DomainError('webhook_endpoint_limit_reached', { message });
       }
       await this.#audit(tx, context, 'create', id, input);
-      return store.insertEndpoint(tx, project, { ...values, id, secret, createdAt });
+      return store.insertEndpoint(own, { ...values, id, secret, createdAt });
     });
     return { endpoint, secret };
   }
 
   /** @throws DomainError `not_found` */
-  async read(owner: store.WebhookOwner, id: string): Promise<store.StoredEndpoint> {
-    return found(await store.readEndpoint(this.deps.postgres.db, owner, id));
+  async read(owner: ProjectScope, id: string): Promise<store.StoredEndpoint> {
+    return found(await store.readEndpoint(this.#db(owner), id));
   }
 
-  async list(owner: store.WebhookOwner, page: Page) {
-    const { db } = this.deps.postgres;
+  async list(owner: ProjectScope, page: Page) {
+    const db = this.#db(owner);
     return {
-      rows: await store.listEndpoints(db, owner, page),
-      totalCount: await store.countEndpoints(db, owner),
+      rows: await store.listEndpoints(db, page),
+      totalCount: await store.countEndpoints(db),
     };
   }
 
@@ -91,7 +90,7 @@ export class WebhookEndpoints {
     const values = this.#checked(input);
     return transaction(this.deps.postgres, async (tx) => {
       const now = unixSeconds(this.deps.clock);
-      const endpoint = found(await store.updateEndpoint(tx, context.project, id, values, now));
+      const endpoint = found(await store.updateEndpoint(new ProjectTx(tx, context.project), id, values, now));
       await this.#audit(tx, context, 'update', id, input);
       return endpoint;
     });
@@ -99,7 +98,7 @@ export class WebhookEndpoints {
 
   /** Names the events of an endpoint that nothing sends, and no rule of a limit would send. */
   async warningsAbout(
-    owner: store.WebhookOwner,
+    owner: ProjectScope,
     { event_types: names }: Pick<WebhookEndpointInput, 'event_types'>,
   ): Promise<Warning[]> {
     const others = names.filter((name) => !NAMED_BY_SERVICE.has(name));
@@ -114,7 +113,8 @@ export class WebhookEndpoints {
   /** Deletes an endpoint and its deliveries; what is on its way may still arrive. @throws DomainError `not_found` */
   async delete(context: ChangeContext, id: string): Promise<void> {
     await transaction(this.deps.postgres, async (tx) => {
-      if (!(await store.deleteEndpoint(tx, context.project, id))) throw new DomainError('not_found');
+      if (!(await store.deleteEndpoint(new ProjectTx(tx, context.project), id)))
+        throw new DomainError('not_found');
       await this.#audit(tx, context, 'delete', id);
     });
   }
@@ -128,11 +128,17 @@ export class WebhookEndpoints {
     const now = unixSeconds(this.deps.clock);
     const previousUntil = now + WEBHOOK_SECRET_OVERLAP_HOURS * SECONDS_PER_HOUR;
     const endpoint = await transaction(this.deps.postgres, async (tx) => {
-      const rotated = found(await store.rotateSecret(tx, context.project, id, secret, previousUntil, now));
+      const rotated = found(
+        await store.rotateSecret(new ProjectTx(tx, context.project), id, secret, previousUntil, now),
+      );
       await this.#audit(tx, context, 'rotate_secret', id);
       return rotated;
     });
     return { endpoint, secret };
+  }
+
+  #db(owner: ProjectScope): ProjectDb {
+    return new ProjectDb(this.deps.postgres.db, owner);
   }
 
   #checked({ url, event_types: eventTypes, description }: WebhookEndpointInput): store.EndpointValues {

@@ -2,8 +2,8 @@ import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
+import type { ProjectScope } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
-import type { WebhookOwner } from './endpoint-store.js';
 
 /** Something that happened, for whoever wants to hear of it. */
 export interface WebhookEvent {
@@ -124,7 +124,7 @@ export interface StoredMessage {
 /** What was told of somebody, newest first, and how many messages there are; as long as messages are kept. */
 export async function listMessagesAbout(
   db: Db,
-  { tenantId, projectId }: WebhookOwner,
+  { tenantId, projectId }: ProjectScope,
   about: string,
   { limit, offset }: Page,
 ): Promise<{ rows: StoredMessage[]; totalCount: number }> {

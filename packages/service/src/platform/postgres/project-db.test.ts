@@ -70,6 +70,13 @@ describe('SQL in text', () => {
     expect(await own.row`select * from boards b where ${named('brd_2')}`).toBeUndefined();
   });
 
+  it('inserts rows of the project', async () => {
+    await own.change`
+      insert into boards (tenant_id, project_id, id, name, timezone, default_time_range_seconds, created_at, updated_at)
+      values (${own.ownValues()}, ${'brd_2'}, ${'new'}, ${'UTC'}, ${86_400}, ${1}, ${1})`;
+    expect(await allBoards()).toEqual(['prj_a/brd_1', 'prj_a/new', 'prj_b/brd_1', 'prj_c/brd_1']);
+  });
+
   it('changes rows of the project only, and says how many', async () => {
     expect(await own.change`update boards set name = ${'new'} where ${own.isOwn()}`).toBe(1);
     expect(await allBoards()).toEqual(['prj_a/new', 'prj_b/brd_1', 'prj_c/brd_1']);

@@ -47,6 +47,11 @@ export class ProjectDb {
     return this.#marked(sql`${column('tenant_id')} = ${tenantId} and ${column('project_id')} = ${projectId}`);
   }
 
+  /** The values of `tenant_id, project_id`, for `insert into … values (…)`. */
+  ownValues(): RawBuilder<unknown> {
+    return this.#marked(sql`${this.#scope.tenantId}, ${this.#scope.projectId}`);
+  }
+
   /** A part of a statement. It is confined to the project if one of the parts in it is. */
   part<T = unknown>(strings: TemplateStringsArray, ...values: readonly unknown[]): RawBuilder<T> {
     const part = sql<T>(strings, ...values);
