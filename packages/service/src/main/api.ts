@@ -32,6 +32,7 @@ import { createWebhooks, registerWebhookRoutes } from '../modules/webhooks/index
 import { type App, createApp, type Readiness } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
 import { addReadGauge, type Metrics } from '../platform/metrics/index.js';
+import { ProjectDb } from '../platform/postgres/index.js';
 import { type PostgresSegmentQueue, probeQueue, probeSegmentFolder } from '../platform/queue/index.js';
 import { baselineOf } from './baseline.js';
 import { startCheckout, usableProvider } from './checkout.js';
@@ -215,7 +216,7 @@ function registerLimitRoutes(
 ): void {
   const deps = { ...parts, clock: systemClock, catalog: createApiCatalog() };
   const isSubjectTypeKnown = async (project: ProjectRef, type: string) =>
-    (await isDefaultSubjectType(parts.postgres.db, project, type)) ||
+    (await isDefaultSubjectType(new ProjectDb(parts.postgres.db, project), type)) ||
     (await parts.names.unknown(project, 'subject_types', [type])).length === 0;
   registerLimitManagementRoutes(app, createLimitManagement({ ...deps, isSubjectTypeKnown }));
   registerRealtimeLimitRoutes(app, createRealtimeLimits(deps));

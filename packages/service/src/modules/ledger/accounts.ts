@@ -4,7 +4,7 @@ import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
-import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
+import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import * as store from './account-store.js';
 import type { LedgerScope } from './wallet-store.js';
@@ -29,7 +29,8 @@ export async function openAccount(
     external_id: body.external_id ?? null,
     created_at: unixSeconds(clock),
   };
-  if (!(await store.insertAccount(tx, account))) throw await externalIdTaken(tx, account);
+  const own = new ProjectTx(tx, project);
+  if (!(await store.insertAccount(own, account))) throw await externalIdTaken(own, account);
   await audit(tx, {
     tenantId,
     projectId,
@@ -44,12 +45,9 @@ export async function openAccount(
   return account;
 }
 
-async function externalIdTaken(
-  tx: Tx,
-  { tenant_id: tenantId, project_id: projectId, external_id: externalId }: Account,
-): Promise<DomainError> {
+async function externalIdTaken(tx: ProjectTx, { external_id: externalId }: Account): Promise<DomainError> {
   if (externalId === null) throw new Error('an account without an external id was not inserted');
-  const id = await store.findAccountId(tx, { tenantId, projectId }, externalId);
+  const id = await store.findAccountId(tx, externalId);
   if (id === undefined) throw new Error('an account with a taken external id has disappeared');
   return new DomainError('external_id_taken', {
     message: `Another account of the project has this external_id: ${id}.`,
@@ -73,7 +71,7 @@ export class AccountService {
 
   /** @throws DomainError `not_found`, for another project's too */
   async get(scope: LedgerScope, id: string): Promise<Account> {
-    const account = await store.findAccount(this.deps.postgres.db, scope, id);
+    const account = await store.findAccount(new ProjectDb(this.deps.postgres.db, scope), id);
     if (account === undefined) throw new DomainError('not_found');
     return account;
   }
@@ -83,6 +81,6 @@ export class AccountService {
     externalId: string | undefined,
     page: Page,
   ): Promise<{ accounts: Account[]; total: number }> {
-    return store.listAccounts(this.deps.postgres.db, scope, externalId, page);
+    return store.listAccounts(new ProjectDb(this.deps.postgres.db, scope), externalId, page);
   }
 }

@@ -1,5 +1,5 @@
 import { type PricingConfig, type Warning, warningsOf } from '@tollgate/contract';
-import type { Db } from '../../platform/postgres/index.js';
+import { type Db, ProjectDb } from '../../platform/postgres/index.js';
 import { extractedMetrics } from './known-names-store.js';
 import type { StoredVersion } from './store.js';
 
@@ -9,7 +9,10 @@ export async function pricingWarnings(
   { tenant_id, project_id, extractor_rule_set_id: boundTo, config }: StoredVersion<PricingConfig>,
 ): Promise<Warning[]> {
   if (boundTo === null) throw new Error('a pricing rule set is bound to an extractor rule set');
-  const made = await extractedMetrics(db, { tenantId: tenant_id, projectId: project_id }, boundTo);
+  const made = await extractedMetrics(
+    new ProjectDb(db, { tenantId: tenant_id, projectId: project_id }),
+    boundTo,
+  );
   const named = (config.rules ?? []).map(({ metric }) => metric);
   return warningsOf(
     'metric_not_extracted',

@@ -4,7 +4,7 @@ import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
 import type { Page } from '../../../kernel/page.js';
 import { isTimezone } from '../../../kernel/timezone.js';
-import type { Tx } from '../../../platform/postgres/index.js';
+import { ProjectTx, type Tx } from '../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
 import { type Changed, changeLimits, type LimitDeps } from '../change.js';
@@ -143,7 +143,7 @@ function checkedTimezone(timezone: string): string {
 }
 
 async function refuseUnknownAccount(tx: Tx, owner: LimitOwner, accountId: string): Promise<void> {
-  if ((await findAccount(tx, owner, accountId)) !== undefined) return;
+  if ((await findAccount(new ProjectTx(tx, owner), accountId)) !== undefined) return;
   throw invalidRequest('account_id', 'expected an account of this project');
 }
 
