@@ -35,7 +35,7 @@ KINDS[0x2c] = COMMA;
  * Index just past the string whose opening quote is at `from`, or the length when it does not end.
  * Multi-byte UTF-8 needs no care: none of its bytes looks like a quote or a backslash.
  */
-export function stringEnd(bytes: Uint8Array, from: number): number {
+export function scanStringEnd(bytes: Uint8Array, from: number): number {
   const length = bytes.length;
   let at = from + 1;
   while (at < length) {
@@ -62,7 +62,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     if (kind === OTHER) {
       at++;
     } else if (kind === QUOTE) {
-      at = stringEnd(bytes, at);
+      at = scanStringEnd(bytes, at);
     } else if (kind === OPEN) {
       depth++;
       valueCount++;
@@ -95,7 +95,7 @@ export function startsNumber(byte: number | undefined): boolean {
  */
 export function valueEnd(bytes: Uint8Array, from: number): number {
   const first = bytes[from];
-  if (first === 0x22) return stringEnd(bytes, from);
+  if (first === 0x22) return scanStringEnd(bytes, from);
   if (first === 0x7b || first === 0x5b) return passContainer(bytes, from);
   let at = from;
   for (let byte = first; byte !== undefined && byte > 0x20; byte = bytes[++at]) {
@@ -114,7 +114,7 @@ function passContainer(bytes: Uint8Array, from: number): number {
   while (at < length) {
     const byte = bytes[at] as number;
     if (byte === 0x22) {
-      at = stringEnd(bytes, at);
+      at = scanStringEnd(bytes, at);
       continue;
     }
     at++;

@@ -16,7 +16,7 @@ export interface RulesParts {
   readonly metrics: Metrics;
 }
 
-export interface Rules {
+export interface RuleServices {
   readonly ruleSets: RuleSets;
   readonly threads: RulesThreads;
   /** Ends backtests, and the threads on which rules are compiled. */
@@ -28,7 +28,7 @@ export function registerRules(
   app: App,
   { config, stores, log, metrics }: RulesParts,
   history: UsageHistory,
-): Rules {
+): RuleServices {
   const { postgres, postgresConnection, clickhouse } = stores;
   const clock = systemClock;
   const threads = new RulesThreads({ postgresConnection, clickhouse, logLevel: config.logLevel });

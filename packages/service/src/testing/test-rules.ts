@@ -1,5 +1,5 @@
 import { ALL } from '../kernel/json.js';
-import type { Rules } from '../modules/pipeline/index.js';
+import type { RuleVersionSource } from '../modules/pipeline/index.js';
 import {
   type RatedEvent,
   RatingFailure,
@@ -20,7 +20,10 @@ const NO_PRICE = { currency: '', unitPrice: null, amount: 0n, pricingSource: 'un
  *
  * @param onRate called with the raw JSON of each event that is rated
  */
-export function testRules(isMended = () => false, onRate: (rawJson: unknown) => void = () => {}): Rules {
+export function testRules(
+  isMended = () => false,
+  onRate: (rawJson: unknown) => void = () => {},
+): RuleVersionSource {
   const version: RuleVersion = {
     version: 3,
     reads: ALL,

@@ -12,7 +12,7 @@ import { newId } from '../../kernel/id.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import { ProjectDb } from '../../platform/postgres/index.js';
 import * as store from './board-store.js';
-import { type BoardDeps, type Changed, changeBoards, found } from './change.js';
+import { type BoardChange, type BoardDeps, changeBoards, foundBoard } from './change.js';
 import { type ChartPlace, type ChartRow, chartsOfBoard, placeCharts } from './chart-store.js';
 
 /** The boards of projects, and the order of the charts on them. See README.md. */
@@ -52,7 +52,7 @@ export class Boards {
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeBoards(this.deps, context, async (tx, now) => {
-      const before = found(await store.findBoard(tx, boardId));
+      const before = foundBoard(await store.findBoard(tx, boardId));
       const changed = { ...before, ...body, updated_at: now };
       const board: store.BoardRow = { ...changed, description: changed.description || null };
       await store.updateBoard(tx, board);
@@ -63,7 +63,7 @@ export class Boards {
   /** With its charts. @throws DomainError `not_found` */
   delete(context: ChangeContext, boardId: string): Promise<store.BoardRow> {
     return changeBoards(this.deps, context, async (tx) => {
-      const board = found(await store.findBoard(tx, boardId));
+      const board = foundBoard(await store.findBoard(tx, boardId));
       const charts = await chartsOfBoard(tx, boardId);
       await store.deleteBoard(tx, boardId);
       return done('delete', board, { name: board.name, chart_ids: charts.map(({ id }) => id) });
@@ -78,7 +78,7 @@ export class Boards {
   reorder(context: ChangeContext, boardId: string, body: ReorderChartsBody): Promise<store.BoardAndCharts> {
     refuseRepeated(body.order);
     return changeBoards(this.deps, context, async (tx, now) => {
-      const board = found(await store.findBoard(tx, boardId));
+      const board = foundBoard(await store.findBoard(tx, boardId));
       refuseStrangers(body.order, await chartsOfBoard(tx, boardId));
       await placeCharts(tx, boardId, body.order, now);
       const charts = await chartsOfBoard(tx, boardId);
@@ -87,7 +87,7 @@ export class Boards {
   }
 }
 
-function done(verb: Changed<unknown>['verb'], board: store.BoardRow, change: object) {
+function done(verb: BoardChange<unknown>['verb'], board: store.BoardRow, change: object) {
   return { answer: board, resourceType: 'board', verb, resourceId: board.id, change } as const;
 }
 

@@ -10,7 +10,7 @@ export interface BoardDeps {
 }
 
 /** What a change has come to, and what the audit log is to tell of it. */
-export interface Changed<Answer> {
+export interface BoardChange<Answer> {
   readonly answer: Answer;
   readonly resourceType: 'board' | 'chart';
   readonly verb: 'create' | 'update' | 'delete' | 'reorder';
@@ -27,7 +27,7 @@ export interface Changed<Answer> {
 export async function changeBoards<Answer>(
   { postgres, clock }: BoardDeps,
   { project, principal, requestId }: ChangeContext,
-  work: (tx: ProjectTx, atS: number) => Promise<Changed<Answer>>,
+  work: (tx: ProjectTx, atS: number) => Promise<BoardChange<Answer>>,
 ): Promise<Answer> {
   return transaction(postgres, async (tx) => {
     await lockProject(tx, project);
@@ -51,7 +51,7 @@ export async function changeBoards<Answer>(
 }
 
 /** @throws DomainError `not_found` where there is nothing */
-export function found<Row>(row: Row | undefined): Row {
+export function foundBoard<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new DomainError('not_found');
   return row;
 }

@@ -7,7 +7,7 @@ import type { ProjectScope } from '../../kernel/scope.js';
 import { ProjectDb, type ProjectTx } from '../../platform/postgres/index.js';
 import type { SavedQueries, SavedQuery } from '../analysis/index.js';
 import { type BoardRow, findBoard } from './board-store.js';
-import { type BoardDeps, changeBoards, found } from './change.js';
+import { type BoardDeps, changeBoards, foundBoard } from './change.js';
 import { chartQuery, chartSettings } from './chart-settings.js';
 import * as store from './chart-store.js';
 
@@ -40,7 +40,7 @@ export class Charts implements SavedQueries {
     const settings = chartSettings(input, unixSeconds(this.deps.clock));
     return changeBoards(this.deps, context, async (tx, now) => {
       const { project } = context;
-      const board = found(await findBoard(tx, boardId));
+      const board = foundBoard(await findBoard(tx, boardId));
       const neighbours = await store.chartsOfBoard(tx, boardId);
       refuseOneMore(neighbours.length);
       const id = input.chart_id ?? newId('chr', this.deps.clock);
@@ -73,10 +73,10 @@ export class Charts implements SavedQueries {
     }
     const settings = chartSettings(input, unixSeconds(this.deps.clock));
     return changeBoards(this.deps, context, async (tx, now) => {
-      const before = found(await store.findChart(tx, chartId));
+      const before = foundBoard(await store.findChart(tx, chartId));
       if (input.board_id !== before.board_id)
         throw invalidRequest('board_id', 'must be the board of the chart');
-      const board = found(await findBoard(tx, before.board_id));
+      const board = foundBoard(await findBoard(tx, before.board_id));
       const chart: store.ChartRow = {
         ...before,
         ...settings,
@@ -93,8 +93,8 @@ export class Charts implements SavedQueries {
   /** The others stay where they are. @throws DomainError `not_found` */
   async delete(context: ChangeContext, chartId: string): Promise<void> {
     await changeBoards(this.deps, context, async (tx) => {
-      const chart = found(await store.findChart(tx, chartId));
-      const board = found(await findBoard(tx, chart.board_id));
+      const chart = foundBoard(await store.findChart(tx, chartId));
+      const board = foundBoard(await findBoard(tx, chart.board_id));
       await store.deleteChart(tx, chartId);
       return done('delete', { chart, board }, { board_id: board.id, title: chart.title });
     });

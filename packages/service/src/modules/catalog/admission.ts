@@ -21,7 +21,7 @@ const OF_KIND = {
 } as const satisfies Record<ProjectKind, CountedLimit>;
 
 /** What a tenant may send. */
-export interface EventTerms {
+export interface EventAllowance {
   readonly isEntitled: boolean;
   readonly window: { readonly ageDaysMax: number; readonly aheadDaysMax: number };
   readonly monthlyEventLimit: number;
@@ -71,7 +71,7 @@ export class TenantAdmission {
   }
 
   /** The port of ingest; at once when the tenant's grants were read lately. */
-  termsOf(tenantId: string): EventTerms | Promise<EventTerms> {
+  termsOf(tenantId: string): EventAllowance | Promise<EventAllowance> {
     const entitlement = this.entitlements.current(tenantId);
     return entitlement instanceof Promise ? entitlement.then(eventTerms) : eventTerms(entitlement);
   }
@@ -95,7 +95,7 @@ export class TenantAdmission {
   }
 }
 
-function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventTerms {
+function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventAllowance {
   return {
     isEntitled: status === 'active' || planId !== 'none',
     window: { ageDaysMax: -limits.partitionStartDays, aheadDaysMax: limits.partitionEndDays },

@@ -14,7 +14,7 @@ import {
 import { TenantAdmission } from './admission.js';
 import type { BaselinePlan } from './entitlement.js';
 import { Entitlements, GRANTS_FRESH_MS } from './entitlements.js';
-import type { Grant } from './grant.js';
+import type { PlanGrant } from './grant.js';
 import { grantPlan } from './grants.js';
 import { newestPlan } from './plan-store.js';
 import { registerCatalogRoutes } from './routes.js';
@@ -26,7 +26,7 @@ export interface CatalogApi extends TestApi {
   /** Puts the clock to a time such as `2026-01-31T12:00:00Z`. */
   goTo(time: string): void;
   /** Grants the newest revision of a plan now. */
-  grant(tenantId: string, planId: string, source?: string): Promise<Grant>;
+  grant(tenantId: string, planId: string, source?: string): Promise<PlanGrant>;
 }
 
 let sources = 0;
@@ -38,7 +38,7 @@ let sources = 0;
 export async function grantNewest(
   postgres: Postgres,
   { tenantId, planId, atS, source }: { tenantId: string; planId: string; atS: number; source?: string },
-): Promise<Grant> {
+): Promise<PlanGrant> {
   sources += 1;
   const named = source ?? `test:${sources}`;
   return transaction(postgres, async (tx) => {

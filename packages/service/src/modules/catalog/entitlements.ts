@@ -6,10 +6,10 @@ import { type RetentionPolicy, recordRetention, type UsageHistory } from '../sto
 import type { Baseline, Entitlement } from './entitlement.js';
 import {
   entitlementAt,
-  type Grant,
   HISTORY_GRACE_S,
   type HistoryRetention,
   historyRetention,
+  type PlanGrant,
 } from './grant.js';
 import { openGrants } from './grant-store.js';
 import { openQuota } from './quota-store.js';
@@ -30,7 +30,7 @@ export interface EntitlementsOptions {
 
 /** What tenants may do. A grant begins and ends at its second, however old the knowledge of it is. */
 export class Entitlements {
-  readonly #grants: FlightCache<readonly Grant[]>;
+  readonly #grants: FlightCache<readonly PlanGrant[]>;
 
   constructor(private readonly options: EntitlementsOptions) {
     const { postgres, clock, monotonicMs = () => performance.now() } = options;
@@ -77,7 +77,7 @@ export class Entitlements {
     history?.forget();
   }
 
-  #at(tenantId: string, grants: readonly Grant[]): Entitlement {
+  #at(tenantId: string, grants: readonly PlanGrant[]): Entitlement {
     const { baseline, clock } = this.options;
     return entitlementAt(tenantId, grants, baseline, unixSeconds(clock));
   }

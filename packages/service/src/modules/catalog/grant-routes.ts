@@ -9,7 +9,7 @@ import {
   TenantParams,
 } from '@tollgate/contract';
 import { type App, pageOf } from '../../platform/http/index.js';
-import type { Grant } from './grant.js';
+import type { PlanGrant } from './grant.js';
 import { listGrants } from './grant-store.js';
 import { grantByOperator, type OperatorGrantDeps } from './operator-grants.js';
 
@@ -69,7 +69,7 @@ export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
   });
 }
 
-function grantView(grant: Grant): EntitlementGrant {
+function grantView(grant: PlanGrant): EntitlementGrant {
   return {
     id: grant.id,
     tenant_id: grant.tenantId,

@@ -2,7 +2,7 @@ import type { CatalogPlan } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Page } from '../../kernel/page.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
-import type { Grant } from './grant.js';
+import type { PlanGrant } from './grant.js';
 
 interface GrantRow {
   readonly tenant_id: string;
@@ -26,7 +26,7 @@ export async function lockAllowance(tx: Tx, tenantId: string, limit: string): Pr
 }
 
 /** The grants of a tenant that have not ended at a time, in the order of their start. */
-export async function openGrants(db: Db, tenantId: string, atS: number): Promise<Grant[]> {
+export async function openGrants(db: Db, tenantId: string, atS: number): Promise<PlanGrant[]> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
     where tenant_id = ${tenantId} and ends_at > ${atS} and (ended_at is null or ended_at > ${atS})
@@ -40,7 +40,7 @@ export async function listGrants(
   db: Db,
   tenantId: string,
   { limit, offset }: Page,
-): Promise<{ grants: Grant[]; total: number }> {
+): Promise<{ grants: PlanGrant[]; total: number }> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
     where tenant_id = ${tenantId} order by starts_at desc, id desc limit ${limit} offset ${offset}
@@ -52,7 +52,7 @@ export async function listGrants(
 }
 
 /** The grant that was made for a source, whoever's. */
-export async function findGrantOfSource(db: Db, source: string): Promise<Grant | undefined> {
+export async function findGrantOfSource(db: Db, source: string): Promise<PlanGrant | undefined> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
     where source = ${source}
@@ -60,7 +60,7 @@ export async function findGrantOfSource(db: Db, source: string): Promise<Grant |
   return rows[0] === undefined ? undefined : grantOf(rows[0]);
 }
 
-export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
+export async function insertGrant(tx: Tx, grant: PlanGrant): Promise<void> {
   const row = {
     tenant_id: grant.tenantId,
     id: grant.id,
@@ -92,7 +92,7 @@ export async function endGrants(
     .execute();
 }
 
-function grantOf(row: GrantRow): Grant {
+function grantOf(row: GrantRow): PlanGrant {
   return {
     tenantId: row.tenant_id,
     id: row.id,

@@ -2,7 +2,7 @@ import type { CatalogPlan } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Baseline, baselineLimits, limitsOfPlan } from './entitlement.js';
-import { effectiveEnd, entitlementAt, type Grant, grantAt, placeGrant } from './grant.js';
+import { effectiveEnd, entitlementAt, grantAt, type PlanGrant, placeGrant } from './grant.js';
 
 const BASELINE: Baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 };
 
@@ -30,8 +30,8 @@ function planOf(id: string, revision = 1): CatalogPlan {
 }
 
 /** All grants of a tenant after buying plans at these times, as the store would keep them. */
-function buy(purchases: readonly { readonly planId: string; readonly atS: number }[]): Grant[] {
-  const grants: Grant[] = [];
+function buy(purchases: readonly { readonly planId: string; readonly atS: number }[]): PlanGrant[] {
+  const grants: PlanGrant[] = [];
   for (const [index, { planId, atS }] of purchases.entries()) {
     const { startsAt, endsAt, replaces } = placeGrant(grants, planId, atS);
     for (const [at, grant] of grants.entries()) {

@@ -4,7 +4,7 @@ import { DAY_S } from '../../kernel/timezone.js';
 import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
 
 /** A plan that a tenant was granted, for one calendar month. Times are Unix seconds. */
-export interface Grant {
+export interface PlanGrant {
   readonly tenantId: string;
   /** `grt_…` */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Grant {
 }
 
 /** When a new grant is in force, and which grants end with it. */
-export interface Placement {
+export interface GrantPlacement {
   readonly startsAt: number;
   readonly endsAt: number;
   /** Ids of grants of another plan, which end now: the one in force and those that were to follow it. */
@@ -28,7 +28,7 @@ export interface Placement {
 }
 
 /** When the grant ends, or has ended; exclusive. Not after its start for one that never began. */
-export function effectiveEnd({ endsAt, endedAt }: Grant): number {
+export function effectiveEnd({ endsAt, endedAt }: PlanGrant): number {
   return endedAt ?? endsAt;
 }
 
@@ -38,7 +38,7 @@ export function effectiveEnd({ endsAt, endedAt }: Grant): number {
  *
  * @param grants of the tenant, at least those that have not ended
  */
-export function placeGrant(grants: readonly Grant[], planId: string, atS: number): Placement {
+export function placeGrant(grants: readonly PlanGrant[], planId: string, atS: number): GrantPlacement {
   const open = grants.filter((grant) => effectiveEnd(grant) > atS);
   const others = open.filter(({ plan }) => plan.id !== planId);
   const startsAt = Math.max(
@@ -49,7 +49,7 @@ export function placeGrant(grants: readonly Grant[], planId: string, atS: number
 }
 
 /** The grant in force at a time, if any: at most one is. */
-export function grantAt(grants: readonly Grant[], atS: number): Grant | undefined {
+export function grantAt(grants: readonly PlanGrant[], atS: number): PlanGrant | undefined {
   return grants.find((grant) => grant.startsAt <= atS && atS < effectiveEnd(grant));
 }
 
@@ -71,7 +71,7 @@ export interface HistoryRetention {
  * @param grants of the tenant, at least those that had not ended when the grace before `atS` began
  */
 export function historyRetention(
-  grants: readonly Grant[],
+  grants: readonly PlanGrant[],
   baseline: Baseline,
   atS: number,
 ): HistoryRetention {
@@ -99,7 +99,7 @@ function isLonger(days: number, than: number): boolean {
 /** What a tenant may do at a time. */
 export function entitlementAt(
   tenantId: string,
-  grants: readonly Grant[],
+  grants: readonly PlanGrant[],
   baseline: Baseline,
   atS: number,
 ): Entitlement {

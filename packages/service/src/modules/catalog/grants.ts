@@ -1,7 +1,7 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { effectiveEnd, type Grant, placeGrant } from './grant.js';
+import { effectiveEnd, type PlanGrant, placeGrant } from './grant.js';
 import { endGrants, findGrantOfSource, insertGrant, lockGrants, openGrants } from './grant-store.js';
 
 export interface GrantInput {
@@ -25,7 +25,7 @@ export interface GrantInput {
 export async function grantPlan(
   tx: Tx,
   { tenantId, plan, source, atS, isVoid = false }: GrantInput,
-): Promise<Grant> {
+): Promise<PlanGrant> {
   await lockGrants(tx, tenantId);
   const before = await findGrantOfSource(tx, source);
   if (before !== undefined) {
@@ -36,7 +36,7 @@ export async function grantPlan(
   const { startsAt, endsAt, replaces } = placeGrant(others, plan.id, atS);
   await endGrants(tx, tenantId, replaces, atS);
   const id = newId('grt', { nowMs: () => atS * 1_000 });
-  const grant: Grant = {
+  const grant: PlanGrant = {
     tenantId,
     id,
     plan,

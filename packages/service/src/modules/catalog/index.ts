@@ -8,7 +8,7 @@ export {
   type EntitlementLimits,
 } from './entitlement.js';
 export { createEntitlements, type Entitlements } from './entitlements.js';
-export { effectiveEnd, type Grant } from './grant.js';
+export { effectiveEnd, type PlanGrant } from './grant.js';
 export { findGrantOfSource } from './grant-store.js';
 export { endGrantOfSource, type GrantInput, grantPlan } from './grants.js';
 export { newestPlan } from './plan-store.js';

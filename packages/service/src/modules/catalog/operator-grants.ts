@@ -5,7 +5,7 @@ import type { Principal } from '../../kernel/principal.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { audit, type TenancyService } from '../tenancy/index.js';
 import type { Entitlements } from './entitlements.js';
-import type { Grant } from './grant.js';
+import type { PlanGrant } from './grant.js';
 import { findGrantOfSource, lockGrants } from './grant-store.js';
 import { grantPlan } from './grants.js';
 import { newestPlan } from './plan-store.js';
@@ -17,7 +17,7 @@ export interface OperatorGrantDeps {
   readonly tenants: Pick<TenancyService, 'getTenant'>;
 }
 
-export interface GrantRequest {
+export interface PlanGrantRequest {
   readonly tenantId: string;
   readonly body: GrantPlanBody;
   readonly idempotencyKey: string;
@@ -30,7 +30,10 @@ export interface GrantRequest {
  *
  * @throws DomainError `not_found` for the tenant; `invalid_request`, `idempotency_key_conflict`
  */
-export async function grantByOperator(deps: OperatorGrantDeps, request: GrantRequest): Promise<Grant> {
+export async function grantByOperator(
+  deps: OperatorGrantDeps,
+  request: PlanGrantRequest,
+): Promise<PlanGrant> {
   const { id: tenantId } = await deps.tenants.getTenant(request.tenantId);
   const { plan_id: planId } = request.body;
   const source = `operator:${tenantId}:${request.idempotencyKey}`;

@@ -12,7 +12,7 @@ import {
   type SessionRequest,
 } from './provider.js';
 import { registerCheckoutRoutes } from './routes.js';
-import { Settlement } from './settlement.js';
+import { OrderSettlement } from './settlement.js';
 import { signatureHeader } from './signature.js';
 import { PAYMENT_WEBHOOK_URL, registerPaymentWebhookRoutes } from './webhook-routes.js';
 
@@ -119,7 +119,7 @@ export async function createTestCheckout({ refundEndsPlan = false } = {}): Promi
     registerCheckoutRoutes(app, new Checkouts({ ...stores, ...parts, ...settings }));
     const secrets = [SECRET, OLD_SECRET];
     const reports = { provider: 'sandbox', secrets, applyGrants, refundEndsPlan } as const;
-    const settlement = new Settlement({ ...stores, ...parts, ...reports });
+    const settlement = new OrderSettlement({ ...stores, ...parts, ...reports });
     registerPaymentWebhookRoutes(app, settlement);
   });
   const { app, clock, postgres, call } = api;

@@ -111,7 +111,7 @@ export class Checkouts {
     const active = await this.#activeOrder(tx, tenantId, nowS);
     if (active !== undefined && active.plan.id !== planId) return { refusal: inProgress(active) };
     const order = active ?? (await this.#insert(tx, request, plan, nowS));
-    await store.insertKey(tx, order, key, nowS);
+    await store.insertOrderKey(tx, order, key, nowS);
     return { order };
   }
 

@@ -8,8 +8,8 @@ import { allCheckoutRoutes, type RegisterRoutes } from './all-routes.js';
 import { type CheckoutSettings, Checkouts } from './checkouts.js';
 import { countOrders } from './order-store.js';
 import { PaymentMetrics } from './payment-metrics.js';
-import { createSandbox, newSecret } from './sandbox/index.js';
-import { Settlement } from './settlement.js';
+import { createSandbox, randomSecret } from './sandbox/index.js';
+import { OrderSettlement } from './settlement.js';
 import { createStripeProvider } from './stripe-provider.js';
 import { PAYMENT_WEBHOOK_URL } from './webhook-routes.js';
 
@@ -94,7 +94,7 @@ function measureOrders(
 
 function withSandbox(options: ProviderOptions): ProviderParts {
   const { payments } = options;
-  const [webhookSecret = newSecret()] = payments.webhookSecrets;
+  const [webhookSecret = randomSecret()] = payments.webhookSecrets;
   const secrets = payments.webhookSecrets.length === 0 ? [webhookSecret] : payments.webhookSecrets;
   const sandbox = createSandbox({ ...options, webhookPath: PAYMENT_WEBHOOK_URL, webhookSecret });
   const settings = {
@@ -150,5 +150,5 @@ function routesOf(
   parts: ProviderOptions & CheckoutSettings & { readonly secrets: readonly string[] },
 ): RegisterRoutes {
   const { provider } = parts.payments;
-  return allCheckoutRoutes(new Checkouts(parts), new Settlement({ ...parts, provider }));
+  return allCheckoutRoutes(new Checkouts(parts), new OrderSettlement({ ...parts, provider }));
 }

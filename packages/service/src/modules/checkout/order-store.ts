@@ -71,7 +71,7 @@ export async function insertOrder(tx: Tx, order: Order): Promise<void> {
 }
 
 /** From now on the key leads to this order. */
-export async function insertKey(
+export async function insertOrderKey(
   tx: Tx,
   { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
   key: string,

@@ -31,7 +31,7 @@ export interface SettlementDeps extends ReversalDeps {
 }
 
 /** Turns each payment into one grant, and records refunds and disputes, in whatever sequence events arrive. */
-export class Settlement {
+export class OrderSettlement {
   readonly #reversals: Reversals;
 
   constructor(private readonly deps: SettlementDeps) {

@@ -1,14 +1,14 @@
 import { PaymentWebhookReceipt } from '@tollgate/contract';
 import { Type } from 'typebox';
 import type { App } from '../../platform/http/index.js';
-import type { Settlement } from './settlement.js';
+import type { OrderSettlement } from './settlement.js';
 
 export const PAYMENT_WEBHOOK_URL = '/v1/payments/provider/webhook';
 /** Events of payments are a few KiB. */
 const EVENT_BYTES_MAX = 262_144;
 
 /** The webhook on which the payment provider reports payments, refunds and disputes. */
-export function registerPaymentWebhookRoutes(app: App, settlement: Settlement): void {
+export function registerPaymentWebhookRoutes(app: App, settlement: OrderSettlement): void {
   // A scope of its own: what is signed are the bytes, and nothing unsigned is worth being parsed.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -19,7 +19,7 @@ export function registerPaymentWebhookRoutes(app: App, settlement: Settlement): 
   });
 }
 
-function registerWebhook(app: App, settlement: Settlement): void {
+function registerWebhook(app: App, settlement: OrderSettlement): void {
   app.route({
     method: 'POST',
     url: PAYMENT_WEBHOOK_URL,

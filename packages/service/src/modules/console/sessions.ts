@@ -17,7 +17,7 @@ const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 const SAFE_METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
-export interface SessionsDeps {
+export interface ConsoleSessionsDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly authenticator: Pick<KeyAuthenticator, 'authenticate' | 'authenticateHash'>;
@@ -35,7 +35,7 @@ export interface OpenedSession {
  * or expires, the session ends with it.
  */
 export class Sessions {
-  constructor(private readonly deps: SessionsDeps) {}
+  constructor(private readonly deps: ConsoleSessionsDeps) {}
 
   /** Signs in with an API key; undefined when it is none, or not any more. */
   async open(apiKey: string): Promise<OpenedSession | undefined> {

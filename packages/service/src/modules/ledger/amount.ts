@@ -13,7 +13,7 @@ import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
 /** An amount of money or of a custom unit: value × 10^18. */
 export type Amount = bigint;
 
-export function min(a: Amount, b: Amount): Amount {
+export function smallerAmount(a: Amount, b: Amount): Amount {
   return a < b ? a : b;
 }
 

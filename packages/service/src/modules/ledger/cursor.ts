@@ -14,7 +14,10 @@ type Question = readonly (string | undefined)[];
  * secret; it refuses a cursor that was mistyped, or brought to another account or other filters, where the
  * position would silently skip lines.
  */
-export function encodeCursor({ transactionId, ledgerAccount }: LedgerPosition, question: Question): string {
+export function encodeEntryCursor(
+  { transactionId, ledgerAccount }: LedgerPosition,
+  question: Question,
+): string {
   const position = Buffer.concat([
     Buffer.from(transactionId.slice(ID_PREFIX.length), 'hex'),
     Buffer.of(LEDGER_ACCOUNTS.indexOf(ledgerAccount)),
@@ -23,7 +26,7 @@ export function encodeCursor({ transactionId, ledgerAccount }: LedgerPosition, q
 }
 
 /** Undefined when the cursor is not one of ours for this question. */
-export function decodeCursor(cursor: string, question: Question): LedgerPosition | undefined {
+export function decodeEntryCursor(cursor: string, question: Question): LedgerPosition | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== ID_BYTES + 1 + CHECK_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const position = bytes.subarray(0, ID_BYTES + 1);

@@ -6,7 +6,7 @@ import type { GrantChange, LiveGrant } from './settlement.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
 /** A credit, or what an adjustment has added. Times are Unix seconds. */
-export interface Grant extends WalletKey {
+export interface CreditGrant extends WalletKey {
   /** `crg_…`. */
   readonly id: string;
   readonly transactionId: string;
@@ -26,7 +26,7 @@ const BURN_ORDER = sql`g.priority, g.expires_at nulls last, g.created_at, g.id`;
 const LEFT_BEFORE = sql`sum(g.remaining) over (partition by g.project_id, g.account_id, g.currency
   order by ${BURN_ORDER}) - g.remaining`;
 
-export async function insertGrant(tx: Tx, grant: Grant): Promise<void> {
+export async function insertCredit(tx: Tx, grant: CreditGrant): Promise<void> {
   await tx
     .insertInto('credit_grants')
     .values({
@@ -133,11 +133,11 @@ interface GrantRow {
 }
 
 /** The credits of a wallet, newest first, less the debits that they have still to be used up for. Changes nothing. */
-export async function listGrants(
+export async function listCredits(
   db: Db,
   key: WalletKey,
   { limit, offset }: Page,
-): Promise<{ grants: Grant[]; total: number }> {
+): Promise<{ grants: CreditGrant[]; total: number }> {
   const ofWallet = sql`g.tenant_id = ${key.tenantId} and g.project_id = ${key.projectId}
     and g.account_id = ${key.accountId} and g.currency = ${key.currency}`;
   const { rows } = await sql<GrantRow & { total: number }>`
@@ -161,7 +161,7 @@ async function countGrants(db: Db, condition: ReturnType<typeof sql>): Promise<n
   return rows[0]?.total ?? 0;
 }
 
-function toGrant(key: WalletKey, row: GrantRow): Grant {
+function toGrant(key: WalletKey, row: GrantRow): CreditGrant {
   return {
     ...key,
     id: row.id,

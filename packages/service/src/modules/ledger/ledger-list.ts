@@ -2,7 +2,7 @@ import { type LedgerPage, type LedgerQuery, LIST_LIMIT_DEFAULT } from '@tollgate
 import { invalidRequest } from '../../kernel/errors.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeEntryCursor, encodeEntryCursor } from './cursor.js';
 import { listLines, type StoredLine } from './ledger-store.js';
 import type { LedgerScope } from './wallet-store.js';
 
@@ -19,7 +19,7 @@ export async function listLedger(
 ): Promise<LedgerPage> {
   const filter = { currency, kind, ledgerAccount };
   const question = [scope.tenantId, scope.projectId, accountId, currency, kind, ledgerAccount];
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, question);
+  const after = cursor === undefined ? undefined : decodeEntryCursor(cursor, question);
   if (cursor !== undefined && after === undefined) {
     throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
   }
@@ -31,7 +31,10 @@ export async function listLedger(
     next_cursor:
       last === undefined
         ? null
-        : encodeCursor({ transactionId: last.transaction_id, ledgerAccount: last.ledger_account }, question),
+        : encodeEntryCursor(
+            { transactionId: last.transaction_id, ledgerAccount: last.ledger_account },
+            question,
+          ),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { Amount } from './amount.js';
 import { columnsOf } from './columns.js';
 import { assertBalanced, type LedgerTransaction } from './transaction.js';
-import type { Entry } from './wallet.js';
+import type { LedgerEntry } from './wallet.js';
 import type { LedgerScope } from './wallet-store.js';
 
 /** The only way into the ledger: nothing is written unless every transaction adds up to zero. */
@@ -40,7 +40,7 @@ function lineOf({ entries }: LedgerTransaction, account: LedgerAccount): Amount 
 }
 
 /** A wallet and its receivable face at most one other ledger account. */
-function counterOf({ entries }: LedgerTransaction): Entry | undefined {
+function counterOf({ entries }: LedgerTransaction): LedgerEntry | undefined {
   return entries.find(({ ledgerAccount }) => ledgerAccount !== 'wallet' && ledgerAccount !== 'receivable');
 }
 

@@ -1,5 +1,5 @@
 import type { WalletMode } from '@tollgate/contract';
-import { type Amount, min } from './amount.js';
+import { type Amount, smallerAmount } from './amount.js';
 
 interface OracleGrant {
   readonly no: number;
@@ -43,17 +43,17 @@ export class WalletOracle {
   }
 
   credit(amount: Amount, priority: number, expiresAt: number | null): void {
-    const paid = min(amount, this.#uncovered);
+    const paid = smallerAmount(amount, this.#uncovered);
     this.#uncovered -= paid;
     this.grants.push({ no: this.#count++, priority, expiresAt, remaining: amount - paid });
   }
 
   debit(amount: Amount): void {
-    const refunded = min(amount, this.#refunded);
+    const refunded = smallerAmount(amount, this.#refunded);
     this.#refunded -= refunded;
     let open = amount - refunded;
     for (const grant of [...this.grants].sort(burnsBefore)) {
-      const used = min(open, grant.remaining);
+      const used = smallerAmount(open, grant.remaining);
       grant.remaining -= used;
       open -= used;
     }
@@ -61,7 +61,7 @@ export class WalletOracle {
   }
 
   refund(amount: Amount): void {
-    const paid = min(amount, this.#uncovered);
+    const paid = smallerAmount(amount, this.#uncovered);
     this.#uncovered -= paid;
     this.#refunded += amount - paid;
   }
@@ -72,7 +72,7 @@ export class WalletOracle {
   }
 
   release(amount: Amount): void {
-    this.reserved -= min(amount, this.reserved);
+    this.reserved -= smallerAmount(amount, this.reserved);
   }
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { amountFromText, amountText } from './amount.js';
 import { columnsOf } from './columns.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeEntryCursor, encodeEntryCursor } from './cursor.js';
 import { assertBalanced, type LedgerTransaction, UnbalancedTransactionError } from './transaction.js';
 
 describe('assertBalanced', () => {
@@ -84,16 +84,16 @@ describe('a cursor', () => {
 
   it.each(LEDGER_ACCOUNTS)('after a line of %s leads back to it', (ledgerAccount) => {
     const question = ['prj_1', undefined, 'x'];
-    const cursor = encodeCursor({ transactionId, ledgerAccount }, question);
-    expect(decodeCursor(cursor, question)).toEqual({ transactionId, ledgerAccount });
-    expect(decodeCursor(cursor, ['prj_2', undefined, 'x'])).toBeUndefined();
-    expect(decodeCursor(`${cursor}=`, question)).toBeUndefined();
+    const cursor = encodeEntryCursor({ transactionId, ledgerAccount }, question);
+    expect(decodeEntryCursor(cursor, question)).toEqual({ transactionId, ledgerAccount });
+    expect(decodeEntryCursor(cursor, ['prj_2', undefined, 'x'])).toBeUndefined();
+    expect(decodeEntryCursor(`${cursor}=`, question)).toBeUndefined();
   });
 
   it('is nothing else', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 128 }), (text) => {
-        expect(decodeCursor(text, [])).toBeUndefined();
+        expect(decodeEntryCursor(text, [])).toBeUndefined();
       }),
     );
   });

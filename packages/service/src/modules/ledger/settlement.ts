@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
-import { type Amount, min } from './amount.js';
+import { type Amount, smallerAmount } from './amount.js';
 import type { LedgerTransaction } from './transaction.js';
 import { keyOf, moved, type Wallet } from './wallet.js';
 
@@ -21,7 +21,7 @@ export interface GrantChange {
 }
 
 /** A wallet whose credits are up to date. `nextExpiryAt` is still to be read anew. */
-export interface Settlement {
+export interface SettledWallet {
   readonly wallet: Wallet;
   readonly grants: readonly GrantChange[];
   /** One for each credit of which something had to be taken back. */
@@ -36,13 +36,13 @@ export interface Settlement {
  * @param grants in the order in which they are used up; those that neither a waiting debit nor an expiry
  *   reaches may be left out
  */
-export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): Settlement {
+export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): SettledWallet {
   const createdAtMs = clock.nowMs();
   const changes: GrantChange[] = [];
   const expiries: LedgerTransaction[] = [];
   let settled = wallet;
   for (const { id, remaining, expiresAt } of grants) {
-    const used = settled.unappliedDebit > 0n ? min(settled.unappliedDebit, remaining) : 0n;
+    const used = settled.unappliedDebit > 0n ? smallerAmount(settled.unappliedDebit, remaining) : 0n;
     settled = { ...settled, unappliedDebit: settled.unappliedDebit - used };
     const left = remaining - used;
     const hasExpired = left > 0n && expiresAt !== null && expiresAt * 1_000 <= createdAtMs;

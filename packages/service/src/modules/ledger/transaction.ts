@@ -1,6 +1,6 @@
 import type { LedgerKind } from '@tollgate/contract';
 import { amountText } from './amount.js';
-import type { Entry, WalletKey } from './wallet.js';
+import type { LedgerEntry, WalletKey } from './wallet.js';
 
 /** One immutable movement of one wallet. */
 export interface LedgerTransaction extends WalletKey {
@@ -9,7 +9,7 @@ export interface LedgerTransaction extends WalletKey {
   readonly kind: LedgerKind;
   readonly description: string | null;
   readonly createdAtMs: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LedgerEntry[];
 }
 
 /** A bug: what would have been written is not written, and its database transaction ends. */

@@ -1,5 +1,5 @@
 import type { LedgerAccount, WalletMode } from '@tollgate/contract';
-import { type Amount, min } from './amount.js';
+import { type Amount, smallerAmount } from './amount.js';
 
 /** Names a wallet: the balance of one account in one currency. */
 export interface WalletKey {
@@ -26,7 +26,7 @@ export interface Wallet extends WalletKey {
 }
 
 /** One line of a ledger transaction. */
-export interface Entry {
+export interface LedgerEntry {
   readonly ledgerAccount: LedgerAccount;
   readonly amount: Amount;
 }
@@ -34,7 +34,7 @@ export interface Entry {
 /** A wallet after a movement, and the lines that say so; they add up to zero. */
 export interface Movement {
   readonly wallet: Wallet;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly LedgerEntry[];
 }
 
 /** Where an amount comes from, or goes to. */
@@ -65,7 +65,7 @@ export function availableIn({ balance, reserved }: Wallet): Amount {
 
 /** What stays reserved when an amount is given back: never more than is there. */
 export function reservedAfter({ reserved }: Wallet, released: Amount): Amount {
-  return reserved - min(released, reserved);
+  return reserved - smallerAmount(released, reserved);
 }
 
 /** The wallet's name alone. */
@@ -83,8 +83,8 @@ function withWorth(wallet: Wallet, mode: WalletMode, worth: Amount): Wallet {
   return { ...wallet, mode, balance: isShort ? 0n : worth, owed: isShort ? -worth : 0n };
 }
 
-function linesBetween(before: Wallet, after: Wallet): Entry[] {
-  const lines: Entry[] = [];
+function linesBetween(before: Wallet, after: Wallet): LedgerEntry[] {
+  const lines: LedgerEntry[] = [];
   const kept = after.balance - before.balance;
   const owedLess = before.owed - after.owed;
   if (kept !== 0n) lines.push({ ledgerAccount: 'wallet', amount: kept });

@@ -7,13 +7,21 @@ import type { Page } from '../../kernel/page.js';
 import { type Tx, transaction } from '../../platform/postgres/index.js';
 import { audit } from '../tenancy/index.js';
 import { AccountService, type LedgerDeps } from './accounts.js';
-import { type Amount, amountText, min } from './amount.js';
-import { type Grant, insertGrant, listGrants } from './grant-store.js';
+import { type Amount, amountText, smallerAmount } from './amount.js';
+import { type CreditGrant, insertCredit, listCredits } from './grant-store.js';
 import { once } from './idempotency.js';
 import { insufficientFunds } from './insufficient-funds.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
-import { availableIn, type Entry, keyOf, moved, type Wallet, type WalletKey, withMode } from './wallet.js';
+import {
+  availableIn,
+  keyOf,
+  type LedgerEntry,
+  moved,
+  type Wallet,
+  type WalletKey,
+  withMode,
+} from './wallet.js';
 import { type LedgerScope, listWallets, openAndLock, updateWallets } from './wallet-store.js';
 
 /** Who asks for a change of which wallet. */
@@ -53,7 +61,7 @@ export class WalletService {
   /** Those of a wallet that was never opened are none. */
   async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
     await this.#accounts.get(key, key.accountId);
-    const { grants, total } = await listGrants(this.deps.postgres.db, key, page);
+    const { grants, total } = await listCredits(this.deps.postgres.db, key, page);
     return { credits: grants.map(toCredit), total };
   }
 
@@ -174,15 +182,15 @@ export class WalletService {
   async #addGrant(
     tx: Tx,
     before: Wallet,
-    input: Pick<Grant, 'source' | 'amount' | 'description' | 'expiresAt' | 'priority'>,
-  ): Promise<Grant> {
+    input: Pick<CreditGrant, 'source' | 'amount' | 'description' | 'expiresAt' | 'priority'>,
+  ): Promise<CreditGrant> {
     const { amount, expiresAt, source, description } = input;
     const { wallet, entries } = moved(before, amount, source === 'credit' ? 'credits' : 'adjustments');
     const waiting = before.unappliedDebit;
-    const used = waiting > 0n ? min(waiting, amount) : 0n;
+    const used = waiting > 0n ? smallerAmount(waiting, amount) : 0n;
     const remaining = amount - used;
     const transactionId = await this.#post(tx, wallet, source, description, entries);
-    const grant: Grant = {
+    const grant: CreditGrant = {
       ...keyOf(before),
       ...input,
       id: newId('crg', this.deps.clock),
@@ -191,7 +199,7 @@ export class WalletService {
       expiredAt: null,
       createdAt: unixSeconds(this.deps.clock),
     };
-    await insertGrant(tx, grant);
+    await insertCredit(tx, grant);
     const nextExpiryAt = remaining === 0n ? before.nextExpiryAt : earlier(before.nextExpiryAt, expiresAt);
     await updateWallets(tx, [{ ...wallet, unappliedDebit: waiting - used, nextExpiryAt }]);
     return grant;
@@ -211,7 +219,7 @@ export class WalletService {
     wallet: Wallet,
     kind: LedgerKind,
     description: string | null,
-    entries: readonly Entry[],
+    entries: readonly LedgerEntry[],
   ): Promise<string> {
     const id = newId('led', this.deps.clock);
     const createdAtMs = this.deps.clock.nowMs();
@@ -240,7 +248,7 @@ function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function toCredit(grant: Grant): Credit {
+function toCredit(grant: CreditGrant): Credit {
   return {
     id: grant.id,
     transaction_id: grant.transactionId,

@@ -21,7 +21,7 @@ export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => P
 export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
 
 /** What a change has come to. */
-export interface Changed<Answer> {
+export interface LimitChange<Answer> {
   readonly answer: Answer;
   /** For the audit log; none when everything was so already. */
   readonly done?: {
@@ -41,7 +41,7 @@ export interface Changed<Answer> {
 export async function changeLimits<Answer>(
   { postgres, clock, catalog }: Pick<LimitDeps, 'postgres' | 'clock' | 'catalog'>,
   { project, principal, requestId }: ChangeContext,
-  work: (tx: Tx, atMs: number) => Promise<Changed<Answer>>,
+  work: (tx: Tx, atMs: number) => Promise<LimitChange<Answer>>,
 ): Promise<Answer> {
   const answer = await transaction(postgres, async (tx) => {
     await advanceRevision(tx, project);

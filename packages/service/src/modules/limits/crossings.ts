@@ -3,10 +3,10 @@ import type { Page } from '../../kernel/page.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { listMessagesAbout } from '../webhooks/index.js';
-import type { Subject } from './standing.js';
+import type { LimitedSubject } from './standing.js';
 
 /** The name under which crossings of a subject are sent. A type has no space in it, so no two subjects share one. */
-export function aboutSubject({ type, id }: Subject): string {
+export function aboutSubject({ type, id }: LimitedSubject): string {
   return `${type} ${id}`;
 }
 
@@ -16,7 +16,7 @@ export class Crossings {
 
   async list(
     project: ProjectRef,
-    subject: Subject,
+    subject: LimitedSubject,
     page: Page,
   ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
     const { rows, totalCount } = await listMessagesAbout(

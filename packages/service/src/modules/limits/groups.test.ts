@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type GroupOptions, Groups, type Outcome } from './groups.js';
+import { type GroupOptions, type GroupResult, Groups } from './groups.js';
 
 /** Groups whose work ends on request. */
 function controlled(options?: GroupOptions) {
@@ -10,7 +10,7 @@ function controlled(options?: GroupOptions) {
     begun.push(name);
     return new Promise((resolve, reject) => {
       const outcomes = items.map(
-        (item): Outcome<string> => (item === 'bad' ? { error: new Error(item) } : { answer: `${item}!` }),
+        (item): GroupResult<string> => (item === 'bad' ? { error: new Error(item) } : { answer: `${item}!` }),
       );
       ends.set(name, (error) => (error === undefined ? resolve(outcomes) : reject(error)));
     });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../../kernel/errors.js';
 
 /** What becomes of one item of a group. */
-export type Outcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
+export type GroupResult<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
 export interface GroupOptions {
   /** As many wait in all, in one process; past it an item is refused. */
@@ -42,7 +42,7 @@ export class Groups<Item, Answer> {
    * that becomes of all
    */
   constructor(
-    private readonly work: (items: readonly Item[]) => Promise<readonly Outcome<Answer>[]>,
+    private readonly work: (items: readonly Item[]) => Promise<readonly GroupResult<Answer>[]>,
     options: GroupOptions = {},
   ) {
     this.#options = {

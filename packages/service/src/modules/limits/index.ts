@@ -10,5 +10,5 @@ export * from './posting/index.js';
 export { createRealtimeLimits, type RealtimeLimitParts } from './realtime.js';
 export { registerRealtimeLimitRoutes } from './realtime-routes.js';
 export { recountReservations } from './recount-store.js';
-export type { RuleInForce, RulesInForce, StandingRoute, StandingRule } from './rules-in-force.js';
+export type { ActiveRules, RuleInForce, StandingRoute, StandingRule } from './rules-in-force.js';
 export { readRulesInForce } from './rules-in-force-store.js';

@@ -14,10 +14,10 @@ import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
 import { refuseFull } from './limit-exceeded.js';
-import type { Standing } from './standing.js';
+import type { LimitStatus } from './standing.js';
 
 /** A lease that is asked for. */
-export interface GrantRequest extends KeyedRequest {
+export interface OpenLeaseRequest extends KeyedRequest {
   readonly do: 'grant';
   readonly input: LeaseInput;
   /** Of which it is to be reserved. */
@@ -37,7 +37,7 @@ export interface LeaseGround {
   /** The `Idempotency-Key`s. */
   readonly keys: RequestKeys<BudgetLease>;
   /** Of every rule that a lease may be reserved of, by `ruleNo`. */
-  readonly standings: ReadonlyMap<number, Standing>;
+  readonly standings: ReadonlyMap<number, LimitStatus>;
   readonly wallets: WalletHolds;
   /** Those that are to be closed, by id. */
   readonly leases: ReadonlyMap<string, Lease>;
@@ -61,7 +61,7 @@ export class LeaseDecisions {
   }
 
   /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
-  answer(request: GrantRequest | CloseRequest): BudgetLease {
+  answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
     const { keys } = this.ground;
     const earlier = keys.answerTo(request);
@@ -72,7 +72,7 @@ export class LeaseDecisions {
   }
 
   /** Reserves of all rules and the wallet, or of none. */
-  #grant({ input, rules }: GrantRequest): Lease {
+  #grant({ input, rules }: OpenLeaseRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
     const standings = ruleNos.map((ruleNo) => this.#standingOf(ruleNo));
     if (this.ground.route !== undefined)
@@ -97,7 +97,7 @@ export class LeaseDecisions {
     return ended(lease, this.nowS);
   }
 
-  #standingOf(ruleNo: number): Standing {
+  #standingOf(ruleNo: number): LimitStatus {
     const standing = this.ground.standings.get(ruleNo);
     if (standing === undefined) throw new Error(`rule ${ruleNo} was not read`);
     return { ...standing, reserved: standing.reserved + (this.#added.get(ruleNo) ?? 0n) };

@@ -5,13 +5,18 @@ import { type Postgres, type Tx, transaction } from '../../platform/postgres/ind
 import { RequestKeys, WalletHolds, type WalletKey } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
-import type { Outcome } from './groups.js';
+import type { GroupResult } from './groups.js';
 import { ended, heldOf, type Lease, rulesOfLease, walletOf } from './lease.js';
-import { type CloseRequest, type GrantRequest, LeaseDecisions, type LeaseGround } from './lease-decisions.js';
+import {
+  type CloseRequest,
+  LeaseDecisions,
+  type LeaseGround,
+  type OpenLeaseRequest,
+} from './lease-decisions.js';
 import * as store from './lease-store.js';
 import { refuseFull } from './limit-exceeded.js';
 import { changeReserved, lockReserved, returned } from './reserved-store.js';
-import { openRules, type Standing, type Subject, standingsOf } from './standing.js';
+import { type LimitedSubject, type LimitStatus, openRules, standingsOf } from './standing.js';
 import { readCountedIn } from './standing-store.js';
 import type { SubjectLimits } from './subject-limits.js';
 
@@ -22,10 +27,10 @@ export interface LeaseGroupDeps {
 }
 
 /** A lease to be granted, or one to be closed. */
-export type LeaseRequest = Omit<GrantRequest, 'rules'> | CloseRequest;
+export type LeaseRequest = Omit<OpenLeaseRequest, 'rules'> | CloseRequest;
 
-type Request = GrantRequest | CloseRequest;
-type Outcomes = Map<Request, Outcome<BudgetLease>>;
+type Request = OpenLeaseRequest | CloseRequest;
+type Outcomes = Map<Request, GroupResult<BudgetLease>>;
 
 /**
  * Answers requests for leases of one subject, in their order, in one transaction: each by what those before
@@ -35,9 +40,9 @@ type Outcomes = Map<Request, Outcome<BudgetLease>>;
 export async function answerLeaseRequests(
   deps: LeaseGroupDeps,
   project: ProjectRef,
-  subject: Subject,
+  subject: LimitedSubject,
   requests: readonly LeaseRequest[],
-): Promise<Outcome<BudgetLease>[]> {
+): Promise<GroupResult<BudgetLease>[]> {
   const route = await deps.limits.routeOf(project.projectId, subject);
   const ruled = requests.map((request): Request => {
     if (request.do === 'close') return request;
@@ -50,11 +55,11 @@ class LeaseGroup {
   constructor(
     private readonly deps: LeaseGroupDeps,
     private readonly project: ProjectRef,
-    private readonly subject: Subject,
+    private readonly subject: LimitedSubject,
     private readonly route: CompiledRoute | undefined,
   ) {}
 
-  async answer(requests: readonly Request[]): Promise<Outcome<BudgetLease>[]> {
+  async answer(requests: readonly Request[]): Promise<GroupResult<BudgetLease>[]> {
     const refused = await this.#refuseAtOnce(requests);
     const others = requests.filter((request) => !refused.has(request));
     const decided: Outcomes =
@@ -113,7 +118,7 @@ class LeaseGroup {
     return { project, route, keys, standings, wallets, leases: byId, clock };
   }
 
-  async #standings(tx: Tx, rules: readonly CompiledRule[]): Promise<Standing[]> {
+  async #standings(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
     if (this.route === undefined) return [];
     const open = openRules(this.route, rules, unixSeconds(this.deps.clock));
     const { projectNo } = this.project;
@@ -121,7 +126,7 @@ class LeaseGroup {
     return standingsOf(this.route, open, counted);
   }
 
-  #walletsOf(grants: readonly GrantRequest[], leases: readonly Lease[]): WalletKey[] {
+  #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
     const { tenantId, projectId } = this.project;
     const accountId = this.route?.account.id;
     return [
@@ -158,12 +163,12 @@ function ruleNosOf(rules: readonly CompiledRule[], leases: readonly Lease[]): nu
   return [...new Set([...rules.map(({ ruleNo }) => ruleNo), ...held])];
 }
 
-function byRuleNo(standings: readonly Standing[]): Map<number, Standing> {
+function byRuleNo(standings: readonly LimitStatus[]): Map<number, LimitStatus> {
   return new Map(standings.map((standing) => [standing.rule.ruleNo, standing]));
 }
 
 /** A request that fails must not fail the others. */
-function outcomeOf<Answer>(decide: () => Answer): Outcome<Answer> {
+function outcomeOf<Answer>(decide: () => Answer): GroupResult<Answer> {
   try {
     return { answer: decide() };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../ledger/index.js';
 import type { Lease } from './lease.js';
-import type { Subject } from './standing.js';
+import type { LimitedSubject } from './standing.js';
 
 /** Whose leases: no query of a request goes without it. */
 export type LeaseScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
@@ -111,7 +111,7 @@ export async function deleteEndedBefore(db: Db, beforeS: number, max: number): P
 export async function listLeases(
   db: Db,
   scope: LeaseScope,
-  filter: { readonly subject: Subject; readonly status: LeaseStatus | undefined },
+  filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
   nowS: number,
   { limit, offset }: Page,
 ): Promise<{ leases: Lease[]; total: number }> {

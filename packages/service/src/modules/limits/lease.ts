@@ -3,14 +3,14 @@ import { type Amount, amountText, type WalletKey } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import type { Held } from './reserved-store.js';
-import type { Subject } from './standing.js';
+import type { LimitedSubject } from './standing.js';
 
 /** An amount that a subject's limits and wallet hold for a time. Times are Unix seconds. */
 export interface Lease {
   readonly id: string;
   readonly tenantId: string;
   readonly projectId: string;
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   readonly accountId: string | null;
   readonly currency: string;
   readonly metric: string | null;
@@ -29,7 +29,7 @@ export interface Lease {
 
 /** A lease that is asked for. */
 export interface LeaseInput {
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   /** Above 0. */
   readonly amount: Amount;
   readonly currency: string;

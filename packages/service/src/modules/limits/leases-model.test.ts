@@ -5,7 +5,7 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import { transaction } from '../../platform/postgres/index.js';
 import { usageItem } from '../../testing/index.js';
 import { createWorkerCatalog } from './book/index.js';
-import type { Outcome } from './groups.js';
+import type { GroupResult } from './groups.js';
 import { answerLeaseRequests, type LeaseRequest } from './lease-group.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
 import { BatchPosting, type RatedUsage } from './posting/index.js';
@@ -227,7 +227,7 @@ class Run {
     const outcomes = await answerLeaseRequests({ ...api, limits }, project, subject, requests);
     expect(outcomes).toHaveLength(all.length);
     for (const [at, one] of all.entries()) {
-      const outcome = outcomes[at] as Outcome<BudgetLease>;
+      const outcome = outcomes[at] as GroupResult<BudgetLease>;
       const expected = one.do === 'close' ? this.#expectClosed(known[one.which]) : this.#expectGrant(one);
       expect('error' in outcome ? outcome.error : outcome.answer).toMatchObject(expected);
       if (one.do === 'close' || 'error' in outcome || 'id' in expected) continue;

@@ -10,12 +10,12 @@ import { Groups } from './groups.js';
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import { answerLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './lease-group.js';
 import * as store from './lease-store.js';
-import type { Subject } from './standing.js';
+import type { LimitedSubject } from './standing.js';
 
 /** A request, and whose leases it is about. */
 interface Waiting {
   readonly project: ProjectRef;
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   readonly request: LeaseRequest;
 }
 
@@ -72,7 +72,7 @@ export class Leases {
   /** Those of a subject, newest first. */
   async list(
     scope: store.LeaseScope,
-    filter: { readonly subject: Subject; readonly status: LeaseStatus | undefined },
+    filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
     page: Page,
   ): Promise<{ budget_leases: BudgetLease[]; total_count: number }> {
     const nowS = unixSeconds(this.deps.clock);

@@ -2,7 +2,7 @@ import type { ErrorDetail } from '@tollgate/contract';
 import { DomainError } from '../../kernel/errors.js';
 import { type Amount, amountText } from '../ledger/index.js';
 import type { CompiledRoute } from './book/route-book.js';
-import { hasRoomFor, type Standing, type Subject } from './standing.js';
+import { hasRoomFor, type LimitedSubject, type LimitStatus } from './standing.js';
 
 /** Upper bound of the limits in the message; `details` list more. */
 const LIMITS_NAMED_MAX = 3;
@@ -14,8 +14,8 @@ const LIMITS_NAMED_MAX = 3;
  */
 export function refuseFull(
   route: CompiledRoute,
-  subject: Subject,
-  standings: readonly Standing[],
+  subject: LimitedSubject,
+  standings: readonly LimitStatus[],
   asked: Amount,
 ): void {
   const full = standings.filter(
@@ -32,7 +32,7 @@ function withoutRefunds(used: Amount): Amount {
   return used > 0n ? used : 0n;
 }
 
-function sentenceOf(full: readonly Standing[]): string {
+function sentenceOf(full: readonly LimitStatus[]): string {
   const named = full.slice(0, LIMITS_NAMED_MAX).map(({ rule, used, reserved, limit }) => {
     const taken = amountText(withoutRefunds(used) + reserved);
     return `${rule.limitKey} (${taken} of ${amountText(limit)} ${rule.currency} used or reserved)`;
@@ -44,8 +44,8 @@ function sentenceOf(full: readonly Standing[]): string {
 
 function detailOf(
   { account }: CompiledRoute,
-  subject: Subject,
-  { rule, used, reserved, limit }: Standing,
+  subject: LimitedSubject,
+  { rule, used, reserved, limit }: LimitStatus,
   asked: Amount,
 ): ErrorDetail {
   return {

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountText } from '../ledger/index.js';
-import type { Subject } from './standing.js';
+import type { LimitedSubject } from './standing.js';
 
 /** What a lease holds of one rule. */
 export interface Held {
   readonly projectNo: number;
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   readonly ruleNo: number;
   readonly amount: Amount;
 }
@@ -18,7 +18,7 @@ export interface Held {
 export async function lockReserved(
   tx: Tx,
   projectNo: number,
-  subject: Subject,
+  subject: LimitedSubject,
   ruleNos: readonly number[],
 ): Promise<void> {
   if (ruleNos.length === 0) return;

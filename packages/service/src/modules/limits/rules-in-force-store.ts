@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { groupBy } from '../../kernel/group-by.js';
 import type { Weekday } from '../../kernel/period.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { type Handover, RulesInForce, type StandingRoute, type StandingRule } from './rules-in-force.js';
+import { ActiveRules, type Handover, type StandingRoute, type StandingRule } from './rules-in-force.js';
 
 const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "selectorType",
   r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
@@ -20,10 +20,10 @@ const selectionOf = (rule: string) =>
  *
  * @returns undefined with more than `routesMax` routes
  */
-export async function readRulesInForce(tx: Tx, routesMax: number): Promise<RulesInForce | undefined> {
+export async function readRulesInForce(tx: Tx, routesMax: number): Promise<ActiveRules | undefined> {
   const routes = await readRoutes(tx, routesMax + 1);
   if (routes.length > routesMax) return undefined;
-  return new RulesInForce({
+  return new ActiveRules({
     routes,
     rulesOfPlans: grouped(await readPlanRules(tx)),
     directLimits: grouped(await readDirectLimits(tx)),

@@ -38,7 +38,7 @@ export interface Handover {
 }
 
 /** What is written now about who is counted by what. */
-export interface Standing {
+export interface ActiveRuleRecords {
   readonly routes: readonly StandingRoute[];
   /** By project and plan, `prj_… ulp_…`. */
   readonly rulesOfPlans: ReadonlyMap<string, readonly StandingRule[]>;
@@ -56,11 +56,11 @@ export interface RuleInForce {
 }
 
 /** By which rules subjects are counted now, and since when nothing about that has changed. */
-export class RulesInForce {
+export class ActiveRules {
   readonly #routes: ReadonlyMap<string, StandingRoute>;
   readonly #handovers = new Map<string, number>();
 
-  constructor(private readonly standing: Standing) {
+  constructor(private readonly standing: ActiveRuleRecords) {
     this.#routes = new Map(standing.routes.map((route) => [subjectKey(route), route]));
     for (const handover of standing.handovers) {
       const key = subjectKey(handover);

@@ -1,12 +1,12 @@
 import { CompiledQuery } from 'kysely';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 import { amountFromText } from '../ledger/index.js';
-import type { Counted, OpenRule, Subject } from './standing.js';
+import type { Counted, LimitedSubject, OpenRule } from './standing.js';
 
 /** Windows of a subject's rules that are asked for. */
 export interface CountedAsk {
   readonly projectNo: number;
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   readonly rules: readonly OpenRule[];
 }
 

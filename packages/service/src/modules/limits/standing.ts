@@ -5,13 +5,13 @@ import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 
 /** Whose usage is limited. */
-export interface Subject {
+export interface LimitedSubject {
   readonly type: string;
   readonly id: string;
 }
 
 /** The warning that a subject has no limits and no account. */
-export function noRoute({ type, id }: Subject): Warning {
+export function noRoute({ type, id }: LimitedSubject): Warning {
   return warningOf('no_route', `${type} ${id}`);
 }
 
@@ -22,7 +22,7 @@ export interface OpenRule {
 }
 
 /** What a subject has used of a rule's window, and what its leases hold. */
-export interface Standing extends OpenRule {
+export interface LimitStatus extends OpenRule {
   readonly used: Amount;
   readonly reserved: Amount;
   readonly limit: Amount;
@@ -48,7 +48,7 @@ export function standingsOf(
   route: CompiledRoute,
   rules: readonly OpenRule[],
   counted: ReadonlyMap<number, Counted>,
-): Standing[] {
+): LimitStatus[] {
   return rules.map(({ rule, window }) => {
     const { used, limit, reserved } = counted.get(rule.ruleNo) ?? NOTHING;
     return { rule, window, used, reserved, limit: limit ?? route.limitFor(rule, window) };
@@ -59,13 +59,17 @@ export function standingsOf(
  * Whether the limit is not reached yet, and stays kept when as much as is asked comes on top of what is used
  * and reserved.
  */
-export function hasRoomFor({ used, reserved, limit }: Standing, asked: Amount): boolean {
+export function hasRoomFor({ used, reserved, limit }: LimitStatus, asked: Amount): boolean {
   const taken = used + reserved;
   return taken < limit && taken + asked <= limit;
 }
 
 /** As the interface shows it. */
-export function toRealtimeLimit(route: CompiledRoute, subject: Subject, standing: Standing): RealtimeLimit {
+export function toRealtimeLimit(
+  route: CompiledRoute,
+  subject: LimitedSubject,
+  standing: LimitStatus,
+): RealtimeLimit {
   const { rule, window, used, reserved, limit } = standing;
   return {
     id: rule.id,

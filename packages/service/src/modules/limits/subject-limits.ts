@@ -7,13 +7,13 @@ import type { LimitCatalog } from './book/catalog.js';
 import type { CompiledRoute } from './book/route-book.js';
 import type { CompiledRule } from './book/rule.js';
 import type { MeasuredQueue } from './group-metrics.js';
-import { Groups, type Outcome } from './groups.js';
+import { type GroupResult, Groups } from './groups.js';
 import {
   hasRoomFor,
+  type LimitedSubject,
+  type LimitStatus,
   noRoute,
   openRules,
-  type Standing,
-  type Subject,
   standingsOf,
   toRealtimeLimit,
 } from './standing.js';
@@ -59,14 +59,14 @@ export class SubjectLimits {
   }
 
   /** What applies to a subject; undefined without a route. At most as old as the catalog keeps what it knows. */
-  async routeOf(projectId: string, subject: Subject): Promise<CompiledRoute | undefined> {
+  async routeOf(projectId: string, subject: LimitedSubject): Promise<CompiledRoute | undefined> {
     const { postgres, catalog } = this.deps;
     const ref = { projectId, subjectType: subject.type, subjectId: subject.id };
     return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
   }
 
   /** Every limit of the subject. One without a route has none. */
-  async snapshot(project: ProjectRef, subject: Subject): Promise<RealtimeLimits> {
+  async snapshot(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeLimits> {
     const route = await this.routeOf(project.projectId, subject);
     const standings =
       route === undefined ? [] : await this.standings(project, subject, route, route.rules.rules);
@@ -87,7 +87,7 @@ export class SubjectLimits {
    * Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may
    * use anything.
    */
-  async check(project: ProjectRef, subject: Subject, asked: AskedUsage): Promise<RealtimeCheck> {
+  async check(project: ProjectRef, subject: LimitedSubject, asked: AskedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
     if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
     const [standings, wallet] = await Promise.all([
@@ -106,10 +106,10 @@ export class SubjectLimits {
   /** Where these rules of a route stand. */
   async standings(
     { projectNo }: ProjectRef,
-    subject: Subject,
+    subject: LimitedSubject,
     route: CompiledRoute,
     rules: readonly CompiledRule[],
-  ): Promise<Standing[]> {
+  ): Promise<LimitStatus[]> {
     if (rules.length === 0) return [];
     const open = openRules(route, rules, unixSeconds(this.deps.clock));
     const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
@@ -151,6 +151,6 @@ function askedOf({ measure }: CompiledRule, { amount, quantity }: AskedUsage): A
   return measure === 'amount' ? amount : quantity;
 }
 
-function toOutcome<Answer>(answer: Answer): Outcome<Answer> {
+function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {
   return { answer };
 }

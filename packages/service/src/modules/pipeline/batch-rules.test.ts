@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ALL } from '../../kernel/json.js';
 import type { RuleSetRef, RuleVersion } from '../rules/index.js';
-import { BatchRules, type Rules } from './batch-rules.js';
+import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 
 const VERSION: RuleVersion = {
   version: 1,
@@ -10,7 +10,7 @@ const VERSION: RuleVersion = {
 };
 
 /** Knows the rule sets `a` and `b` of every project; reading `b` takes a while. */
-class FakeCatalog implements Rules {
+class FakeCatalog implements RuleVersionSource {
   readonly refreshes: string[][] = [];
 
   async refresh(refs: readonly RuleSetRef[]) {

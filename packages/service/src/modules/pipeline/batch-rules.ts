@@ -3,7 +3,7 @@ import type { RuleSetRef, RulesOverTime, RuleVersion } from '../rules/index.js';
 type PublishedRules = Pick<RulesOverTime<RuleVersion>, 'at'>;
 
 /** What a worker asks the rule catalog. */
-export interface Rules {
+export interface RuleVersionSource {
   refresh(refs: readonly RuleSetRef[]): Promise<readonly (RuleSetRef & { readonly rules: PublishedRules })[]>;
 }
 
@@ -11,7 +11,7 @@ export interface Rules {
 export class BatchRules {
   readonly #rulesByProject = new Map<string, Map<string, PublishedRules | undefined>>();
 
-  constructor(private readonly rules: Rules) {}
+  constructor(private readonly rules: RuleVersionSource) {}
 
   /** Lets `at` know these rule sets. */
   async prepare(projectId: string, ruleSetIds: ReadonlySet<string>): Promise<void> {

@@ -8,7 +8,7 @@ import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
-import { BatchRules, type Rules } from './batch-rules.js';
+import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 import {
   addTotals,
   holdSpool,
@@ -34,7 +34,7 @@ export interface BatchDeps {
     SegmentQueue<Tx>,
     'claim' | 'claimDeferred' | 'defer' | 'deferredAmong' | 'nextDeferredTenant' | 'putBack'
   >;
-  readonly rules: Rules;
+  readonly rules: RuleVersionSource;
   readonly limits: PostingCatalog;
   readonly spool: Spool;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-export type { Rules } from './batch-rules.js';
+export type { RuleVersionSource } from './batch-rules.js';
 export type { BatchStage, PipelineObserver, ProjectorObserver } from './observer.js';
 export { createProjector } from './projector.js';
 export { createColumnSpool, createFileSpool, type Spool } from './spool.js';

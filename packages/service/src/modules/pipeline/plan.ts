@@ -12,11 +12,11 @@ import type { AcceptedGroup, FailedGroup, Intake } from './intake.js';
 import type { BatchCounts } from './observer.js';
 import { PostedTotals } from './posted-totals.js';
 import {
+  type BatchEvent,
   type DefectListener,
   defectRow,
   failedEventOf,
-  type RatedEvent,
-  rateEvent,
+  rateBatchEvent,
   readEnvelope,
   rowOf,
 } from './rating.js';
@@ -87,7 +87,7 @@ type Deferral = (events: readonly AcceptedEvent[], isWhole: boolean) => void;
 interface RatedGroup {
   readonly group: EventGroup;
   readonly events: readonly AcceptedEvent[];
-  readonly rated: readonly RatedEvent[];
+  readonly rated: readonly BatchEvent[];
   readonly defer: Deferral;
 }
 
@@ -133,14 +133,14 @@ class Planner {
     const ruleSetIds = new Set<string>();
     for (const envelope of envelopes) if (envelope !== undefined) ruleSetIds.add(envelope.extractorRuleSetId);
     await rules.prepare(projectId, ruleSetIds);
-    const rated: RatedEvent[] = [];
+    const rated: BatchEvent[] = [];
     for (const [index, event] of events.entries()) {
       if (slowTenants.has(tenantId)) break;
       const envelope = envelopes[index];
       const version = envelope && rules.at(projectId, envelope.extractorRuleSetId, envelope.facts.occurredAt);
       const known = version instanceof Promise ? await version : version;
       this.#timer.start();
-      rated.push(rateEvent(group, event, envelope, known, onDefect));
+      rated.push(rateBatchEvent(group, event, envelope, known, onDefect));
       time.add(this.#timer.lapMs());
       if (time.isSpent) slowTenants.add(tenantId);
       if (turns.isOverAt(this.#timer.atMs)) await this.#pause();
@@ -188,7 +188,7 @@ class Planner {
     this.#duplicates++;
   }
 
-  #addEvent(group: EventGroup, event: AcceptedEvent, rated: RatedEvent): void {
+  #addEvent(group: EventGroup, event: AcceptedEvent, rated: BatchEvent): void {
     const { posting, rollup, processedAtMs, onDefect } = this.input;
     const planned = isProcessed(rated) ? posting.plan(group, rated) : undefined;
     const rawOnly = rated.items.length === 0 ? [] : rollup.rawOnlyOf(group.projectId, rated.dimensions);
@@ -240,7 +240,7 @@ class Planner {
   }
 }
 
-function isProcessed({ failure }: RatedEvent): boolean {
+function isProcessed({ failure }: BatchEvent): boolean {
   return failure === undefined;
 }
 

@@ -12,7 +12,7 @@ const PROJECTION_SPANS_MAX = 64;
 const PROJECTIONS_KEPT_MS = 10 * 60_000;
 
 /** A batch that waits, before its rows are fetched. */
-export interface WaitingBatch {
+export interface UnprojectedBatch {
   readonly id: number;
   readonly eventCount: number;
   readonly spoolFile: string | null;
@@ -103,8 +103,8 @@ export class ProjectorSession {
   }
 
   /** The oldest batches of each storage that are in no group yet. */
-  async waitingBatches(limitPerStorage: number): Promise<WaitingBatch[]> {
-    const { rows } = await this.client.query<WaitingBatch>(
+  async waitingBatches(limitPerStorage: number): Promise<UnprojectedBatch[]> {
+    const { rows } = await this.client.query<UnprojectedBatch>(
       `select id, event_count as "eventCount", spool_file as "spoolFile",
         coalesce(octet_length(bytes), 0) as "columnBytes", dedicated_to as "dedicatedTo"
       from (

@@ -6,7 +6,7 @@ import { SHARED_TABLES, storageTables } from '../storage/index.js';
 import { USAGE_EVENT_COLUMNS } from '../usage/index.js';
 import { GroupPace } from './group-pace.js';
 import { type ProjectionStage, type ProjectorObserver, StageClock } from './observer.js';
-import { type ProjectionGroup, ProjectorSession, type WaitingBatch } from './projector-store.js';
+import { type ProjectionGroup, ProjectorSession, type UnprojectedBatch } from './projector-store.js';
 import { type Spool, SpoolCorruptError, spoolFileBytes } from './spool.js';
 import { StorageTurns } from './storage-turns.js';
 
@@ -208,7 +208,7 @@ function tableOf({ dedicatedTo }: ProjectionGroup): string {
 }
 
 /** The longest run of batches, oldest first, that fits one group. */
-function chooseGroup(waiting: readonly WaitingBatch[]): [number, ...number[]] {
+function chooseGroup(waiting: readonly UnprojectedBatch[]): [number, ...number[]] {
   const [first, ...others] = waiting;
   if (first === undefined) throw new Error('a storage whose turn it is has nothing waiting');
   const ids: [number, ...number[]] = [first.id];
@@ -223,6 +223,6 @@ function chooseGroup(waiting: readonly WaitingBatch[]): [number, ...number[]] {
   return ids;
 }
 
-function sizeOf({ spoolFile, columnBytes }: WaitingBatch): number {
+function sizeOf({ spoolFile, columnBytes }: UnprojectedBatch): number {
   return spoolFile === null ? columnBytes : spoolFileBytes(spoolFile);
 }

@@ -4,7 +4,7 @@ import { ALL, SelectedMembers } from '../../kernel/json.js';
 import { NOT_POSTED } from '../limits/index.js';
 import type { RatingInput, RatingNote, RuleVersion } from '../rules/index.js';
 import { EventBody, type EventGroup } from './event.js';
-import { rateEvent, readEnvelope, rowOf } from './rating.js';
+import { rateBatchEvent, readEnvelope, rowOf } from './rating.js';
 
 const OCCURRED_AT = 1_750_000_000;
 
@@ -39,7 +39,7 @@ function outcomeOf(fields: object, notes: readonly RatingNote[] = []) {
     throw error;
   };
   const envelope = readEnvelope(group, accepted, onDefect);
-  const rated = rateEvent(group, accepted, envelope, version, onDefect);
+  const rated = rateBatchEvent(group, accepted, envelope, version, onDefect);
   return { asked, row: rowOf(group, accepted, rated, NOT_POSTED, [], 0) };
 }
 

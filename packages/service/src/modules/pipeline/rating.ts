@@ -56,7 +56,7 @@ export function readEnvelope(
 }
 
 /** An event that was rated, or why it could not be. */
-export interface RatedEvent extends RatedUsage {
+export interface BatchEvent extends RatedUsage {
   readonly envelope: Envelope;
   readonly extractorVersion: number;
   readonly failure: Failure | undefined;
@@ -68,13 +68,13 @@ export interface RatedEvent extends RatedUsage {
  *
  * @param version in force when the event occurred; undefined when none was ever published
  */
-export function rateEvent(
+export function rateBatchEvent(
   group: EventGroup,
   event: AcceptedEvent,
   envelope: Envelope | undefined,
   version: RuleVersion | undefined,
   onDefect: DefectListener,
-): RatedEvent {
+): BatchEvent {
   if (envelope === undefined) return failedWith(group, event, NO_ENVELOPE, DEFECT);
   try {
     return outcomeOf(group, event, envelope, version);
@@ -121,7 +121,7 @@ function outcomeOf(
   event: AcceptedEvent,
   envelope: Envelope,
   version: RuleVersion | undefined,
-): RatedEvent {
+): BatchEvent {
   const { facts, budgetLeaseId } = envelope;
   const { occurredAt } = facts;
   if (occurredAt !== occurredAtOf(group, event)) {
@@ -147,7 +147,7 @@ function failedWith(
   event: AcceptedEvent,
   envelope: Envelope,
   failure: Failure,
-): RatedEvent {
+): BatchEvent {
   return {
     envelope,
     occurredAt: occurredAtOf(group, event),
@@ -165,7 +165,7 @@ function failedWith(
 export function rowOf(
   group: EventGroup,
   event: AcceptedEvent,
-  rated: RatedEvent,
+  rated: BatchEvent,
   posted: PostedFields,
   rawOnly: readonly string[],
   processedAtMs: number,

@@ -5,7 +5,7 @@ import type { RuleSetRef, RulesRead } from './catalog.js';
 import type { Publication } from './publications.js';
 import type { RuleConfigs, VersionConfig } from './rule-version.js';
 import type { RuleSetOwner } from './store.js';
-import type { PublishedPricing, PublishedVersion, RulesInForce } from './timeline.js';
+import type { ActiveVersions, PublishedPricing, PublishedVersion } from './timeline.js';
 
 /** Which of these rule sets of the project take events now; those that do not exist are left out. */
 export async function readPublications(
@@ -84,7 +84,7 @@ interface RulesBuilt extends RuleSetRef {
 export async function readConfigs(
   db: Db,
   projectId: string,
-  { extractor, pricings }: RulesInForce,
+  { extractor, pricings }: ActiveVersions,
 ): Promise<RuleConfigs> {
   const configOf = await readVersions(db, projectId, [extractor, ...pricings]);
   return { extractor: configOf(extractor), pricings: pricings.map((pricing) => configOf(pricing)) };
@@ -94,7 +94,7 @@ export async function readConfigs(
 export async function readPricingConfigs(
   db: Db,
   projectId: string,
-  pricings: RulesInForce['pricings'],
+  pricings: ActiveVersions['pricings'],
 ): Promise<VersionConfig<PricingConfig>[]> {
   const configOf = await readVersions(db, projectId, pricings);
   return pricings.map((pricing) => configOf(pricing));

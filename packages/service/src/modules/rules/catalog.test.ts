@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import {
-  type CatalogSource,
   RuleCatalog,
+  type RuleCatalogSource,
   type RuleSetRef,
   type RulesOverTime,
   type RulesRead,
 } from './catalog.js';
 import { createRuleSets, createRuleVersions, registerRuleSetRoutes } from './index.js';
-import type { RulesInForce } from './timeline.js';
+import type { ActiveVersions } from './timeline.js';
 
 const REF: RuleSetRef = { projectId: 'prj_1', ruleSetId: 'ers_1' };
 const UNBOUNDED = { ruleSetsMax: 1_000, versionsMax: 1_000, loadedBytesMax: 1_000 };
 const LOADED_BYTES = 10;
 
 /** Published versions kept in memory; what is loaded of them are their names. Counts what is asked of it. */
-class FakeSource implements CatalogSource<string> {
+class FakeSource implements RuleCatalogSource<string> {
   readonly ruleSets = new Map<string, { revision: number; rules: RulesRead }>();
   readonly loads: string[] = [];
   revisionReads = 0;
@@ -55,7 +55,7 @@ class FakeSource implements CatalogSource<string> {
     });
   }
 
-  async load(projectId: string, { extractor, pricings }: RulesInForce) {
+  async load(projectId: string, { extractor, pricings }: ActiveVersions) {
     const compiled = [extractor, ...pricings]
       .map(({ ruleSetId, version }) => `${ruleSetId} ${version}`)
       .join();

@@ -1,5 +1,5 @@
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { type PublishedRules, type RulesInForce, RuleTimeline } from './timeline.js';
+import { type ActiveVersions, type PublishedRules, RuleTimeline } from './timeline.js';
 
 /** An extractor rule set as events name it; ids of projects are unique over all tenants. */
 export interface RuleSetRef {
@@ -18,13 +18,13 @@ export interface LoadedRules<Compiled> {
 }
 
 /** What the catalog reads. */
-export interface CatalogSource<Compiled> {
+export interface RuleCatalogSource<Compiled> {
   readRevisions(
     refs: readonly RuleSetRef[],
   ): Promise<readonly (RuleSetRef & { readonly revision: number })[]>;
   /** A rule set without any published version may be left out. */
   readPublishedRules(refs: readonly RuleSetRef[]): Promise<readonly RulesRead[]>;
-  load(projectId: string, rules: RulesInForce): Promise<LoadedRules<Compiled>>;
+  load(projectId: string, rules: ActiveVersions): Promise<LoadedRules<Compiled>>;
 }
 
 /** What is kept in memory, and beyond which only what the batch at hand needs is. */
@@ -52,7 +52,7 @@ export class RuleCatalog<Compiled> {
   readonly #memory: BoundedMemory;
 
   constructor(
-    private readonly source: CatalogSource<Compiled>,
+    private readonly source: RuleCatalogSource<Compiled>,
     private readonly bounds = CATALOG_BOUNDS,
   ) {
     this.#memory = new BoundedMemory(bounds.loadedBytesMax);
@@ -88,7 +88,7 @@ export class RuleCatalog<Compiled> {
     { projectId, revision }: RuleSetRef & { readonly revision: number },
     published: PublishedRules,
   ): KnownRuleSet<Compiled> {
-    const load = (inForce: RulesInForce) => this.source.load(projectId, inForce);
+    const load = (inForce: ActiveVersions) => this.source.load(projectId, inForce);
     const rules = new RulesOverTime(new RuleTimeline(published), load, this.#memory);
     return { revision, rules, versionCount: published.extractors.length + published.pricings.length };
   }
@@ -130,7 +130,7 @@ export class RulesOverTime<Compiled> {
 
   constructor(
     private readonly timeline: RuleTimeline,
-    private readonly load: (rules: RulesInForce) => Promise<LoadedRules<Compiled>>,
+    private readonly load: (rules: ActiveVersions) => Promise<LoadedRules<Compiled>>,
     private readonly memory: BoundedMemory,
   ) {}
 
@@ -146,7 +146,7 @@ export class RulesOverTime<Compiled> {
     return rules === undefined ? undefined : this.#load(interval, rules);
   }
 
-  async #load(interval: number, rules: RulesInForce): Promise<Compiled> {
+  async #load(interval: number, rules: ActiveVersions): Promise<Compiled> {
     const { compiled, bytes } = await this.load(rules);
     this.#byInterval.set(interval, compiled);
     this.memory.add({ bytes, forget: () => this.#byInterval.delete(interval) });

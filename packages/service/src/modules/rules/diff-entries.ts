@@ -1,21 +1,21 @@
 /** An entry of a list that its name or, without one, its metric or its pattern tells from the others. */
-export type Entry = Readonly<Record<string, unknown>>;
+export type ConfigEntry = Readonly<Record<string, unknown>>;
 
 export interface PairedEntries {
   /** What only the list before has, in its order. */
-  readonly removed: readonly { readonly label: string; readonly entry: Entry }[];
+  readonly removed: readonly { readonly label: string; readonly entry: ConfigEntry }[];
   /** The list as it is now. */
   readonly present: readonly {
     readonly label: string;
-    readonly entry: Entry;
+    readonly entry: ConfigEntry;
     /** What it was before; undefined for what was added. */
-    readonly was: Entry | undefined;
+    readonly was: ConfigEntry | undefined;
     /** It no longer stands in order with the others that both lists have. */
     readonly isMoved: boolean;
   }[];
 }
 
-export function isEntryList(value: unknown): value is readonly Entry[] {
+export function isEntryList(value: unknown): value is readonly ConfigEntry[] {
   return Array.isArray(value) && value.every((entry) => nameOf(entry) !== undefined);
 }
 
@@ -23,7 +23,7 @@ export function isEntryList(value: unknown): value is readonly Entry[] {
  * Finds for each entry what it was before. Names may repeat (rules without a name that price one metric): equal entries
  * are paired first, the others of one name in their order.
  */
-export function pairEntries(before: readonly Entry[], after: readonly Entry[]): PairedEntries {
+export function pairEntries(before: readonly ConfigEntry[], after: readonly ConfigEntry[]): PairedEntries {
   const labels = new Labels();
   const labelsBefore = before.map((entry) => labels.make(entry));
   const indexesBefore = matchEntries(before, after);
@@ -42,16 +42,16 @@ export function pairEntries(before: readonly Entry[], after: readonly Entry[]): 
 }
 
 /** For each entry of `after` the index of its like in `before`. */
-function matchEntries(before: readonly Entry[], after: readonly Entry[]): (number | undefined)[] {
+function matchEntries(before: readonly ConfigEntry[], after: readonly ConfigEntry[]): (number | undefined)[] {
   const matches = matchBy(contentOf, before, after, new Array(after.length).fill(undefined));
   return matchBy((entry) => nameOf(entry) ?? '', before, after, matches);
 }
 
 /** Pairs what has no like yet and an equal key, first with first. */
 function matchBy(
-  keyOf: (entry: Entry) => string,
-  before: readonly Entry[],
-  after: readonly Entry[],
+  keyOf: (entry: ConfigEntry) => string,
+  before: readonly ConfigEntry[],
+  after: readonly ConfigEntry[],
   matches: readonly (number | undefined)[],
 ): (number | undefined)[] {
   const taken = new Set(matches);
@@ -95,7 +95,7 @@ class Labels {
   /** The number that the next entry of that name tries first. */
   private readonly nextByName = new Map<string, number>();
 
-  make(entry: Entry): string {
+  make(entry: ConfigEntry): string {
     const name = nameOf(entry) ?? '';
     let label = name;
     let next = this.nextByName.get(name) ?? 2;
@@ -114,10 +114,10 @@ const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_ .:/#-]*$/u;
 
 function nameOf(entry: unknown): string | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
-  const { name, metric, pattern } = entry as Entry;
+  const { name, metric, pattern } = entry as ConfigEntry;
   return [name, metric, pattern].find((text) => typeof text === 'string') as string | undefined;
 }
 
-function contentOf(entry: Entry): string {
+function contentOf(entry: ConfigEntry): string {
   return JSON.stringify(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RULE_SET_CHANGES_BYTES_MAX, RULE_SET_CHANGES_MAX, type RuleSetChange } from '@tollgate/contract';
-import { type Entry, isEntryList, pairEntries } from './diff-entries.js';
+import { type ConfigEntry, isEntryList, pairEntries } from './diff-entries.js';
 
 /** Changes as they are shown and logged: bounded, the rest counted. */
 export interface BoundedChanges {
@@ -50,8 +50,8 @@ function* diffValues(before: unknown, after: unknown, path: string): Generator<R
 
 /** What was removed comes first, then what there is now, in its order. */
 function* diffEntries(
-  before: readonly Entry[],
-  after: readonly Entry[],
+  before: readonly ConfigEntry[],
+  after: readonly ConfigEntry[],
   list: string,
 ): Generator<RuleSetChange> {
   const { removed, present } = pairEntries(before, after);

@@ -11,7 +11,7 @@ import {
 } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
 import type { RatingFailure } from './extract/index.js';
-import { inRange, outOfRange, type Price } from './price.js';
+import { outOfRange, type Price, priceInRange } from './price.js';
 import { type DiscountHint, type HintsByMetric, hintFor, type SentDecimal } from './rating-input.js';
 
 const HUNDRED = decimalFromBigInt(100n);
@@ -33,7 +33,7 @@ export class Discounts {
   take(metric: string, { amount, currency }: Price): bigint | RatingFailure {
     const hint = hintFor(this.hints, metric);
     if (hint === undefined || amount <= 0n) return 0n;
-    const charged = inRange(() =>
+    const charged = priceInRange(() =>
       hint.percent === undefined
         ? this.#lessAmount(metric, currency, fromStored(amount), hint.amount)
         : lessPercent(fromStored(amount), decimalOf(hint.percent)),

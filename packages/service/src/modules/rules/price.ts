@@ -79,7 +79,7 @@ function hintedPrice(hint: PricingHint, item: ItemRules, { quantity }: ItemEnv):
     throw new Error('the pricing hint was accepted, although it is no decimal');
   }
   const perUnit = (value: Decimal) => perPricingUnit(value, units)?.stored;
-  const computed = inRange(() => {
+  const computed = priceInRange(() => {
     const unitPrice = perUnit(price);
     const amount = perUnit(mul(quantity, price));
     return unitPrice === undefined || amount === undefined ? undefined : { unitPrice, amount };
@@ -103,7 +103,7 @@ function ruledPrice(
     const found = evaluate(pricing.unitPrice, env);
     if (found instanceof RatingFailure) return found;
     price = found.value;
-    const ofOne = inRange(() => perPricingUnit(found.value, pricing.pricingUnit));
+    const ofOne = priceInRange(() => perPricingUnit(found.value, pricing.pricingUnit));
     if (ofOne === undefined) return outOfRange('The price', pricing.unitPrice.path);
     unitPrice = ofOne.stored;
     env.unitPrice = ofOne.value;
@@ -132,7 +132,7 @@ function defaultAmount(
   price: Decimal | undefined,
 ): bigint | RatingFailure {
   if (price === undefined) throw new Error('pricing without an amount has a unit price');
-  const amount = inRange(() => perPricingUnit(mul(quantity, price), pricingUnit));
+  const amount = priceInRange(() => perPricingUnit(mul(quantity, price), pricingUnit));
   return amount?.stored ?? outOfRange('The amount', path);
 }
 
@@ -150,7 +150,7 @@ function evaluate(expression: PriceExpression, env: ExpressionEnv): RecordedDeci
 }
 
 /** Undefined also for what does not fit on the way. */
-export function inRange<T>(compute: () => T | undefined): T | undefined {
+export function priceInRange<T>(compute: () => T | undefined): T | undefined {
   try {
     return compute();
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
 import { decimalFromJson } from '../../kernel/json.js';
 import { Discounts } from './discount.js';
-import { type DimensionValue, EventSteps, type Subject } from './expression/index.js';
+import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
 import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
 import type { PriceBook } from './pricing/index.js';
@@ -27,7 +27,7 @@ export interface ChargeItem extends Price {
 }
 
 interface Resolved {
-  readonly subject?: Subject | undefined;
+  readonly subject?: SubjectValue | undefined;
   readonly dimensions: ReadonlyMap<string, DimensionValue>;
 }
 

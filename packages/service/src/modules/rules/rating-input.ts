@@ -1,5 +1,5 @@
 import type { NumericText } from '../../kernel/json.js';
-import type { Subject } from './expression/index.js';
+import type { SubjectValue } from './expression/index.js';
 
 /** A decimal as it was sent; a number that no double holds is a NumericText. */
 export type SentDecimal = number | string | NumericText;
@@ -41,7 +41,7 @@ export interface RatingFacts {
   /** Unix seconds; NaN where the event names no time. */
   readonly occurredAt: number;
   /** The pair sent with the event, which then is its subject: the extractor's paths are not read. */
-  readonly subject?: Subject | undefined;
+  readonly subject?: SubjectValue | undefined;
   readonly billing?: Billing | undefined;
 }
 

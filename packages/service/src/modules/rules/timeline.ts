@@ -19,7 +19,7 @@ export interface PublishedRules {
 }
 
 /** What rates the events of one time. */
-export interface RulesInForce {
+export interface ActiveVersions {
   readonly extractor: PublishedVersion;
   /** One version of each pricing rule set that has not ended. */
   readonly pricings: readonly PublishedPricing[];
@@ -53,7 +53,7 @@ export class RuleTimeline {
   }
 
   /** Undefined when no extractor was ever published. */
-  inForceDuring(interval: number): RulesInForce | undefined {
+  inForceDuring(interval: number): ActiveVersions | undefined {
     const at = this.#boundaries[interval - 1] ?? Number.NEGATIVE_INFINITY;
     const extractor = this.#extractor.inForceAt(at);
     if (extractor === undefined) return undefined;

@@ -96,7 +96,7 @@ export class TenancyService {
 
   /** The projects that the principal can see. */
   listVisibleProjects(principal: Principal, page: Page): Promise<{ projects: Project[]; total: number }> {
-    const { tenantId, projectId }: store.ProjectScope = principal.kind === 'service' ? {} : principal;
+    const { tenantId, projectId }: store.VisibleProjects = principal.kind === 'service' ? {} : principal;
     return store.listProjects(this.#postgres, { tenantId, projectId }, page);
   }
 
@@ -115,7 +115,7 @@ export class TenancyService {
       created_at: createdAt,
     };
     await transaction(this.#postgres, async (tx) => {
-      await store.insertKey(tx, { ...key, tenantId, keyHash: keyHash(text) });
+      await store.insertApiKey(tx, { ...key, tenantId, keyHash: keyHash(text) });
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),
         projectId: body.project_id,

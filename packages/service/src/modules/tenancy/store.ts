@@ -12,7 +12,7 @@ const PROJECT_COLUMNS = ['id', 'tenant_id', 'name', 'kind', 'storage', 'created_
 const KEY_COLUMNS = ['id', 'name', 'permissions', 'project_id', 'expires_at', 'created_at'] as const;
 
 /** Projects that somebody can see: of one tenant, of one project, or all. */
-export interface ProjectScope {
+export interface VisibleProjects {
   readonly tenantId?: string | undefined;
   readonly projectId?: string | undefined;
 }
@@ -32,7 +32,7 @@ export async function insertProject(tx: Tx, project: Project): Promise<number> {
   return no;
 }
 
-export async function insertKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey): Promise<void> {
+export async function insertApiKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey): Promise<void> {
   const row = { ...key, permissions: [...key.permissions], tenant_id: tenantId, key_hash: keyHash };
   await tx.insertInto('api_keys').values(row).execute();
 }
@@ -70,7 +70,7 @@ export async function listTenants({ db }: Reader, page: Page): Promise<{ tenants
 
 export async function listProjects(
   { db }: Reader,
-  scope: ProjectScope,
+  scope: VisibleProjects,
   page: Page,
 ): Promise<{ projects: Project[]; total: number }> {
   let visible = db.selectFrom('projects');

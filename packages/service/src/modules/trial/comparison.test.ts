@@ -1,7 +1,7 @@
 import { BACKTEST_EXAMPLES_MAX, BACKTEST_TOTALS_MAX, type UsageChargeItem } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { Comparison } from './comparison.js';
-import type { Outcome } from './outcome.js';
+import { RatingComparison } from './comparison.js';
+import type { RatingOutcome } from './outcome.js';
 
 const item = (fields: Partial<UsageChargeItem> = {}): UsageChargeItem => ({
   extractor_name: 'tokens',
@@ -19,11 +19,11 @@ const item = (fields: Partial<UsageChargeItem> = {}): UsageChargeItem => ({
   rule_name: null,
   ...fields,
 });
-const rated = (...items: UsageChargeItem[]): Outcome => ({ items, failure: null });
-const failed = (code: string): Outcome => ({ items: [], failure: { code, message: code, path: null } });
+const rated = (...items: UsageChargeItem[]): RatingOutcome => ({ items, failure: null });
+const failed = (code: string): RatingOutcome => ({ items: [], failure: { code, message: code, path: null } });
 
-function compare(...events: [before: Outcome, after: Outcome][]) {
-  const comparison = new Comparison();
+function compare(...events: [before: RatingOutcome, after: RatingOutcome][]) {
+  const comparison = new RatingComparison();
   for (const [index, [before, after]] of events.entries()) {
     comparison.add({ id: index.toString(16).padStart(32, '0'), occurredAt: index, before, after });
   }
@@ -86,7 +86,10 @@ describe('a comparison', () => {
   it('shows per currency the events that differ most, the earlier of equal ones, and last those of no amount', () => {
     const cost = (amount: string, currency = 'USD') => rated(item({ amount, currency }));
     const result = compare(
-      ...Array.from({ length: 30 }, (_, i): [Outcome, Outcome] => [cost('0'), cost(String((i % 15) + 1))]),
+      ...Array.from({ length: 30 }, (_, i): [RatingOutcome, RatingOutcome] => [
+        cost('0'),
+        cost(String((i % 15) + 1)),
+      ]),
       [cost('5', 'EUR'), cost('2', 'EUR')],
       [cost('1', 'EUR'), failed('pricing_failed')],
       [cost('5', 'EUR'), cost('5', 'USD')],

@@ -23,7 +23,7 @@ interface Total extends Pick<BacktestTotal, 'metric' | 'unit' | 'currency'> {
  * What differs between two ratings of the same events, event by event. Its size is bounded, whatever the
  * events hold.
  */
-export class Comparison {
+export class RatingComparison {
   readonly #totals = new Map<string, Total>();
   readonly #newlyFailed = new Map<string, number>();
   readonly #newlySucceeded = new Map<string, number>();

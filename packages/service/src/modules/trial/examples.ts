@@ -6,7 +6,7 @@ import {
 } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { rawEventIdText } from '../../kernel/id.js';
-import type { Outcome } from './outcome.js';
+import type { RatingOutcome } from './outcome.js';
 
 /** One event, rated twice. */
 export interface ComparedEvent {
@@ -14,8 +14,8 @@ export interface ComparedEvent {
   readonly id: string;
   /** Unix seconds. */
   readonly occurredAt: number;
-  readonly before: Outcome;
-  readonly after: Outcome;
+  readonly before: RatingOutcome;
+  readonly after: RatingOutcome;
 }
 
 interface Candidate {
@@ -89,7 +89,7 @@ function shownExample(currency: string, { event, difference }: Candidate): Backt
   };
 }
 
-function shownSide({ items, failure }: Outcome): BacktestExample['before'] {
+function shownSide({ items, failure }: RatingOutcome): BacktestExample['before'] {
   return {
     charge_items: items.slice(0, BACKTEST_EXAMPLE_ITEMS_MAX),
     charge_item_count: items.length,

@@ -3,19 +3,19 @@ import type { RatedEvent } from '../rules/index.js';
 import { type StoredInput, toUsageChargeItem, toUsageEvent } from '../usage/index.js';
 
 /** What became of an event by some rules: its charge items, or why it has none. */
-export interface Outcome {
+export interface RatingOutcome {
   readonly items: readonly UsageChargeItem[];
   readonly failure: UsageEvent['failure'];
 }
 
-export function outcomeOf(rated: RatedEvent): Outcome {
+export function outcomeOf(rated: RatedEvent): RatingOutcome {
   if (rated.ok) return { items: rated.items.map(toUsageChargeItem), failure: null };
   const { code, message, path } = rated.failure;
   return { items: [], failure: { code, message, path: path === '' ? null : path } };
 }
 
 /** As the event was processed. */
-export function storedOutcome(event: StoredInput): Outcome {
+export function storedOutcome(event: StoredInput): RatingOutcome {
   const { charge_items: posted, failure } = toUsageEvent(event);
   return { items: posted.map(({ ledger_transaction_id: _posted, ...item }) => item), failure };
 }

@@ -4,8 +4,8 @@ import { parseJson } from '../../kernel/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';
-import { Comparison } from './comparison.js';
-import { type Outcome, outcomeOf, storedOutcome } from './outcome.js';
+import { RatingComparison } from './comparison.js';
+import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
 import type { TrialRating } from './trial-rules.js';
 
 /** What a backtest reads and by what it rates. */
@@ -42,7 +42,7 @@ const DEFAULT_BOUNDS: ReplayBounds = {
 };
 
 /** The event met a defect of ours, as it would in production. */
-const DEFECT: Outcome = {
+const DEFECT: RatingOutcome = {
   items: [],
   failure: { code: 'processing_failed', message: 'The event could not be processed.', path: null },
 };
@@ -61,7 +61,7 @@ export async function replay(
 ): Promise<BacktestResult> {
   const { eventsMax, secondsMax, pageEventsMax, pageBytesMax } = { ...DEFAULT_BOUNDS, ...bounds };
   const endMs = clock.nowMs() + secondsMax * 1_000;
-  const comparison = new Comparison();
+  const comparison = new RatingComparison();
   let toldMs = performance.now();
   const tellProgress = async () => {
     signal.throwIfAborted();
@@ -96,7 +96,7 @@ export async function replay(
   return { from, to, ...found, cut_by: cutBy === undefined ? cutInside : [cutBy, ...cutInside] };
 }
 
-function rateStored(event: StoredInput, rules: RatingRules): Outcome {
+function rateStored(event: StoredInput, rules: RatingRules): RatingOutcome {
   try {
     return outcomeOf(rateEvent(rules, ratingInputOf(fieldsOf(event))));
   } catch {

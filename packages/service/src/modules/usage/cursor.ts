@@ -8,13 +8,13 @@ const CHECK_BYTES = 8;
  * list), and a check over what was asked. The check keeps no secret; it refuses a cursor that was mistyped, or brought
  * to another project or to other filters, where the position would silently skip events.
  */
-export function encodeCursor(lastId: string, question: readonly string[]): string {
+export function encodeEventCursor(lastId: string, question: readonly string[]): string {
   const id = Buffer.from(lastId, 'hex');
   return Buffer.concat([id, check(id, question)]).toString('base64url');
 }
 
 /** The 32 hex digits of the last event shown; undefined when the cursor is not one of ours for this question. */
-export function decodeCursor(cursor: string, question: readonly string[]): string | undefined {
+export function decodeEventCursor(cursor: string, question: readonly string[]): string | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== ID_BYTES + CHECK_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const id = bytes.subarray(0, ID_BYTES);

@@ -1,7 +1,7 @@
 import { LIST_LIMIT_DEFAULT, type UsageEventList, type UsageEventsQuery } from '@tollgate/contract';
 import { invalidRequest } from '../../kernel/errors.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeEventCursor, encodeEventCursor } from './cursor.js';
 import { meetsCondition } from './dimension-conditions.js';
 import type { EventFilter } from './event-filter.js';
 import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './event-store.js';
@@ -25,7 +25,7 @@ export async function listEvents(
   { limit = LIST_LIMIT_DEFAULT, cursor, count, ...filter }: EventFilter & PageQuery,
 ): Promise<UsageEventList> {
   const question = questionOf(scope, filter);
-  let after = cursor === undefined ? undefined : decodeCursor(cursor, question);
+  let after = cursor === undefined ? undefined : decodeEventCursor(cursor, question);
   if (cursor !== undefined && after === undefined) {
     throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
   }
@@ -49,7 +49,7 @@ export async function listEvents(
   const last = found.length > limit ? events.at(-1)?.id : after;
   return {
     events: events.map(toUsageEvent),
-    next_cursor: last === undefined ? null : encodeCursor(last, question),
+    next_cursor: last === undefined ? null : encodeEventCursor(last, question),
     ...counted,
   };
 }

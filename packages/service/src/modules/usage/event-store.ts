@@ -130,7 +130,7 @@ interface Selection {
 }
 
 /** The rows that a filter selects; undefined where no row can match. */
-export function selectionOf(scope: UsageScope, filter: EventFilter): Selection | undefined {
+export function rowSelection(scope: UsageScope, filter: EventFilter): Selection | undefined {
   const conditions = [IN_SCOPE];
   const params: Record<string, unknown> = scopeParams(scope);
   if (filter.ledger_transaction_id !== undefined) {
@@ -175,7 +175,7 @@ export async function matchingIds(
   order: keyof typeof ORDERS = 'newest',
 ): Promise<Candidates> {
   const { direction, follows, reaches } = ORDERS[order];
-  const selection = selectionOf(scope, filter);
+  const selection = rowSelection(scope, filter);
   if (selection === undefined) return { ids: [], bytes: new Map(), isEnd: true };
   const { conditions, params } = selection;
   params.limit = limit;

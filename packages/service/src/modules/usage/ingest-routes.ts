@@ -18,7 +18,7 @@ const MENDING =
   'that they replace, because the default is now.';
 
 /** How far processing is, and rating failed events anew. */
-export function registerIngestRoutes(app: App, deps: ReprocessDeps): void {
+export function registerIngestStatusRoutes(app: App, deps: ReprocessDeps): void {
   registerStatusRoute(app, deps);
   registerReprocessRoutes(app, deps);
 }

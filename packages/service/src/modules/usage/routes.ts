@@ -1,6 +1,6 @@
 import type { App } from '../../platform/http/index.js';
 import { type EventRouteDeps, registerEventRoutes } from './event-routes.js';
-import { registerIngestRoutes } from './ingest-routes.js';
+import { registerIngestStatusRoutes } from './ingest-routes.js';
 import type { ReprocessDeps } from './reprocess.js';
 
 export type UsageDeps = EventRouteDeps & ReprocessDeps;
@@ -8,5 +8,5 @@ export type UsageDeps = EventRouteDeps & ReprocessDeps;
 /** Everything under `/v1/projects/:project_id/usage` but metric discovery. */
 export function registerUsageRoutes(app: App, deps: UsageDeps): void {
   registerEventRoutes(app, deps);
-  registerIngestRoutes(app, deps);
+  registerIngestStatusRoutes(app, deps);
 }

@@ -2,7 +2,7 @@ import { UNPRICED_METRICS_LISTED_MAX, type UnpricedUsage } from '@tollgate/contr
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { storageTables } from '../storage/index.js';
 import type { EventFilter } from './event-filter.js';
-import { selectionOf, type UsageScope } from './event-store.js';
+import { rowSelection, type UsageScope } from './event-store.js';
 
 const NONE: UnpricedUsage = { event_count: 0, item_count: 0, metrics: [] };
 
@@ -15,7 +15,7 @@ export async function unpricedUsage(
   scope: UsageScope,
   filter: EventFilter,
 ): Promise<UnpricedUsage> {
-  const selection = selectionOf(scope, filter);
+  const selection = rowSelection(scope, filter);
   if (selection === undefined) return NONE;
   const { conditions, params } = selection;
   const isCounted = `source = 'unpriced'${filter.metric === undefined ? '' : ' AND has({metric:Array(String)}, metric)'}`;

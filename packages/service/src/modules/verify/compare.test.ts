@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedDays, compare, dayKey, type Measurement } from './compare.js';
+import { changedDays, compareDays, dayKey, type Measurement } from './compare.js';
 
 const measurement = (fields: Partial<Measurement> = {}): Measurement => ({
   tenantId: 'ten_1',
@@ -22,7 +22,7 @@ describe('compare', () => {
     ['many digits', '299999999999999999999.999999999999999997', '299999999999999999999.999999999999999997'],
   ])('finds no difference in %s', (_, expected, found) => {
     const of = (value: string | undefined) => (value === undefined ? [] : [measurement({ value })]);
-    expect(compare('usage_events', of(expected), of(found))).toEqual({ compared: 1, differences: [] });
+    expect(compareDays('usage_events', of(expected), of(found))).toEqual({ compared: 1, differences: [] });
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('compare', () => {
     ['a number that should not be there', [], ['12.5']],
   ])('reports %s', (_, expected, found) => {
     const of = (values: string[]) => values.map((value) => measurement({ value }));
-    expect(compare('usage_rollup_1m', of(expected), of(found)).differences).toEqual([
+    expect(compareDays('usage_rollup_1m', of(expected), of(found)).differences).toEqual([
       {
         tenant_id: 'ten_1',
         project_id: 'prj_1',
@@ -58,7 +58,9 @@ describe('compare', () => {
       { currency: '' },
       { measure: 'amount' as const },
     ]) {
-      expect(compare('s', [base], [measurement(other)]).differences, JSON.stringify(other)).toHaveLength(2);
+      expect(compareDays('s', [base], [measurement(other)]).differences, JSON.stringify(other)).toHaveLength(
+        2,
+      );
     }
   });
 });

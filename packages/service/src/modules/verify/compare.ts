@@ -29,7 +29,7 @@ export interface Measurement {
 /** A project's day: what is judged as a whole. */
 export type ProjectDay = Pick<Measurement, 'tenantId' | 'projectId' | 'day'>;
 
-export interface Comparison {
+export interface DayComparison {
   readonly compared: number;
   readonly differences: VerifyDifference[];
 }
@@ -45,11 +45,11 @@ export function dayKey({ tenantId, projectId, day }: ProjectDay): string {
  * Every number that either side has. Measures that `expected` has and the store does not keep must be left out by the
  * caller. `store` names the side that was found.
  */
-export function compare(
+export function compareDays(
   store: string,
   expected: readonly Measurement[],
   found: readonly Measurement[],
-): Comparison {
+): DayComparison {
   const expectedByKey = new Map(expected.map((measurement) => [measurementKey(measurement), measurement]));
   const foundByKey = new Map(found.map((measurement) => [measurementKey(measurement), measurement]));
   const all = new Map([...expectedByKey, ...foundByKey]);

@@ -2,7 +2,7 @@ import { add, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
 import { type Period, type WindowSettings, windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { RuleInForce, RulesInForce, WindowKey } from '../limits/index.js';
+import type { ActiveRules, RuleInForce, WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
@@ -28,7 +28,7 @@ export interface MissingReading {
 export interface MissingWindowsDeps {
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   readonly own: readonly OwnTables[];
-  readonly rules: RulesInForce;
+  readonly rules: ActiveRules;
   /** From when on the history of a project is complete, Unix seconds. */
   readonly completeFromS: (projectId: string) => number;
   /** Those of the windows that nobody has opened. */
@@ -99,7 +99,7 @@ async function readGroup(
 function neededBy(
   uses: readonly WindowUse[],
   group: readonly RuleInForce[],
-  rules: RulesInForce,
+  rules: ActiveRules,
 ): NeededWindow[] {
   const [first] = group;
   if (first === undefined) return [];

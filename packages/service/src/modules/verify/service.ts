@@ -13,6 +13,7 @@ import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-s
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
+  type BatchOnItsWay,
   type DaySpan,
   daysWithTotals,
   type Expected,
@@ -20,7 +21,6 @@ import {
   readEventIds,
   readExpected,
   stillWaiting,
-  type WaitingBatch,
   withRatingHeld,
 } from './totals-store.js';
 
@@ -72,7 +72,7 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const wait = (batches: readonly WaitingBatch[]) => projection.wait(deps.postgres.db, batches);
+  const wait = (batches: readonly BatchOnItsWay[]) => projection.wait(deps.postgres.db, batches);
   const postings = await verifyPosting({ ...deps, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
@@ -166,7 +166,7 @@ class Projection {
   constructor(private readonly waitMsMax: number) {}
 
   /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
-  async wait(db: Db, batches: readonly WaitingBatch[], msMax = this.waitMsMax): Promise<Set<string>> {
+  async wait(db: Db, batches: readonly BatchOnItsWay[], msMax = this.waitMsMax): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
       left = await stillWaiting(db, left);

@@ -6,7 +6,7 @@ import {
   type VerifyTotal,
 } from '@tollgate/contract';
 import { add, type Decimal, toText, ZERO } from '../../kernel/decimal.js';
-import { compare, dayText, decimalOf, type Measurement, type ProjectDay } from './compare.js';
+import { compareDays, dayText, decimalOf, type Measurement, type ProjectDay } from './compare.js';
 
 /** What one verification has found so far. */
 export class Tally {
@@ -20,7 +20,7 @@ export class Tally {
   readonly #totals = new Map<string, VerifyTotal & { sum: Decimal }>();
 
   add(store: string, expected: readonly Measurement[], found: readonly Measurement[]): void {
-    const { compared, differences } = compare(store, expected, found);
+    const { compared, differences } = compareDays(store, expected, found);
     this.#compared += compared;
     this.#differenceCount += differences.length;
     this.#differences.push(...differences.slice(0, VERIFY_DIFFERENCES_MAX - this.#differences.length));

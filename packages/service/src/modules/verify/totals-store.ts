@@ -11,7 +11,7 @@ export interface DaySpan {
 }
 
 /** Batches that are committed and not in ClickHouse yet. */
-export interface WaitingBatch {
+export interface BatchOnItsWay {
   readonly id: number;
   readonly projectIds: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface Expected {
   readonly items: Measurement[];
   /** Counts of events by status. */
   readonly events: Measurement[];
-  readonly waiting: WaitingBatch[];
+  readonly waiting: BatchOnItsWay[];
 }
 
 interface EventTotals {
@@ -80,8 +80,8 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
 }
 
 /** Batches that are not in ClickHouse yet. */
-export async function readWaiting(tx: Tx): Promise<WaitingBatch[]> {
-  const { rows } = await sql<WaitingBatch>`
+export async function readWaiting(tx: Tx): Promise<BatchOnItsWay[]> {
+  const { rows } = await sql<BatchOnItsWay>`
     select id, project_ids as "projectIds" from usage_batches
   `.execute(tx);
   return rows;
@@ -112,7 +112,7 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
 }
 
 /** Those of the batches that are not in ClickHouse yet. */
-export async function stillWaiting(db: Db, batches: readonly WaitingBatch[]): Promise<WaitingBatch[]> {
+export async function stillWaiting(db: Db, batches: readonly BatchOnItsWay[]): Promise<BatchOnItsWay[]> {
   if (batches.length === 0) return [];
   const ids = batches.map(({ id }) => id);
   const { rows } = await sql<{ id: number }>`

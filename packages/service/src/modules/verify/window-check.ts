@@ -2,7 +2,7 @@ import { add, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
 import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { CountedWindow, RuleInForce, RulesInForce, StandingRule } from '../limits/index.js';
+import type { ActiveRules, CountedWindow, RuleInForce, StandingRule } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter, surelyBefore } from './change-margin.js';
 import { decimalOf } from './compare.js';
@@ -34,7 +34,7 @@ export async function readWindows(
   clickhouse: Pick<ClickHouse, 'query'>,
   own: readonly OwnTables[],
   windows: readonly CountedWindow[],
-  rules: RulesInForce | undefined,
+  rules: ActiveRules | undefined,
 ): Promise<WindowReading> {
   const groups = groupsOf(windows.map((window) => planned(window, rules?.of(window, window.ruleNo))));
   const read: ReadWindow[] = [];

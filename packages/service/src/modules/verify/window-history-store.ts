@@ -8,7 +8,7 @@ type Reader = Pick<ClickHouse, 'query'>;
 export type Selection = Pick<StandingRule, 'measure' | 'currency'> &
   Partial<Pick<StandingRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
 
-export interface UsageScope {
+export interface WindowUsageScope {
   readonly tenantId: string;
   readonly projectId: string;
   readonly subjectType: string;
@@ -33,7 +33,7 @@ export interface SubjectUse {
 export function readWindowUse(
   clickhouse: Reader,
   own: readonly OwnTables[],
-  scope: UsageScope,
+  scope: WindowUsageScope,
   window: { readonly startS: number; readonly endS: number | null },
 ): Promise<SubjectUse[]> {
   const { from, conditions, params, value, isSelected } = partsOf(own, scope);
@@ -64,7 +64,7 @@ export interface WindowUse {
 export function readWindowUses(
   clickhouse: Reader,
   own: readonly OwnTables[],
-  scope: UsageScope,
+  scope: WindowUsageScope,
   startsS: readonly number[],
   rowsMax: number,
 ): Promise<WindowUse[]> {
@@ -104,7 +104,7 @@ function roundedDown(number: string, list: string): string {
 
 function partsOf(
   own: readonly OwnTables[],
-  { tenantId, projectId, subjectType, selection, marksMs }: UsageScope,
+  { tenantId, projectId, subjectType, selection, marksMs }: WindowUsageScope,
 ) {
   const { events } = own.find((tables) => tables.projectId === projectId) ?? SHARED_TABLES;
   const { measure, currency, selectorType, selectorValue, dimensionKey, dimensionValue } = selection;

@@ -1,7 +1,7 @@
 import type { WebhookDisabledReason } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/postgres/index.js';
-import type { Backlog } from './dispatcher-metrics.js';
+import type { DeliveryBacklog } from './dispatcher-metrics.js';
 
 /** A delivery that this process alone may attempt until its lease ends, and all that it takes. */
 export interface Attempt {
@@ -157,7 +157,7 @@ export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id
 }
 
 /** What is waiting, of every project: for metrics. */
-export async function readBacklog(db: Db, nowMs: number): Promise<Backlog> {
+export async function readBacklog(db: Db, nowMs: number): Promise<DeliveryBacklog> {
   const { rows } = await sql<BacklogRow>`
     select w.messages, w.oldest_message_at_ms, count(d.*) as deliveries, min(d.next_attempt_at_ms) as oldest_due_at_ms
     from (

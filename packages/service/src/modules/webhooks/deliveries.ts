@@ -8,7 +8,7 @@ import { type Postgres, ProjectDb, ProjectTx, type Tx, transaction } from '../..
 import { audit } from '../tenancy/index.js';
 import * as store from './delivery-store.js';
 import { holdEndpoint, readEndpoint } from './endpoint-store.js';
-import { found } from './endpoints.js';
+import { foundEndpoint } from './endpoints.js';
 import { emitTo } from './outbox-store.js';
 
 export interface DeliveriesDeps {
@@ -27,7 +27,7 @@ export class WebhookDeliveries {
     page: Page & { readonly status: WebhookDeliveryStatus | undefined },
   ) {
     const db = new ProjectDb(this.deps.postgres.db, owner);
-    found(await readEndpoint(db, endpointId));
+    foundEndpoint(await readEndpoint(db, endpointId));
     return store.listDeliveries(db, endpointId, page);
   }
 
@@ -39,8 +39,8 @@ export class WebhookDeliveries {
   ): Promise<{ delivery: store.StoredDelivery; payload: string }> {
     const db = new ProjectDb(this.deps.postgres.db, owner);
     return {
-      delivery: found(await store.readDelivery(db, endpointId, messageId)),
-      payload: found(await store.readPayload(db, endpointId, messageId)),
+      delivery: foundEndpoint(await store.readDelivery(db, endpointId, messageId)),
+      payload: foundEndpoint(await store.readPayload(db, endpointId, messageId)),
     };
   }
 
@@ -85,7 +85,7 @@ export class WebhookDeliveries {
     const atMs = this.deps.clock.nowMs();
     return transaction(this.deps.postgres, async (tx) => {
       const own = new ProjectTx(tx, project);
-      const endpoint = found(await holdEndpoint(own, endpointId));
+      const endpoint = foundEndpoint(await holdEndpoint(own, endpointId));
       const messageId = await work(tx, atMs);
       // Undone with the transaction; what is absent is told first.
       if (endpoint.disabled_at !== null) throw new DomainError('webhook_endpoint_disabled');
@@ -100,7 +100,7 @@ export class WebhookDeliveries {
         requestId,
         atMs,
       });
-      return found(await store.readDelivery(own, endpointId, messageId));
+      return foundEndpoint(await store.readDelivery(own, endpointId, messageId));
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import type { SendOutcome } from './sender.js';
 
-export interface Backlog {
+export interface DeliveryBacklog {
   readonly messages: number;
   readonly oldestMessageAgeMs: number;
   readonly deliveries: number;
@@ -66,7 +66,7 @@ export class DispatcherMetrics {
     this.#failures.inc({ work });
   }
 
-  backlog({ messages, oldestMessageAgeMs, deliveries, oldestDueAgeMs }: Backlog): void {
+  backlog({ messages, oldestMessageAgeMs, deliveries, oldestDueAgeMs }: DeliveryBacklog): void {
     this.#messages.set(messages);
     this.#oldestMessageAge.set(oldestMessageAgeMs / 1_000);
     this.#deliveries.set(deliveries);

@@ -70,7 +70,7 @@ export class WebhookEndpoints {
 
   /** @throws DomainError `not_found` */
   async read(owner: ProjectScope, id: string): Promise<store.StoredEndpoint> {
-    return found(await store.readEndpoint(this.#db(owner), id));
+    return foundEndpoint(await store.readEndpoint(this.#db(owner), id));
   }
 
   async list(owner: ProjectScope, page: Page) {
@@ -90,7 +90,9 @@ export class WebhookEndpoints {
     const values = this.#checked(input);
     return transaction(this.deps.postgres, async (tx) => {
       const now = unixSeconds(this.deps.clock);
-      const endpoint = found(await store.updateEndpoint(new ProjectTx(tx, context.project), id, values, now));
+      const endpoint = foundEndpoint(
+        await store.updateEndpoint(new ProjectTx(tx, context.project), id, values, now),
+      );
       await this.#audit(tx, context, 'update', id, input);
       return endpoint;
     });
@@ -128,7 +130,7 @@ export class WebhookEndpoints {
     const now = unixSeconds(this.deps.clock);
     const previousUntil = now + WEBHOOK_SECRET_OVERLAP_HOURS * SECONDS_PER_HOUR;
     const endpoint = await transaction(this.deps.postgres, async (tx) => {
-      const rotated = found(
+      const rotated = foundEndpoint(
         await store.rotateSecret(new ProjectTx(tx, context.project), id, secret, previousUntil, now),
       );
       await this.#audit(tx, context, 'rotate_secret', id);
@@ -165,7 +167,7 @@ export class WebhookEndpoints {
   }
 }
 
-export function found<T>(row: T | undefined): T {
+export function foundEndpoint<T>(row: T | undefined): T {
   if (row === undefined) throw new DomainError('not_found');
   return row;
 }

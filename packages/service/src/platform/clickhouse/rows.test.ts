@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Answer, rowsOf } from './rows.js';
+import { type QueryAnswer, rowsOf } from './rows.js';
 
 const answer = (rows: number, data: Record<string, unknown[]>, more: object = {}) =>
-  ({ rows, data, ...more }) as unknown as Answer;
+  ({ rows, data, ...more }) as unknown as QueryAnswer;
 
-test.each<[string, Answer, object[]]>([
+test.each<[string, QueryAnswer, object[]]>([
   [
     'each with all columns',
     answer(2, { n: [1, 2], text: ['a', null] }),
@@ -19,7 +19,7 @@ test.each<[string, Answer, object[]]>([
   expect(rowsOf(whole)).toEqual(rows);
 });
 
-test.each<[string, Answer, string]>([
+test.each<[string, QueryAnswer, string]>([
   ['that was broken off', answer(1, { n: [1] }, { exception: 'no time left' }), 'no time left'],
   ['with a column too short', answer(2, { n: [1, 2], m: [1] }), '1 values of m for 2 rows'],
   ['with a column too long', answer(1, { n: [1, 2] }), '2 values of n for 1 rows'],

@@ -9,18 +9,18 @@ export const ROWS_FORMAT = 'JSONColumnsWithMetadata';
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
 /** An answer in `ROWS_FORMAT`, whose data the client declares as if they were rows already. */
-export type Answer = Pick<ResponseJSON, 'data' | 'rows'> & {
+export type QueryAnswer = Pick<ResponseJSON, 'data' | 'rows'> & {
   /** Where a server says why it broke off. */
   readonly exception?: unknown;
 };
 
 /** @throws Error for an answer that is not whole */
 export function parseRows<Row>(text: string): Row[] {
-  return rowsOf(JSON.parse(text) as Answer);
+  return rowsOf(JSON.parse(text) as QueryAnswer);
 }
 
 /** @throws Error for an answer that is not whole */
-export function rowsOf<Row>({ data, rows: count, exception }: Answer): Row[] {
+export function rowsOf<Row>({ data, rows: count, exception }: QueryAnswer): Row[] {
   if (exception !== undefined) throw new Error(`ClickHouse broke an answer off: ${exception}`);
   const columns = Object.entries(data as unknown as Columns);
   for (const [name, values] of columns) {

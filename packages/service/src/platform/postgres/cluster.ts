@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { syncFolder } from '../sync-folder.js';
 import { type PostgresBinaries, PostgresUnavailableError } from './binaries.js';
-import type { Placement } from './placement.js';
+import type { ClusterPlacement } from './placement.js';
 
 export const SUPERUSER = 'tollgate';
 const INITDB_TIMEOUT_MS = 120_000;
@@ -16,7 +16,7 @@ const INITDB_TIMEOUT_MS = 120_000;
 export const SERVER_ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 /** Creates the cluster unless it exists. Durable on return; cut short, it is done anew by the next start. */
-export async function ensureCluster(placement: Placement, binaries: PostgresBinaries): Promise<void> {
+export async function ensureCluster(placement: ClusterPlacement, binaries: PostgresBinaries): Promise<void> {
   if (existsSync(placement.clusterFolder)) return assertVersion(placement.clusterFolder, binaries);
   const workFolder = join(placement.baseFolder, 'cluster.partial');
   await rm(workFolder, { recursive: true, force: true });
@@ -38,11 +38,15 @@ export async function ensureCluster(placement: Placement, binaries: PostgresBina
 }
 
 /** The superuser's password; the file is readable to PostgreSQL's account and root only. */
-export function readPassword(placement: Placement): string {
+export function readPassword(placement: ClusterPlacement): string {
   return readFileSync(placement.passwordFile, 'utf8');
 }
 
-async function runInitdb(folder: string, placement: Placement, binaries: PostgresBinaries): Promise<void> {
+async function runInitdb(
+  folder: string,
+  placement: ClusterPlacement,
+  binaries: PostgresBinaries,
+): Promise<void> {
   const options = [
     `--pgdata=${folder}`,
     `--username=${SUPERUSER}`,

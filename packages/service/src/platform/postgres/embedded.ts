@@ -8,7 +8,7 @@ import { holdsWithin } from '../wait.js';
 import { type PostgresBinaries, PostgresUnavailableError, preparePostgresBinaries } from './binaries.js';
 import { ensureCluster, readPassword, SERVER_ENV, SUPERUSER } from './cluster.js';
 import { clearLeftover } from './leftover.js';
-import { type Placement, placeCluster } from './placement.js';
+import { type ClusterPlacement, placeCluster } from './placement.js';
 
 /** How to reach a PostgreSQL database; `host` is the folder of a unix socket. */
 export interface PostgresConnection {
@@ -124,7 +124,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 function spawnServer(
-  placement: Placement,
+  placement: ClusterPlacement,
   binaries: PostgresBinaries,
   overrides: Readonly<Record<string, string>>,
 ): ChildProcess {

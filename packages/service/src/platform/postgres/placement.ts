@@ -7,7 +7,7 @@ import { type Account, canEnter, ownerOf, unprivilegedAccount } from './account.
 import { PostgresUnavailableError } from './binaries.js';
 
 /** Where an embedded cluster and what belongs to it are kept. */
-export interface Placement {
+export interface ClusterPlacement {
   /** Account that PostgreSQL runs under; undefined: the calling user. */
   readonly account: Account | undefined;
   /** Holds all the rest, except perhaps the socket. */
@@ -34,7 +34,7 @@ const SOCKET_FOLDER_BYTES_MAX = 85;
 const CLUSTER_FOLDER_BYTES_MAX = 800;
 
 /** Decides where things go, and makes the folders. The data directory itself is created if need be. */
-export async function placeCluster(dataDir: string): Promise<Placement> {
+export async function placeCluster(dataDir: string): Promise<ClusterPlacement> {
   mkdirSync(dataDir, { recursive: true });
   const dataFolder = realpathSync(dataDir);
   const isRoot = process.getuid?.() === 0;
@@ -104,7 +104,7 @@ async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<st
 /** Where the cluster of a data directory is; from then on that directory has none. */
 export async function forgetPlacement(
   dataDir: string,
-): Promise<Pick<Placement, 'baseFolder' | 'clusterFolder'>> {
+): Promise<Pick<ClusterPlacement, 'baseFolder' | 'clusterFolder'>> {
   const dataFolder = realpathSync(dataDir);
   const pointer = join(dataFolder, POINTER_FILE_NAME);
   const baseFolder = existsSync(pointer)

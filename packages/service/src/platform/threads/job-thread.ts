@@ -1,6 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { errorFromData, errorToData } from './error-data.js';
-import type { FromThread, Outcome, ToThread } from './messages.js';
+import type { FromThread, JobOutcome, ToThread } from './messages.js';
 
 /** The thread ended in the middle of its job. */
 export class ThreadEndedError extends Error {
@@ -88,8 +88,8 @@ export class JobThread {
 
   async #answer(job: Job, callNo: number, answer: Promise<unknown>): Promise<void> {
     const outcome = await answer.then(
-      (value): Outcome => ({ ok: true, value }),
-      (error): Outcome => ({ ok: false, error: errorToData(error) }),
+      (value): JobOutcome => ({ ok: true, value }),
+      (error): JobOutcome => ({ ok: false, error: errorToData(error) }),
     );
     if (this.#job === job) this.#send({ kind: 'answer', callNo, outcome });
   }

@@ -9,16 +9,16 @@ export interface Signature {
 /** Jobs that a thread does, or calls that it makes meanwhile, by name. */
 export type Signatures<T> = { readonly [Name in keyof T]: Signature };
 
-export type Outcome =
+export type JobOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: ErrorData };
 
 /** To a thread. */
 export type ToThread =
   | { readonly kind: 'job'; readonly name: string; readonly input: unknown }
-  | { readonly kind: 'answer'; readonly callNo: number; readonly outcome: Outcome };
+  | { readonly kind: 'answer'; readonly callNo: number; readonly outcome: JobOutcome };
 
 /** From a thread. */
 export type FromThread =
-  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'done'; readonly outcome: JobOutcome }
   | { readonly kind: 'call'; readonly callNo: number; readonly name: string; readonly input: unknown };

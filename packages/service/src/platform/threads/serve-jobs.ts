@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { errorFromData, errorToData } from './error-data.js';
-import type { FromThread, Outcome, Signatures, ToThread } from './messages.js';
+import type { FromThread, JobOutcome, Signatures, ToThread } from './messages.js';
 
 /** Asks the thread that gave the job. */
 export type Call<Calls extends Signatures<Calls>> = <Name extends keyof Calls & string>(
@@ -23,7 +23,7 @@ export function serveJobs<Jobs extends Signatures<Jobs>, Calls extends Signature
   const port = parentPort;
   if (port === null) throw new Error('jobs are served on worker threads only');
   const send = (message: FromThread): void => port.postMessage(message);
-  const calls = new Map<number, (outcome: Outcome) => void>();
+  const calls = new Map<number, (outcome: JobOutcome) => void>();
   let callCount = 0;
   const call: Call<Calls> = (name, input) =>
     new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export function serveJobs<Jobs extends Signatures<Jobs>, Calls extends Signature
       send({ kind: 'call', callNo: callCount, name, input });
     });
   const work = async (name: string, input: unknown): Promise<void> => {
-    let outcome: Outcome;
+    let outcome: JobOutcome;
     try {
       outcome = { ok: true, value: await handlers[name as keyof Jobs](input, call) };
     } catch (error) {

@@ -7,7 +7,7 @@ import { FairTurns } from '../fair-turns.js';
 import type { TimeSpan } from '../source.js';
 import { type ChangedRows, type ChangedRowsDeps, changedRows, type StreamScope } from './changed-rows.js';
 import { eventFrame, heartbeatFrame } from './frames.js';
-import { changesSince, isWithin, positionRange } from './projection-store.js';
+import { changesSince, isRetainedSince, positionRange } from './projection-store.js';
 
 /** How often it is looked for changes, and so how often a bucket is told at most. */
 const TICK_MS = 1_000;
@@ -79,7 +79,7 @@ export class LiveStreams {
     const known = await positionRange(this.deps.postgres.db);
     if (this.#isClosed) throw new DomainError('shutting_down');
     if (gone.aborted) return;
-    const isResumable = since === undefined || isWithin(known, since);
+    const isResumable = since === undefined || isRetainedSince(known, since);
     const position = isResumable ? (since ?? known.last) : known.last;
     const client = connect();
     const stream: Stream = {

@@ -34,7 +34,7 @@ export async function positionRange(db: Db): Promise<PositionRange> {
 }
 
 /** Whether nothing that was told after `since` is forgotten. */
-export function isWithin({ first, last }: PositionRange, since: number): boolean {
+export function isRetainedSince({ first, last }: PositionRange, since: number): boolean {
   return since >= first - 1 && since <= last;
 }
 
@@ -55,7 +55,7 @@ export async function changesSince(db: Db, watches: readonly Watch[]): Promise<C
   `.execute(db);
   const last = rows[0]?.last ?? 0;
   const spans = rows.map((row, index) => {
-    const isKnown = isWithin(row, watches[index]?.since ?? 0);
+    const isKnown = isRetainedSince(row, watches[index]?.since ?? 0);
     return isKnown ? parseMultirange(row.spans) : undefined;
   });
   return { last, spans };

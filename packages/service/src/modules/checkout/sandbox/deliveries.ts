@@ -14,7 +14,7 @@ const PAUSE_LAST_MS = 3_600_000;
 /** As long as Stripe tries. */
 const TRY_MS_MAX = 3 * 24 * 3_600_000;
 
-export interface DeliveriesDeps {
+export interface SandboxDeliveriesDeps {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
@@ -27,7 +27,7 @@ export interface DeliveriesDeps {
 export class SandboxDeliveries {
   readonly #wakeup = new Wakeup();
 
-  constructor(private readonly deps: DeliveriesDeps) {}
+  constructor(private readonly deps: SandboxDeliveriesDeps) {}
 
   /** Says that there is an event. */
   notify(): void {

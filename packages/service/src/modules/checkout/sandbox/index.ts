@@ -41,7 +41,7 @@ export interface Sandbox {
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { clock, log, selfUrl, publicUrl, webhookPath } = options;
   // Only this process asks its sandbox for anything, so nobody else needs to know the key.
-  const apiKey = `sk_test_${newSecret()}`;
+  const apiKey = `sk_test_${randomSecret()}`;
   const deliveries = new SandboxDeliveries({ ...options, webhookUrl: () => selfUrl() + webhookPath });
   const sessions = new SandboxSessions({ ...options, onEvent: () => deliveries.notify() });
   return {
@@ -64,6 +64,6 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 /** A key or secret that nobody guesses. */
-export function newSecret(): string {
+export function randomSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }

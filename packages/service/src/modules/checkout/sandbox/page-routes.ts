@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { type App, secured } from '../../../platform/http/index.js';
 import { SANDBOX_PREFIX } from './http-client.js';
-import { absentPage, completePage, expiredPage, openPage, type Page, returnPage } from './page.js';
+import { absentPage, completePage, expiredPage, type HtmlPage, openPage, returnPage } from './page.js';
 import { type SandboxSession, stateOf, successUrlOf } from './session.js';
 import type { SandboxSessions } from './sessions.js';
 
@@ -92,7 +92,7 @@ function sendSession(reply: FastifyReply, session: SandboxSession | undefined, n
   }
 }
 
-function send(reply: FastifyReply, status: number, { html, contentSecurityPolicy }: Page): FastifyReply {
+function send(reply: FastifyReply, status: number, { html, contentSecurityPolicy }: HtmlPage): FastifyReply {
   return secured(reply)
     .code(status)
     .header('content-security-policy', contentSecurityPolicy)

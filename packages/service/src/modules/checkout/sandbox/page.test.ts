@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountText, completePage, expiredPage, openPage } from './page.js';
+import { completePage, expiredPage, openPage, shownAmount } from './page.js';
 import type { SandboxSession } from './session.js';
 
 const hostile = `"><script>alert(1)</script><img src=x onerror='alert(1)'>&amp;`;
@@ -48,6 +48,6 @@ describe('an amount', () => {
     [1, 'jpy', '1'],
     [1234, 'kwd', '1.234'],
   ])('of %i minor units of %s is %s', (minor, currency, text) => {
-    expect(amountText(minor, currency)).toBe(text);
+    expect(shownAmount(minor, currency)).toBe(text);
   });
 });

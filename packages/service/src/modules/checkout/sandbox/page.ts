@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type SandboxSession, successUrlOf } from './session.js';
 
 /** A page and the policy that it is sent with. */
-export interface Page {
+export interface HtmlPage {
   readonly html: string;
   readonly contentSecurityPolicy: string;
 }
@@ -42,7 +42,7 @@ p:last-child { margin-bottom: 0; }
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
 /** Where an open session is paid. Its own address ends with the session's id. */
-export function openPage(session: SandboxSession): Page {
+export function openPage(session: SandboxSession): HtmlPage {
   const { id, productName, amountMinor, currency, cancelUrl, expiresAt, declined } = session;
   const price = priceText(amountMinor, currency);
   const alert =
@@ -54,7 +54,7 @@ export function openPage(session: SandboxSession): Page {
   return page(
     `Pay ${price}`,
     `${alert}<h1>${escapeHtml(productName)}</h1>
-<div class="amount">${escapeHtml(amountText(amountMinor, currency))} <small>${escapeHtml(currency.toUpperCase())}</small></div>
+<div class="amount">${escapeHtml(shownAmount(amountMinor, currency))} <small>${escapeHtml(currency.toUpperCase())}</small></div>
 <dl><dt>Payment</dt><dd>once, no subscription</dd><dt>Open until</dt><dd>${escapeHtml(timeText(expiresAt))}</dd></dl>
 <form method="post" action="${escapeHtml(`${id}/pay`)}"><button class="primary">Pay ${escapeHtml(price)}</button></form>
 <form method="post" action="${escapeHtml(`${id}/decline`)}"><button>Pay with a card that is declined</button></form>
@@ -63,7 +63,7 @@ ${back}`,
   );
 }
 
-export function completePage(session: SandboxSession): Page {
+export function completePage(session: SandboxSession): HtmlPage {
   const { productName, amountMinor, currency } = session;
   return page(
     'Paid',
@@ -73,7 +73,7 @@ export function completePage(session: SandboxSession): Page {
   );
 }
 
-export function expiredPage({ cancelUrl }: SandboxSession): Page {
+export function expiredPage({ cancelUrl }: SandboxSession): HtmlPage {
   const back =
     cancelUrl === null ? '' : `<a class="button primary" href="${escapeHtml(cancelUrl)}">Go back</a>`;
   return page(
@@ -82,7 +82,7 @@ export function expiredPage({ cancelUrl }: SandboxSession): Page {
   );
 }
 
-export function absentPage(): Page {
+export function absentPage(): HtmlPage {
   return page(
     'No such checkout',
     '<h1>There is no such checkout</h1><p>The address may have been cut off when it was copied.</p>',
@@ -90,7 +90,7 @@ export function absentPage(): Page {
 }
 
 /** Stands in for the pages of a shop that has none configured. */
-export function returnPage(outcome: 'success' | 'cancel'): Page {
+export function returnPage(outcome: 'success' | 'cancel'): HtmlPage {
   const [title, text] =
     outcome === 'success'
       ? ['Thank you', 'The payment went through. The plan is granted as soon as the service was told of it.']
@@ -104,7 +104,7 @@ export function returnPage(outcome: 'success' | 'cancel'): Page {
 }
 
 /** @param formTargets URLs that a form may lead to, by redirection, beside the sandbox itself */
-function page(title: string, content: string, formTargets: readonly string[] = []): Page {
+function page(title: string, content: string, formTargets: readonly string[] = []): HtmlPage {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -137,7 +137,7 @@ ${content}
 }
 
 /** Minor units as people write them: 1900 of USD is 19.00, of JPY 1,900. No floats. */
-export function amountText(amountMinor: number, currency: string): string {
+export function shownAmount(amountMinor: number, currency: string): string {
   const digits = fractionDigits(currency);
   const text = String(amountMinor).padStart(digits + 1, '0');
   const whole = text.slice(0, text.length - digits).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -145,7 +145,7 @@ export function amountText(amountMinor: number, currency: string): string {
 }
 
 function priceText(amountMinor: number, currency: string): string {
-  return `${amountText(amountMinor, currency)} ${currency.toUpperCase()}`;
+  return `${shownAmount(amountMinor, currency)} ${currency.toUpperCase()}`;
 }
 
 function fractionDigits(currency: string): number {

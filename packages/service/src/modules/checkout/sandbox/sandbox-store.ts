@@ -18,7 +18,7 @@ export interface RequestIdentity {
  * Stores a session unless there is one for the key; waits for another request that is about to. Answers
  * whether it did.
  */
-export async function insertSession(
+export async function insertSandboxSession(
   tx: Tx,
   session: SandboxSession,
   { idempotencyKey, requestHash }: RequestIdentity,

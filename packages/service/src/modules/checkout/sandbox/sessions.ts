@@ -17,7 +17,7 @@ const SESSION_ID_BYTES = 32;
 const KEPT_S = 30 * 24 * 3_600;
 const FORGOTTEN_AT_ONCE_MAX = 1_000;
 
-export interface SessionsDeps {
+export interface SandboxSessionsDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
   /** Called after an event was committed. */
@@ -26,7 +26,7 @@ export interface SessionsDeps {
 
 /** The checkouts of the sandbox. */
 export class SandboxSessions {
-  constructor(private readonly deps: SessionsDeps) {}
+  constructor(private readonly deps: SandboxSessionsDeps) {}
 
   /** Opens a session, or answers the one that the key has opened. @throws StripeShapedError */
   async create(form: Form, idempotencyKey: string): Promise<SandboxSession> {
@@ -47,7 +47,7 @@ export class SandboxSessions {
         declined: 0,
         createdAt,
       };
-      if (await store.insertSession(tx, session, { idempotencyKey, requestHash })) return session;
+      if (await store.insertSandboxSession(tx, session, { idempotencyKey, requestHash })) return session;
       const raced = await sessionOfKey(tx, idempotencyKey, requestHash);
       if (raced === undefined) throw new Error('a key that is taken has no session');
       return raced;

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Weekday } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
 import type { RuleRow } from '../rule-row.js';
-import type { CatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
+import type { LimitCatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
 import { compileRule, directAmounts, planAmounts } from './compile.js';
 import type { SubjectRef } from './route-book.js';
 import type { CompiledRule } from './rule.js';
 
 /** What the catalog reads of PostgreSQL. */
-export const catalogSource: CatalogSource = { readRevisions, readRoutes, readPlans, readDirectLimits };
+export const catalogSource: LimitCatalogSource = { readRevisions, readRoutes, readPlans, readDirectLimits };
 
 async function readRevisions(db: Db, projectIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await db

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createManagementApi, type ManagementApi, ruleOf } from '../management.testing.js';
-import { type CatalogSource, LimitCatalog } from './catalog.js';
+import { LimitCatalog, type LimitCatalogSource } from './catalog.js';
 import { catalogSource } from './catalog-store.js';
 import { createApiCatalog, createWorkerCatalog, LIMITS_FRESH_MS } from './index.js';
 import type { CompiledRoute } from './route-book.js';
@@ -29,7 +29,7 @@ const routeOf = (subject_id: string, body: object = {}) =>
   api.makeRoute({ subject_type: subjectType, subject_id, ...body });
 
 /** The parts that are read, in order. */
-function observed(reads: string[]): CatalogSource {
+function observed(reads: string[]): LimitCatalogSource {
   const watch = <Part extends (...args: never[]) => unknown>(name: string, part: Part): Part =>
     ((...args: Parameters<Part>) => {
       reads.push(name);
@@ -183,7 +183,7 @@ describe('freshness', () => {
 
   it('does not remember as fresh what was read while this process wrote', async () => {
     let written: string | undefined;
-    const source: CatalogSource = {
+    const source: LimitCatalogSource = {
       ...catalogSource,
       readRevisions: async (db, ids) => {
         const read = await catalogSource.readRevisions(db, ids);

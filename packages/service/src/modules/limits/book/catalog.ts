@@ -2,7 +2,7 @@ import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
 import { CompiledRoute, EVERY_SUBJECT, RouteBook, type SubjectRef, subjectKey } from './route-book.js';
 import type { CompiledRule } from './rule.js';
-import { RuleIndex } from './rule-index.js';
+import { LimitRuleIndex } from './rule-index.js';
 
 export interface PlanRef {
   readonly projectId: string;
@@ -26,7 +26,7 @@ export interface PlanRead extends PlanRef {
 }
 
 /** What the catalog reads; every part of it in one statement or two, whatever is asked. */
-export interface CatalogSource {
+export interface LimitCatalogSource {
   /** A project without any route may be left out. */
   readRevisions(db: Db, projectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<readonly RouteRead[]>;
@@ -48,7 +48,7 @@ export interface LimitCatalogBounds {
 const CATALOG_BOUNDS: LimitCatalogBounds = { projectsMax: 10_000, routesMax: 100_000, plansMax: 1_000 };
 
 export interface LimitCatalogOptions {
-  readonly source: CatalogSource;
+  readonly source: LimitCatalogSource;
   /** How long a project is not asked whether anything has changed; 0 asks every time. */
   readonly freshMs: number;
   /** A clock that never goes back. */
@@ -69,7 +69,7 @@ interface KnownRoute {
 
 interface KnownPlan {
   readonly revision: number;
-  readonly rules: RuleIndex;
+  readonly rules: LimitRuleIndex;
 }
 
 type Routes = Map<string, CompiledRoute | undefined>;
@@ -192,8 +192,8 @@ export class LimitCatalog {
   }
 
   /** The rules of the plans that these routes are bound to. */
-  async #readPlans(db: Db, read: readonly RouteRead[]): Promise<Map<string, RuleIndex>> {
-    const rules = new Map<string, RuleIndex>();
+  async #readPlans(db: Db, read: readonly RouteRead[]): Promise<Map<string, LimitRuleIndex>> {
+    const rules = new Map<string, LimitRuleIndex>();
     const stale = new Map<string, PlanRef>();
     for (const { plan } of read) {
       if (plan === undefined) continue;
@@ -206,7 +206,7 @@ export class LimitCatalog {
     if (stale.size === 0) return rules;
     for (const plan of await this.#options.source.readPlans(db, [...stale.values()])) {
       const key = planKey(plan);
-      const index = new RuleIndex(plan.rules);
+      const index = new LimitRuleIndex(plan.rules);
       rules.set(key, index);
       this.#plans.delete(key);
       this.#plans.set(key, { revision: plan.revision, rules: index });
@@ -218,15 +218,15 @@ export class LimitCatalog {
 
 const NO_REVISIONS: ReadonlyMap<string, number> = new Map();
 const NO_LIMITS: ReadonlyMap<string, readonly CompiledRule[]> = new Map();
-const NO_RULES = new RuleIndex([]);
+const NO_RULES = new LimitRuleIndex([]);
 
 function compileRoute(
   { routeId, accountId, accountExternalId, settings, plan }: RouteRead,
-  plans: ReadonlyMap<string, RuleIndex>,
+  plans: ReadonlyMap<string, LimitRuleIndex>,
   direct: readonly CompiledRule[] | undefined,
 ): CompiledRoute {
   const ofPlan = (plan === undefined ? undefined : plans.get(planKey(plan))) ?? NO_RULES;
-  const rules = direct === undefined ? ofPlan : new RuleIndex([...direct, ...ofPlan.rules]);
+  const rules = direct === undefined ? ofPlan : new LimitRuleIndex([...direct, ...ofPlan.rules]);
   const account = { id: accountId, externalId: accountExternalId };
   return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0);
 }

@@ -4,7 +4,7 @@ import { catalogSource } from './catalog-store.js';
 export type { AmountChange, AmountTimeline } from './amounts.js';
 export { CompiledRoute, EVERY_SUBJECT, RouteBook, type SubjectRef } from './route-book.js';
 export type { CompiledRule } from './rule.js';
-export { RuleIndex } from './rule-index.js';
+export { LimitRuleIndex } from './rule-index.js';
 export { LimitCatalog };
 
 /** What another process changes counts here after this time at the latest. */

@@ -1,6 +1,6 @@
 import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
 import type { CompiledRule } from './rule.js';
-import type { RuleIndex } from './rule-index.js';
+import type { LimitRuleIndex } from './rule-index.js';
 
 /** A subject as an event names it. Ids of projects are unique over all tenants. */
 export interface SubjectRef {
@@ -24,7 +24,7 @@ export class CompiledRoute {
     readonly routeId: string,
     readonly account: RouteAccount,
     readonly settings: WindowSettings,
-    readonly rules: RuleIndex,
+    readonly rules: LimitRuleIndex,
     private readonly planBoundAtMs: number,
   ) {}
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { CompiledRule } from './rule.js';
 import { compiledRule } from './rule.testing.js';
-import { METRICS_CACHED_MAX, RuleIndex } from './rule-index.js';
+import { LimitRuleIndex, METRICS_CACHED_MAX } from './rule-index.js';
 
 type Dimensions = Readonly<Record<string, string>>;
 
-function visited(index: RuleIndex, metric: string, dimensions: Dimensions): number[] {
+function visited(index: LimitRuleIndex, metric: string, dimensions: Dimensions): number[] {
   const found: number[] = [];
   const textOf = (name: string) => (Object.hasOwn(dimensions, name) ? dimensions[name] : undefined);
   index.visit(metric, textOf, ({ ruleNo }) => found.push(ruleNo));
@@ -40,7 +40,7 @@ const rules = fc
 it('visits exactly the rules that select a metric and its dimensions, once', () => {
   fc.assert(
     fc.property(rules, fc.array(fc.tuple(text, fc.dictionary(name, text))), (list, events) => {
-      const index = new RuleIndex(list);
+      const index = new LimitRuleIndex(list);
       for (const [metric, dimensions] of events) {
         const expected = list.filter((rule) => selects(rule, metric, dimensions)).map(({ ruleNo }) => ruleNo);
         expect(visited(index, metric, dimensions).sort((a, b) => a - b)).toEqual(expected);
@@ -50,7 +50,7 @@ it('visits exactly the rules that select a metric and its dimensions, once', () 
 });
 
 it('asks for no dimension that no rule of the metric names', () => {
-  const index = new RuleIndex([
+  const index = new LimitRuleIndex([
     compiledRule({ dimension: { key: 'model', value: 'x' }, selectorType: 'metric', selectorValue: 'a' }),
   ]);
   const asked: string[] = [];
@@ -65,7 +65,7 @@ it('asks for no dimension that no rule of the metric names', () => {
 });
 
 it('finds the rules of more metrics than it keeps at hand', () => {
-  const index = new RuleIndex([
+  const index = new LimitRuleIndex([
     compiledRule({ ruleNo: 7, selectorType: 'metric_prefix', selectorValue: 'm1' }),
   ]);
   for (let round = 0; round < 2; round += 1) {

@@ -21,7 +21,7 @@ const NONE: readonly CompiledRule[] = [];
  * The rules that apply to a subject. Finding those of a charge item costs as much as there are of them, not
  * as there are rules.
  */
-export class RuleIndex {
+export class LimitRuleIndex {
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly CompiledRule[]>;

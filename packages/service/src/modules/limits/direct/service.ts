@@ -12,7 +12,7 @@ import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import { countUsageControls } from '../allowance-store.js';
-import { type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { changeWindowLimits, lockPosting } from '../posting/index.js';
 import { checkedRule } from '../rule-check.js';
@@ -108,10 +108,10 @@ export class DirectLimitService {
 }
 
 function done(
-  verb: NonNullable<Changed<unknown>['done']>['verb'],
+  verb: NonNullable<LimitChange<unknown>['done']>['verb'],
   limit: store.DirectLimitRow,
   change: object,
-): Changed<store.DirectLimitRow> {
+): LimitChange<store.DirectLimitRow> {
   return { answer: limit, done: { resourceType: 'direct_limit', verb, resourceId: limit.id, change } };
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/id.js';
 import type { Page } from '../../../kernel/page.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { countUsageControls } from '../allowance-store.js';
-import { type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { checkedRules } from '../rule-check.js';
 import { numberRules } from '../rule-number-store.js';
@@ -43,9 +43,9 @@ export class PlanService {
         created_at: now,
         updated_at: now,
       };
-      await store.insertPlan(tx, plan);
+      await store.insertLimitPlan(tx, plan);
       const draft = await this.#draftOf(tx, plan, values, undefined, now);
-      await store.replaceDraft(tx, draft);
+      await store.replacePlanDraft(tx, draft);
       return done('create', plan.id, plan, { ...body, rules: values });
     });
   }
@@ -71,7 +71,7 @@ export class PlanService {
       const rules = values ?? (previous ?? published)?.rules ?? [];
       await this.#admitRules(tx, context.project, rules.length - rulesOf(published, previous));
       const draft = await this.#draftOf(tx, plan, rules, previous, now);
-      await store.replaceDraft(tx, draft);
+      await store.replacePlanDraft(tx, draft);
       await store.updatePlan(tx, plan);
       const change = values === undefined ? body : { ...body, rules: values };
       return done('update', plan.id, { plan, published, draft }, change);
@@ -87,7 +87,7 @@ export class PlanService {
       const revision = plan.current_revision + 1;
       // Windows look for the revision of their time: revisions follow each other, whatever the clocks of nodes say.
       const publishedAtMs = Math.max(atMs, (published?.published_at_ms ?? 0) + 1);
-      await store.markPublished(tx, draft, revision, publishedAtMs);
+      await store.markPlanPublished(tx, draft, revision, publishedAtMs);
       await store.updatePlan(tx, {
         ...plan,
         current_revision: revision,
@@ -127,7 +127,7 @@ export class PlanService {
   /** @param id as `read` takes it. @throws DomainError `not_found`. */
   async listVersions(owner: LimitOwner, id: string, page: Page) {
     const { db } = this.deps.postgres;
-    const versions = await store.listVersions(db, owner, await planIdOf(db, owner, id), page);
+    const versions = await store.listPlanVersions(db, owner, await planIdOf(db, owner, id), page);
     // Every plan has a version.
     if (versions.totalCount === 0) throw new DomainError('not_found');
     return versions;
@@ -196,11 +196,11 @@ export class PlanService {
 }
 
 function done<Answer>(
-  verb: NonNullable<Changed<Answer>['done']>['verb'],
+  verb: NonNullable<LimitChange<Answer>['done']>['verb'],
   resourceId: string,
   answer: Answer,
   change: object,
-): Changed<Answer> {
+): LimitChange<Answer> {
   return { answer, done: { resourceType: 'usage_limit_plan', verb, resourceId, change } };
 }
 

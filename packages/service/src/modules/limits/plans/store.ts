@@ -109,7 +109,7 @@ export async function isBound(db: Db, owner: LimitOwner, planId: string): Promis
   return row !== undefined;
 }
 
-export async function insertPlan(tx: Tx, plan: PlanRow): Promise<void> {
+export async function insertLimitPlan(tx: Tx, plan: PlanRow): Promise<void> {
   await tx.insertInto('usage_limit_plans').values(plan).execute();
 }
 
@@ -139,7 +139,7 @@ export async function findVersion(
 }
 
 /** Puts a draft in place of the one that the plan has, if it has one. */
-export async function replaceDraft(tx: Tx, draft: VersionRow): Promise<void> {
+export async function replacePlanDraft(tx: Tx, draft: VersionRow): Promise<void> {
   const { name, archived_at, rules, ...version } = draft;
   const owned = { tenant_id: draft.tenant_id, project_id: draft.project_id };
   await tx
@@ -161,7 +161,7 @@ export async function replaceDraft(tx: Tx, draft: VersionRow): Promise<void> {
 }
 
 /** Makes the draft an immutable revision. */
-export async function markPublished(
+export async function markPlanPublished(
   tx: Tx,
   draft: VersionRow,
   revision: number,
@@ -178,7 +178,7 @@ export async function markPublished(
 }
 
 /** Versions of one plan: the draft, then revisions, newest first. */
-export async function listVersions(
+export async function listPlanVersions(
   db: Db,
   owner: LimitOwner,
   planId: string,

@@ -17,7 +17,7 @@ export class CalendarWindows {
     if (period.kind !== 'calendar') return windowAt(period, settings, atS);
     const known = this.#of(settings);
     let window = known.get(period.unit);
-    if (window === undefined || !isWithin(window, atS)) {
+    if (window === undefined || !windowContains(window, atS)) {
       window = windowAt(period, settings, atS);
       known.set(period.unit, window);
     }
@@ -30,6 +30,6 @@ export class CalendarWindows {
   }
 }
 
-export function isWithin({ startS, endS }: TimeWindow, atS: number): boolean {
+export function windowContains({ startS, endS }: TimeWindow, atS: number): boolean {
   return atS >= startS && (endS === undefined || atS < endS);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stored } from '../../../testing/index.js';
-import { CompiledRoute, RuleIndex } from '../book/index.js';
+import { CompiledRoute, LimitRuleIndex } from '../book/index.js';
 import { compiledRule } from '../book/rule.testing.js';
 import { CurrentWindows, type OpenedWindow } from './current-windows.js';
 import { AccountDebits } from './debits.js';
@@ -14,7 +14,13 @@ const SETTINGS = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 } as const;
 const usage: SubjectUsage = {
   scope: SCOPE,
   subject: { type: 'user', id: 'u1' },
-  route: new CompiledRoute('ra_1', { id: 'acct_1', externalId: null }, SETTINGS, new RuleIndex([rule]), 0),
+  route: new CompiledRoute(
+    'ra_1',
+    { id: 'acct_1', externalId: null },
+    SETTINGS,
+    new LimitRuleIndex([rule]),
+    0,
+  ),
   account: new AccountDebits('acct_1', SCOPE, 0),
   latest: [],
   all: undefined,

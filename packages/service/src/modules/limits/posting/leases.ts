@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { UsageEventRow } from '../../usage/index.js';
-import type { Subject } from '../standing.js';
+import type { LimitedSubject } from '../standing.js';
 import { type LeaseCharge, type LeaseRef, readLeases } from './lease-store.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 
@@ -32,7 +32,7 @@ export class BatchLeases {
   /** The status of a lease for an event of a subject. Leases of other subjects and projects are `unknown`. */
   statusOf(
     scope: PostingScope,
-    subject: Subject | undefined,
+    subject: LimitedSubject | undefined,
     budgetLeaseId: string,
   ): UsageEventRow['leaseStatus'] {
     if (budgetLeaseId === '') return 'none';

@@ -1,5 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
-import type { Subject } from '../standing.js';
+import type { LimitedSubject } from '../standing.js';
 
 /** Whose events are posted. */
 export interface PostingScope {
@@ -12,7 +12,7 @@ export interface PostingScope {
 export interface RatedUsage {
   /** Unix seconds. */
   readonly occurredAt: number;
-  readonly subject: Subject | undefined;
+  readonly subject: LimitedSubject | undefined;
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
   /** As the event names it; empty without a lease. */

@@ -1,5 +1,5 @@
 import type { CompiledRoute, SubjectRef } from '../book/index.js';
-import type { OpenRule, Subject } from '../standing.js';
+import type { LimitedSubject, OpenRule } from '../standing.js';
 import type { AccountDebits } from './debits.js';
 import type { PostingScope } from './rated-usage.js';
 
@@ -13,7 +13,7 @@ export interface WindowSum extends OpenRule {
 /** What one batch knows of a subject that has a route, and adds to its windows. */
 export interface SubjectUsage {
   readonly scope: PostingScope;
-  readonly subject: Subject;
+  readonly subject: LimitedSubject;
   readonly route: CompiledRoute;
   readonly account: AccountDebits;
   /** For each rule of the route, by its place, the window that the latest event fell into. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CompiledRoute, RuleIndex } from '../book/index.js';
+import { CompiledRoute, LimitRuleIndex } from '../book/index.js';
 import { compiledRule } from '../book/rule.testing.js';
 import { AccountDebits } from './debits.js';
 import { ratedUsage } from './usage.testing.js';
@@ -7,7 +7,7 @@ import { UsageCounter } from './usage-counter.js';
 
 it('stops the batch rather than count usage under another rule', () => {
   const scope = { tenantId: 'ten_1', projectId: 'prj_1', projectNo: 1 };
-  const rules = new RuleIndex([compiledRule({ ruleNo: 1 })]);
+  const rules = new LimitRuleIndex([compiledRule({ ruleNo: 1 })]);
   rules.visit = (_metric, _textOf, count) => count(compiledRule({ ruleNo: 2 }));
   const settings = { timezone: 'UTC', weekStart: 'monday', anchorS: 0 } as const;
   const usage = {

@@ -1,6 +1,6 @@
 import type { UsageItemRow } from '../../usage/index.js';
-import type { CompiledRule, RuleIndex } from '../book/index.js';
-import { CalendarWindows, isWithin } from './calendar-windows.js';
+import type { CompiledRule, LimitRuleIndex } from '../book/index.js';
+import { CalendarWindows, windowContains } from './calendar-windows.js';
 import type { RatedUsage } from './rated-usage.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
@@ -11,7 +11,7 @@ import type { SubjectUsage, WindowSum } from './subject-usage.js';
  */
 export class UsageCounter {
   readonly #windows = new CalendarWindows();
-  readonly #places = new Map<RuleIndex, ReadonlyMap<CompiledRule, number>>();
+  readonly #places = new Map<LimitRuleIndex, ReadonlyMap<CompiledRule, number>>();
   #at: Counting | undefined;
 
   /** Counts the charge items of an event of the subject, each in all windows that it falls into. */
@@ -34,7 +34,7 @@ export class UsageCounter {
     // Taken for the first rule, the usage would be counted in another limit.
     if (place === undefined) throw new Error(`rule ${rule.ruleNo} does not belong to its route`);
     let sum = usage.latest[place];
-    if (sum === undefined || !isWithin(sum.window, event.occurredAt)) {
+    if (sum === undefined || !windowContains(sum.window, event.occurredAt)) {
       sum = this.#open(usage, rule, event.occurredAt, sum);
       usage.latest[place] = sum;
     }
@@ -53,7 +53,7 @@ export class UsageCounter {
     return sum;
   }
 
-  #placesOf(rules: RuleIndex): ReadonlyMap<CompiledRule, number> {
+  #placesOf(rules: LimitRuleIndex): ReadonlyMap<CompiledRule, number> {
     let places = this.#places.get(rules);
     if (places === undefined) {
       places = new Map(rules.rules.map((rule, place) => [rule, place]));

@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../book/catalog.js';
 import { aboutSubject } from '../crossings.js';
-import { type Standing, toRealtimeLimit } from '../standing.js';
+import { type LimitStatus, toRealtimeLimit } from '../standing.js';
 import { crossingOf, firstNotice } from './crossing.js';
 import { readCurrentWindows, writeCurrentWindows } from './current-window-store.js';
 import type { CrossedWindow, CurrentWindows, OpenedWindow } from './current-windows.js';
@@ -143,7 +143,7 @@ async function crossingEvents(
 /** The alert of a window that has reached a percentage of its limit. */
 function crossingEvent(
   { scope, subject, route }: SubjectUsage,
-  standing: Standing,
+  standing: LimitStatus,
   percent: number,
   atMs: number,
 ): WebhookEvent {

@@ -7,7 +7,7 @@ import { isTimezone } from '../../../kernel/timezone.js';
 import { ProjectTx, type Tx } from '../../../platform/postgres/index.js';
 import { findAccount, openAccount } from '../../ledger/index.js';
 import { countSubjectRoutes } from '../allowance-store.js';
-import { type Changed, changeLimits, type LimitDeps } from '../change.js';
+import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
 import type { LimitOwner } from '../owner.js';
 import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
 import { findPlan } from '../plans/store.js';
@@ -125,10 +125,10 @@ function nameOfSubject(type: string, id: string): string {
 }
 
 function done(
-  verb: NonNullable<Changed<unknown>['done']>['verb'],
+  verb: NonNullable<LimitChange<unknown>['done']>['verb'],
   route: store.RouteRow,
   change: object,
-): Changed<store.RouteRow> {
+): LimitChange<store.RouteRow> {
   return { answer: route, done: { resourceType: 'subject_route', verb, resourceId: route.id, change } };
 }
 

@@ -7,5 +7,5 @@ export {
   type DimensionValue,
   type ExpressionEnv,
   ExpressionError,
-  type Subject,
+  type SubjectValue,
 } from './value.js';

@@ -15,7 +15,7 @@ export type Value =
   | readonly Value[]
   | ReadonlyMap<Value, Value>;
 
-export interface Subject {
+export interface SubjectValue {
   readonly type: string;
   readonly id: string;
 }
@@ -29,7 +29,7 @@ export interface ExpressionEnv {
   readonly metric: string;
   readonly unit: string;
   readonly dimensions: ReadonlyMap<string, DimensionValue>;
-  readonly subject: Subject | undefined;
+  readonly subject: SubjectValue | undefined;
   /** Unix seconds. */
   readonly occurredAt: number;
   /** What the event may still take; no expression sees it. */

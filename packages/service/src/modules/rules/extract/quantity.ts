@@ -6,7 +6,7 @@ import { RatingFailure, type RatingNote } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
 import type { ReadNodes } from './sum-path.js';
-import { addUp, inRange, type ReadPart } from './total.js';
+import { addUp, type ReadPart, totalInRange } from './total.js';
 
 /**
  * The quantity as sent; undefined when the event has none, and so no such charge item.
@@ -111,7 +111,7 @@ function remainder(
     const value = part.read(rawJson);
     if (value instanceof RatingFailure) return value;
     if (value === undefined) continue;
-    const less = inRange(() => sub(rest, value));
+    const less = totalInRange(() => sub(rest, value));
     if (less === undefined) return part.outOfRange;
     if (sign(less) < 0) tooMuch ??= part.tooMuch;
     rest = less;
@@ -155,7 +155,7 @@ function compileStatedTotal(
     const other = readOthers(rawJson) ?? ZERO;
     if (other instanceof RatingFailure) return other;
     // total + others + parts, where the parts are total - rest.
-    const sum = inRange(() => add(add(total, other), sub(total, rest)));
+    const sum = totalInRange(() => add(add(total, other), sub(total, rest)));
     return sum === undefined ? outOfRange : equals(sum, found);
   };
   return { isOfPartsBeside, note };

@@ -1,11 +1,11 @@
 import { IDENTIFIER_CHARS_MAX, SUBJECT_TYPE_PATTERN, type SubjectConfig } from '@tollgate/contract';
-import type { Subject } from '../expression/index.js';
+import type { SubjectValue } from '../expression/index.js';
 import { RatingFailure } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';
 
 /** Undefined when the event has no complete subject and need not have one. */
-export type ReadSubject = (rawJson: unknown) => Subject | undefined | RatingFailure;
+export type ReadSubject = (rawJson: unknown) => SubjectValue | undefined | RatingFailure;
 
 const SUBJECT_TYPE = new RegExp(SUBJECT_TYPE_PATTERN);
 /** Characters that PostgreSQL cannot hold in text: NUL, and halves of surrogate pairs. */

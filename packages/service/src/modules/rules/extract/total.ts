@@ -19,14 +19,14 @@ export function addUp<T>(
     if (value instanceof RatingFailure) return value;
     if (value === undefined) continue;
     const before: Decimal = sum ?? ZERO;
-    sum = inRange(() => add(before, value));
+    sum = totalInRange(() => add(before, value));
     if (sum === undefined) return outOfRange;
   }
   return sum;
 }
 
 /** Undefined where the digits of both together are more than a decimal holds. */
-export function inRange(compute: () => Decimal): Decimal | undefined {
+export function totalInRange(compute: () => Decimal): Decimal | undefined {
   try {
     return compute();
   } catch (error) {

@@ -4,7 +4,7 @@ import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expr
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import { DimensionAliases, type PlacedAlias } from './aliases.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
-import { type RankedRule, RuleIndex } from './rule-index.js';
+import { PricingRuleIndex, type RankedRule } from './rule-index.js';
 
 /** The rule that prices a charge item, and what it sees of the event. */
 export interface FoundRule {
@@ -52,7 +52,7 @@ function asItIs({ rule }: RankedRule, { dimensions }: ExpressionEnv): FoundRule 
 
 /** Rules in order, by metric. */
 class IndexedRules {
-  readonly #byMetric = new Map<string, RuleIndex>();
+  readonly #byMetric = new Map<string, PricingRuleIndex>();
 
   constructor(ranked: readonly RankedRule[]) {
     const rulesByMetric = new Map<string, RankedRule[]>();
@@ -61,7 +61,7 @@ class IndexedRules {
       if (rules === undefined) rulesByMetric.set(each.rule.metric, [each]);
       else rules.push(each);
     }
-    for (const [metric, rules] of rulesByMetric) this.#byMetric.set(metric, new RuleIndex(rules));
+    for (const [metric, rules] of rulesByMetric) this.#byMetric.set(metric, new PricingRuleIndex(rules));
   }
 
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {

@@ -19,7 +19,7 @@ export interface RankedRule {
  * texts; rules that ask for no text are one group more. Every group keeps its rules in order, and the first
  * match of all groups counts.
  */
-export class RuleIndex {
+export class PricingRuleIndex {
   #groups: readonly RuleGroup[] | undefined;
 
   /** @param rules in order */
