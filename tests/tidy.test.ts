@@ -4,6 +4,7 @@ import { codeFindings } from './tidy/code-rules.js';
 import { commentFindings } from './tidy/comment-rules.js';
 import { type Finding, findingText } from './tidy/finding.js';
 import { importFindings } from './tidy/import-rules.js';
+import { nameFindings } from './tidy/name-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
 import { dependencyFindings, textFindings } from './tidy/text-rules.js';
 
@@ -15,6 +16,7 @@ describe('the repository', () => {
   const rules: [string, () => Finding[]][] = [
     ['imports only along the layers', () => code.flatMap(importFindings)],
     ['has no files that import each other in a circle', () => circleFindings(code)],
+    ['gives each exported name one meaning', () => nameFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['has comments that people can read', () => texts.flatMap(commentFindings)],
     ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],

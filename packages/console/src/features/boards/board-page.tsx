@@ -20,7 +20,7 @@ import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
 import { Tellings } from './tellings.js';
-import { addressOf, boundsOf, type RangeChoice, rangeAt, rangeOf, type TimeRange } from './time-range.js';
+import { addressOf, type RangeChoice, rangeAt, rangeBounds, rangeOf, type TimeRange } from './time-range.js';
 
 /** Whoever looks needs none of it. */
 const BoardDialogs = lazy(async () => ({ default: (await import('./board-dialogs.js')).BoardDialogs }));
@@ -42,7 +42,7 @@ function OpenBoard({ board, charts }: BoardWithCharts) {
   const [tellings] = useState(() => new Tellings());
   const mayChange = useMay('analytics:write');
   const stream = useBoardStream(charts, board.timezone, range, tellings);
-  const usage = useMemo(() => boundsOf(range, nowS()), [range]);
+  const usage = useMemo(() => rangeBounds(range, nowS()), [range]);
   const { id } = useProject();
   const newChart = mayChange && (
     <Button look="primary" onClick={() => setDoing({ what: 'new-chart' })}>

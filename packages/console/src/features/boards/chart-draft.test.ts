@@ -1,11 +1,11 @@
 import type { Chart } from '@tollgate/contract';
 import { expect, it } from 'vitest';
-import { draftOf, EMPTY_DRAFT, inputOf, isWhole, METRICS_MODES, queryOf } from './chart-draft.js';
+import { chartDraft, chartInput, EMPTY_DRAFT, isWhole, METRICS_MODES, queryOf } from './chart-draft.js';
 
 it('sends no condition that has no value yet, and every other', () => {
   const whole = { region: { in: ['eu, west'] }, model: { not_in: ['a'] }, team: { exists: false } };
   const draft = { ...EMPTY_DRAFT, filters: { ...whole, kind: { in: [] }, plan: { not_in: [] } } };
-  expect(inputOf(draft, 'brd_1').filters).toEqual(whole);
+  expect(chartInput(draft, 'brd_1').filters).toEqual(whole);
   expect(queryOf(draft).filters).toEqual(whole);
 });
 
@@ -17,9 +17,9 @@ it('begins with the amounts of all metrics, added up', () => {
 
 it.each(METRICS_MODES)('keeps metrics that are %s', (metricsMode) => {
   const draft = { ...EMPTY_DRAFT, metricsMode, metrics: ['a', 'b'] };
-  const { metrics, split_by: splitBy } = inputOf(draft, 'brd_1');
+  const { metrics, split_by: splitBy } = chartInput(draft, 'brd_1');
   const chart = { ...CHART, metrics: metrics ?? null, split_by: splitBy } as Chart;
-  expect(draftOf(chart)).toMatchObject({ metricsMode, metrics: metrics ?? [] });
+  expect(chartDraft(chart)).toMatchObject({ metricsMode, metrics: metrics ?? [] });
   expect(isWhole({ ...draft, metrics: [] })).toBe(metricsMode.startsWith('all'));
 });
 

@@ -46,7 +46,7 @@ export const EMPTY_DRAFT: ChartDraft = {
   limit: GROUPS_SHOWN,
 };
 
-export function draftOf(chart: Chart): ChartDraft {
+export function chartDraft(chart: Chart): ChartDraft {
   return {
     title: chart.title,
     chartType: chart.chart_type,
@@ -77,8 +77,11 @@ export function isWhole(draft: ChartDraft): boolean {
 }
 
 /** The same as another chart, under a name that tells them apart. */
-export function copyOf(chart: Chart): ChartDraft {
-  return { ...draftOf(chart), title: `${chart.title.slice(0, CHART_TITLE_CHARS_MAX - COPY.length)}${COPY}` };
+export function copyChart(chart: Chart): ChartDraft {
+  return {
+    ...chartDraft(chart),
+    title: `${chart.title.slice(0, CHART_TITLE_CHARS_MAX - COPY.length)}${COPY}`,
+  };
 }
 
 const COPY = ' (copy)';
@@ -103,7 +106,7 @@ function filtersOf({ filters }: ChartDraft): ChartDraft['filters'] {
 }
 
 /** What is sent. What the editor does not show of the chart is kept. */
-export function inputOf(draft: ChartDraft, boardId: string, chart?: Chart, isCopy = false): ChartInput {
+export function chartInput(draft: ChartDraft, boardId: string, chart?: Chart, isCopy = false): ChartInput {
   return {
     board_id: boardId,
     title: draft.title.trim(),

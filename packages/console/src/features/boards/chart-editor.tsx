@@ -15,7 +15,15 @@ import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { useBoardChanges } from './api.js';
 import { bucketLabel } from './buckets.js';
-import { type ChartDraft, copyOf, draftOf, EMPTY_DRAFT, inputOf, isWhole, queryOf } from './chart-draft.js';
+import {
+  type ChartDraft,
+  chartDraft,
+  chartInput,
+  copyChart,
+  EMPTY_DRAFT,
+  isWhole,
+  queryOf,
+} from './chart-draft.js';
 import { ChartPreview } from './chart-preview.js';
 import { useMetrics } from './metrics.js';
 import { type FieldsProps, QueryFields } from './query-fields.js';
@@ -45,7 +53,7 @@ export interface ChartEditorProps {
 export function ChartEditor({ board, chart, isCopy = false, range, onClose }: ChartEditorProps) {
   const [before] = useState(() => {
     if (chart === undefined) return EMPTY_DRAFT;
-    return isCopy ? copyOf(chart) : draftOf(chart);
+    return isCopy ? copyChart(chart) : chartDraft(chart);
   });
   const [draft, setDraft] = useState<ChartDraft>(before);
   const changes = useBoardChanges();
@@ -60,7 +68,7 @@ export function ChartEditor({ board, chart, isCopy = false, range, onClose }: Ch
   const errors = fieldErrorsOf(saving.error, ['title']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = inputOf(draft, board.report_id, chart, isCopy);
+    const body = chartInput(draft, board.report_id, chart, isCopy);
     if (isNew) changes.createChart.mutate(body, { onSuccess: onClose });
     else changes.updateChart.mutate({ id: chart.chart_id, body }, { onSuccess: onClose });
   };

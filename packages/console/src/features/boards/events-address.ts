@@ -9,7 +9,7 @@ import {
 } from '@tollgate/contract';
 import { bucketEnd, bucketSizeOf } from './buckets.js';
 import { type ChartData, rowsOf } from './chart-data.js';
-import type { Part, Series } from './series.js';
+import type { Series, SeriesPart } from './series.js';
 
 /** The query and data behind the numbers of a chart. */
 export interface Drawn {
@@ -123,7 +123,7 @@ function groupConditions(drawn: Drawn, one: Series): Conditions | undefined {
   return condition && { [name]: condition };
 }
 
-function conditionsOf(group: NonNullable<Part['group']>): Conditions {
+function conditionsOf(group: NonNullable<SeriesPart['group']>): Conditions {
   return Object.fromEntries(
     Object.entries(group).map(([name, value]) => [
       name,
@@ -134,7 +134,7 @@ function conditionsOf(group: NonNullable<Part['group']>): Conditions {
 
 /** The condition that events of several groups of one dimension meet, and no others of the chart. */
 function conditionOf(drawn: Drawn, one: Series, name: string): DimensionFilter | undefined {
-  const valuesOf = (parts: readonly Part[]) =>
+  const valuesOf = (parts: readonly SeriesPart[]) =>
     parts.flatMap(({ group }) => (group === undefined ? [] : [group[name] ?? null]));
   const own = valuesOf(one.parts);
   const isPastLimit = one.parts.some(({ group }) => group === undefined);

@@ -1,5 +1,5 @@
 import { exactSum } from '../../exact-sum.js';
-import { type Line, moved, newLine, put, type Step } from './line.js';
+import { type Line, type LineStep, moved, newLine, put } from './line.js';
 
 /** Lines of one currency that are summed as others, because beside the largest they would show as zero. */
 export interface Fold {
@@ -17,7 +17,7 @@ const CENTS = 2;
  *
  * @param before result of the last step; unchanged sums are not computed again
  */
-export function foldsOf(lines: readonly Line[], before: readonly Fold[], step: Step): Fold[] {
+export function foldsOf(lines: readonly Line[], before: readonly Fold[], step: LineStep): Fold[] {
   const candidates = new Map<string, Line[]>();
   const largest = new Map<string, number>();
   for (const { row, total } of lines) {
@@ -44,7 +44,7 @@ function isSmall(total: string, largest: number): boolean {
   return largest > 0 && Math.abs(Number(total)) < 10 ** -digits;
 }
 
-function foldOf(key: string, unordered: readonly Line[], before: readonly Fold[], step: Step): Fold {
+function foldOf(key: string, unordered: readonly Line[], before: readonly Fold[], step: LineStep): Fold {
   const members = unordered.toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const [first] = members;
   if (first === undefined) throw new Error('cannot sum zero lines');

@@ -2,7 +2,7 @@ import type { AnalysisRow } from '@tollgate/contract';
 import { exactSum, negated } from '../../exact-sum.js';
 
 /** From the buckets of one set to those of the next. */
-export interface Step {
+export interface LineStep {
   /** By index of the next times: the index of the same numbers before, or undefined if they must be read. */
   readonly kept: readonly (number | undefined)[];
   /** Indexes of the next times that are to be read. */
@@ -27,7 +27,7 @@ export function newLine(key: string, row: AnalysisRow, length: number): Line {
 }
 
 /** The line with only the kept points, and their total. A plain loop, because each update runs over all points. */
-export function moved(line: Line, { kept, gone }: Step): Line {
+export function moved(line: Line, { kept, gone }: LineStep): Line {
   const next = newLine(line.key, line.row, kept.length);
   for (let index = 0; index < kept.length; index++) {
     const from = kept[index];

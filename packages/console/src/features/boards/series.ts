@@ -3,7 +3,7 @@ import { exactSum } from '../../exact-sum.js';
 import { bucketEnd, bucketSizeOf, bucketStarts } from './buckets.js';
 import type { ChartData } from './chart-data.js';
 import { type Fold, foldsOf } from './fold.js';
-import { type Line, moved, newLine, put, type Step, textsAt } from './line.js';
+import { type Line, type LineStep, moved, newLine, put, textsAt } from './line.js';
 
 /** One line, area or row of bars. */
 export interface Series {
@@ -17,7 +17,7 @@ export interface Series {
   /** Whether it sums groups: those past the limit of the chart, and those too small to be seen beside the others. */
   readonly isOther: boolean;
   /** The metrics and groups that it sums: one, unless it sums others. */
-  readonly parts: readonly Part[];
+  readonly parts: readonly SeriesPart[];
   /** By index of the times; 0 where nothing happened. For drawing only: a double holds no money. */
   readonly values: Float64Array;
   /** The same, exact; undefined where nothing happened. */
@@ -27,7 +27,7 @@ export interface Series {
 }
 
 /** The series that a row belongs to. */
-export interface Part {
+export interface SeriesPart {
   readonly metric: string | null;
   /** Undefined for all groups past the limit. */
   readonly group: AnalysisRow['group'] | undefined;
@@ -104,7 +104,7 @@ function isSameCut(a: Frame, b: Frame): boolean {
   return a.isFirstCut === b.isFirstCut && a.isLastCut === b.isLastCut;
 }
 
-function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly number[]): Step {
+function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly number[]): LineStep {
   const before = new Map(made?.set.times.map((time, index) => [time, index]));
   const kept = times.map((time) =>
     made?.data.rows.get(time) === rows.get(time) ? before.get(time) : undefined,
@@ -117,7 +117,7 @@ function stepOf(made: Made | undefined, { rows }: ChartData, times: readonly num
 /** The lines after a step, those that were there before in the order they had, because with it goes their colour. */
 function linesOf(
   before: readonly Line[],
-  step: Step,
+  step: LineStep,
   { rows }: ChartData,
   measure: Measure,
   times: readonly number[],
@@ -175,7 +175,7 @@ function seriesOf(lines: readonly Line[], folds: readonly Fold[], measure: Measu
   }));
 }
 
-function partOf({ row: { metric, group, other } }: Line): Part {
+function partOf({ row: { metric, group, other } }: Line): SeriesPart {
   return { metric, group: other === true ? undefined : group };
 }
 

@@ -80,7 +80,7 @@ export function addressOf(range: RangeChoice): Record<string, string> {
 }
 
 /** The seconds that a range means at a moment; without an end where it ends with the clock. */
-export function boundsOf(range: TimeRange, nowS: number): { readonly from: number; readonly to?: number } {
+export function rangeBounds(range: TimeRange, nowS: number): { readonly from: number; readonly to?: number } {
   return 'from' in range ? range : { from: Math.max(nowS - range.last_seconds, 0) };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { firstCharts, type UsedMetric } from './first-board.js';
+import type { UsedMetric } from '../boards/metrics.js';
+import { firstCharts } from './first-board.js';
 
 function used(metric: string, change: Partial<UsedMetric> = {}): UsedMetric {
   return {

@@ -1,6 +1,6 @@
-import type { ChartInput, MetricsResponse } from '@tollgate/contract';
+import type { ChartInput } from '@tollgate/contract';
+import type { UsedMetric } from '../boards/metrics.js';
 
-export type UsedMetric = MetricsResponse['metrics'][number];
 export type FirstChart = Omit<ChartInput, 'board_id'>;
 
 const ANALYSIS_METRICS_MAX = 32;

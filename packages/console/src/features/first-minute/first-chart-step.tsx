@@ -6,7 +6,7 @@ import { useProject } from '../../project.js';
 import { Button } from '../../ui/button.js';
 import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useCreateFirstBoard, useFirstMetrics } from './api.js';
-import { Step } from './step.js';
+import { FirstStep } from './step.js';
 
 /** A board with charts of what was received. */
 export function FirstChartStep({
@@ -21,7 +21,7 @@ export function FirstChartStep({
   const [first] = boards;
   if (first !== undefined && hasUsage) {
     return (
-      <Step
+      <FirstStep
         number={3}
         title={title}
         state="done"
@@ -38,10 +38,12 @@ export function FirstChartStep({
     );
   }
   if (!hasUsage) {
-    return <Step number={3} title={title} state="waiting" isLast summary="A board of what was received." />;
+    return (
+      <FirstStep number={3} title={title} state="waiting" isLast summary="A board of what was received." />
+    );
   }
   return (
-    <Step
+    <FirstStep
       number={3}
       title={title}
       state="open"
@@ -49,7 +51,7 @@ export function FirstChartStep({
       summary="A board with charts of what was received: how much, what it cost, with breakdowns."
     >
       <MakeBoard />
-    </Step>
+    </FirstStep>
   );
 }
 

@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import type { CreatedFromTemplate } from '../rules/templates/template-chooser.js';
 import { usePublish } from './api.js';
-import { Step } from './step.js';
+import { FirstStep } from './step.js';
 
 const TemplateChooser = lazy(async () => ({
   default: (await import('../rules/templates/template-chooser.js')).TemplateChooser,
@@ -27,7 +27,7 @@ export function RulesStep({
   const title = 'Say what is charged';
   if (ruleSet !== undefined) {
     return (
-      <Step
+      <FirstStep
         number={1}
         title={title}
         state="done"
@@ -46,7 +46,7 @@ export function RulesStep({
     );
   }
   return (
-    <Step
+    <FirstStep
       number={1}
       title={title}
       state="open"
@@ -58,7 +58,7 @@ export function RulesStep({
       <Suspense fallback={<Skeleton className="h-96" />}>
         <TemplateChooser isAlwaysPublished onCreated={onCreated} />
       </Suspense>
-    </Step>
+    </FirstStep>
   );
 }
 

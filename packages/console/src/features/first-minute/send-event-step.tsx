@@ -12,7 +12,7 @@ import { useApiKeyChanges } from '../settings/api.js';
 import { ArrivalState, type Arrivals } from './arrival-state.js';
 import { curlOf, KEY_PLACEHOLDER } from './curl.js';
 import { sampleEventOf } from './sample-event.js';
-import { Step } from './step.js';
+import { FirstStep } from './step.js';
 
 /** A command that sends an event, and word of what arrived. */
 export function SendEventStep({
@@ -30,10 +30,12 @@ export function SendEventStep({
   const [hadUsage] = useState(hasUsage);
   const title = 'Send an event';
   if (ruleSet === undefined) {
-    return <Step number={2} title={title} state="waiting" summary="A command to paste into a terminal." />;
+    return (
+      <FirstStep number={2} title={title} state="waiting" summary="A command to paste into a terminal." />
+    );
   }
   return (
-    <Step
+    <FirstStep
       number={2}
       title={title}
       state={hasUsage ? 'done' : 'open'}
@@ -49,7 +51,7 @@ export function SendEventStep({
       ) : (
         <Command key={ruleSet.id} ruleSet={ruleSet} sample={sample} />
       )}
-    </Step>
+    </FirstStep>
   );
 }
 

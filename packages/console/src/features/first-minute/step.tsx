@@ -7,7 +7,7 @@ export type StepState = 'waiting' | 'open' | 'done';
 const SAID: Readonly<Record<StepState, string>> = { waiting: 'later', open: 'now', done: 'done' };
 
 /** One of the steps: what it is for, how far it is, and what it takes. */
-export function Step({
+export function FirstStep({
   number,
   title,
   summary,

@@ -9,7 +9,7 @@ import { Tabs } from '../../ui/tabs.js';
 import { LeasePage } from './leases/lease-page.js';
 import { LeasesPage } from './leases/leases-page.js';
 import { EditPlanPage, NewPlanPage } from './plans/plan-editor-page.js';
-import { PlanPage } from './plans/plan-page.js';
+import { LimitPlanPage } from './plans/plan-page.js';
 import { PlansPage } from './plans/plans-page.js';
 import { RouteDialog } from './routes/route-dialog.js';
 import { RoutePage } from './routes/route-page.js';
@@ -26,7 +26,7 @@ export function LimitsPages() {
         {({ planId }) => <EditPlanPage key={planId} planId={planId} />}
       </Route>
       <Route path="/p/:projectId/limits/plans/:planId">
-        {({ planId }) => <PlanPage key={planId} planId={planId} />}
+        {({ planId }) => <LimitPlanPage key={planId} planId={planId} />}
       </Route>
       <Route path="/p/:projectId/limits/plans">
         <WithTabs action={<NewPlanButton />}>

@@ -8,7 +8,7 @@ import { Payments } from './payments.js';
 import { PurchaseOutcome } from './purchase-outcome.js';
 
 /** What the tenant may use, how much of it is used, and what else can be bought. */
-export function PlanPage() {
+export function SubscriptionPlanPage() {
   const entitlement = useEntitlement();
   const [parameters, setParameters] = useSearchParams();
   const isAdmin = useIsAdmin();

@@ -11,7 +11,7 @@ import { useIsAdmin } from './api.js';
 import { AuditPage } from './audit-page.js';
 import { KeyDialog } from './key-dialog.js';
 import { KeysPage } from './keys-page.js';
-import { PlanPage } from './plan-page.js';
+import { SubscriptionPlanPage } from './plan-page.js';
 import { ProjectDialog } from './project-dialog.js';
 import { ProjectsPage } from './projects-page.js';
 
@@ -40,7 +40,7 @@ export function SettingsPages() {
       </Route>
       <Route path="/p/:projectId/settings/plan">
         <WithTabs>
-          <PlanPage />
+          <SubscriptionPlanPage />
         </WithTabs>
       </Route>
       <Route component={NotFoundPage} />

@@ -9,7 +9,7 @@ import type { IngestStatus, ReprocessRequest, UsageEventDetail, UsageEventList }
 import { request, requestRaw, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
 import { parseExactly } from './exact-json.js';
-import { boundsOf, type Question } from './filters.js';
+import { filterBounds, type Question } from './filters.js';
 
 const PAGE_SIZE = 50;
 const LIVE_MS = 2_000;
@@ -115,5 +115,5 @@ export function useReprocess() {
 
 /** Where the browser downloads everything that fits. An export has two ends. */
 export function exportUrl(project: string, question: Question, format: 'csv' | 'ndjson'): string {
-  return `/api${withQuery(`${project}/usage/events/export`, { ...question, ...boundsOf(question), format })}`;
+  return `/api${withQuery(`${project}/usage/events/export`, { ...question, ...filterBounds(question), format })}`;
 }

@@ -12,7 +12,7 @@ import { InlineLink } from '../../ui/inline-link.js';
 import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useEvent, useReprocess } from './api.js';
 import { Explanation } from './event-explanation.js';
-import { EventBadge, subjectOf } from './event-table.js';
+import { EventBadge, eventSubject } from './event-table.js';
 
 interface PanelProps {
   readonly eventId: string;
@@ -147,7 +147,7 @@ function EventFacts({ event }: { readonly event: UsageEvent }) {
           '—'
         ) : (
           <>
-            <bdi>{subjectOf(event)}</bdi> ·{' '}
+            <bdi>{eventSubject(event)}</bdi> ·{' '}
             <InlineLink href={`/p/${id}/limits?${limits}`}>its limits</InlineLink>
           </>
         )}

@@ -28,7 +28,7 @@ export function EventTable({
         </button>
       ),
     },
-    { title: 'Subject', cell: (event) => <Soft>{subjectOf(event)}</Soft> },
+    { title: 'Subject', cell: (event) => <Soft>{eventSubject(event)}</Soft> },
     { title: 'Source', cell: ({ source }) => <Soft>{source}</Soft> },
     {
       title: 'Items',
@@ -63,7 +63,7 @@ function Soft({ children }: { readonly children: string }) {
   );
 }
 
-export function subjectOf({ subject_type, subject_id }: UsageEvent): string {
+export function eventSubject({ subject_type, subject_id }: UsageEvent): string {
   return subject_id === null ? '—' : `${subject_type}/${subject_id}`;
 }
 

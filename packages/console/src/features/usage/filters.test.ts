@@ -1,6 +1,6 @@
 import { UNIX_SECONDS_MAX } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { boundsOf, filtersOf, isOpenEnded, isRangeOfFailures, questionOf } from './filters.js';
+import { filterBounds, filtersOf, isOpenEnded, isRangeOfFailures, questionOf } from './filters.js';
 
 describe('the filters of an address', () => {
   it.each([
@@ -31,7 +31,7 @@ it('asks for the time that the filters mean now', () => {
     currency: 'USD',
     filters: '{}',
   });
-  expect(boundsOf({})).toEqual({ from: 0, to: UNIX_SECONDS_MAX });
+  expect(filterBounds({})).toEqual({ from: 0, to: UNIX_SECONDS_MAX });
 });
 
 it('knows what can still grow, and what one request says wholly', () => {

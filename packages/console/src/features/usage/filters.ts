@@ -120,6 +120,6 @@ export function isRangeOfFailures(filters: Filters): boolean {
 }
 
 /** The ends of a range, for what takes none that is open. */
-export function boundsOf({ from = 0, to = UNIX_SECONDS_MAX }: Question): { from: number; to: number } {
+export function filterBounds({ from = 0, to = UNIX_SECONDS_MAX }: Question): { from: number; to: number } {
   return { from, to };
 }

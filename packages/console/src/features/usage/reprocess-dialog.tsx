@@ -9,7 +9,7 @@ import { ShareBar } from '../../ui/share-bar.js';
 import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useReprocess } from './api.js';
 import { FAILED_EVENTS_MAX, failedEvents, type Progress, progressOf } from './failed-events.js';
-import { boundsOf, type Filters, isRangeOfFailures, type Question } from './filters.js';
+import { type Filters, filterBounds, isRangeOfFailures, type Question } from './filters.js';
 
 const WATCH_MS = 1_000;
 
@@ -56,7 +56,7 @@ function Ask({
     mutationFn: async () => {
       if (isAtOnce) {
         const { failure_code: code } = question;
-        await askForRange({ ...boundsOf(question), ...(code === undefined ? {} : { code }) });
+        await askForRange({ ...filterBounds(question), ...(code === undefined ? {} : { code }) });
         return;
       }
       for (const [index, event] of events.entries()) {

@@ -1,6 +1,6 @@
 import type { UsageLimitPlanVersion } from '@tollgate/contract';
 import { decimalExact } from '../../../format.js';
-import { draftOf, RULE_FIELDS, type RuleDraft } from '../rules/rule-draft.js';
+import { RULE_FIELDS, type RuleDraft, ruleDraft } from '../rules/rule-draft.js';
 
 /** What a version of a plan says, as far as versions differ. */
 export type PlanContent = Pick<UsageLimitPlanVersion, 'title' | 'description' | 'rules'>;
@@ -48,8 +48,8 @@ const LABELS: Readonly<Record<keyof RuleDraft, string>> = {
  * the same by their name.
  */
 export function diffOf(before: PlanContent | undefined, after: PlanContent): PlanDiff {
-  const old = new Map(before?.rules.map((rule) => [rule.limit_key, draftOf(rule)]));
-  const next = after.rules.map(draftOf);
+  const old = new Map(before?.rules.map((rule) => [rule.limit_key, ruleDraft(rule)]));
+  const next = after.rules.map(ruleDraft);
   const keys = new Set(next.map(({ limit_key }) => limit_key));
   const stays = [...old.values()].filter(({ limit_key }) => keys.has(limit_key));
   const kept = next.filter(({ limit_key }) => old.has(limit_key));

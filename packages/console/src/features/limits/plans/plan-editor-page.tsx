@@ -9,7 +9,7 @@ import { Field, TextArea, TextInput } from '../../../ui/field.js';
 import { type FieldErrors, fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote, Skeleton } from '../../../ui/states.js';
 import { UnsavedGuard } from '../../../ui/unsaved-guard.js';
-import { draftOf, inputOf } from '../rules/rule-draft.js';
+import { ruleDraft, ruleInput } from '../rules/rule-draft.js';
 import { type ListedRule, listed, RuleList, ruleFieldPaths } from '../rules/rule-list.js';
 import { usePlan, useSavePlan } from './api.js';
 
@@ -38,7 +38,7 @@ export function EditPlanPage({ planId }: { readonly planId: string }) {
 
 function planDraftOf({ title, name, description, draft, published }: UsageLimitPlanDetail): PlanDraft {
   const rules = (draft ?? published)?.rules ?? [];
-  return { title, name, description, rules: rules.map((rule) => listed(draftOf(rule))) };
+  return { title, name, description, rules: rules.map((rule) => listed(ruleDraft(rule))) };
 }
 
 function PlanEditor({
@@ -63,7 +63,11 @@ function PlanEditor({
   const back = planId === undefined ? plans : `${plans}/${planId}`;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const body = { ...draft, title: draft.title.trim(), rules: draft.rules.map(({ rule }) => inputOf(rule)) };
+    const body = {
+      ...draft,
+      title: draft.title.trim(),
+      rules: draft.rules.map(({ rule }) => ruleInput(rule)),
+    };
     save.mutate(body, { onSuccess: ({ id }) => navigate(`${plans}/${id}`) });
   };
   return (

@@ -11,7 +11,7 @@ import { Button, IconButton } from '../../../ui/button.js';
 import { Menu } from '../../../ui/menu.js';
 import { Skeleton } from '../../../ui/states.js';
 import { useRoutesOfPlan } from '../routes/api.js';
-import { draftOf } from '../rules/rule-draft.js';
+import { ruleDraft } from '../rules/rule-draft.js';
 import { RuleSentences } from '../rules/rule-sentences.js';
 import { type PlanAction, usePlan } from './api.js';
 import { PlanActionDialog } from './plan-action-dialog.js';
@@ -21,7 +21,7 @@ import { PlanDiffView } from './plan-diff-view.js';
 import { PlanVersions } from './plan-versions.js';
 
 /** One plan: what is in force, what is being prepared, and how it came about. */
-export function PlanPage({ planId }: { readonly planId: string }) {
+export function LimitPlanPage({ planId }: { readonly planId: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(planId);
   const [action, setAction] = useState<PlanAction>();
@@ -133,7 +133,7 @@ function Draft({ plan: { draft, published, status } }: { readonly plan: UsageLim
         </span>
       </h2>
       {published === null ? (
-        <RuleSentences label="Rules of the draft" rules={draft.rules.map(draftOf)} />
+        <RuleSentences label="Rules of the draft" rules={draft.rules.map(ruleDraft)} />
       ) : (
         <PlanDiffView label="Changes of the draft" diff={diffOf(published, draft)} />
       )}
@@ -152,7 +152,7 @@ function InForce({ plan: { published } }: { readonly plan: UsageLimitPlanDetail 
           {published.published_at !== null && `, since ${dateTime(published.published_at, 'UTC')} UTC`}
         </span>
       </h2>
-      <RuleSentences label="Rules in force" rules={published.rules.map(draftOf)} />
+      <RuleSentences label="Rules in force" rules={published.rules.map(ruleDraft)} />
     </section>
   );
 }

@@ -5,7 +5,7 @@ import { CancelButton, Dialog, DialogActions } from '../../../ui/dialog.js';
 import { Field, Select } from '../../../ui/field.js';
 import { fieldErrorsOf } from '../../../ui/field-errors.js';
 import { FailureNote } from '../../../ui/states.js';
-import { draftOf, inputOf, NEW_RULE, RULE_FIELDS } from '../rules/rule-draft.js';
+import { NEW_RULE, RULE_FIELDS, ruleDraft, ruleInput } from '../rules/rule-draft.js';
 import { RuleFields } from '../rules/rule-fields.js';
 import { ruleSentence } from '../rules/rule-sentence.js';
 import { RuleSuggestions } from '../rules/suggestions.js';
@@ -48,14 +48,14 @@ function LimitForm({
   readonly limit?: DirectLimit;
   readonly onClose: () => void;
 }) {
-  const [rule, setRule] = useState(() => (limit === undefined ? NEW_RULE : draftOf(limit)));
+  const [rule, setRule] = useState(() => (limit === undefined ? NEW_RULE : ruleDraft(limit)));
   const [effective, setEffective] = useState<LimitEffective>('next_window');
   const save = useSaveDirectLimit(routeId, limit?.id);
   const errors = fieldErrorsOf(save.error, RULE_FIELDS);
   const isOtherAmount = limit !== undefined && rule.limit_amount !== limit.limit_amount;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate({ ...inputOf(rule), ...(isOtherAmount ? { effective } : {}) }, { onSuccess: onClose });
+    save.mutate({ ...ruleInput(rule), ...(isOtherAmount ? { effective } : {}) }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-5">

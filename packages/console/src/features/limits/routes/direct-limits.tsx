@@ -5,7 +5,7 @@ import { useMay } from '../../../api/session.js';
 import { Button, IconButton } from '../../../ui/button.js';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
-import { draftOf } from '../rules/rule-draft.js';
+import { ruleDraft } from '../rules/rule-draft.js';
 import { ruleSentence } from '../rules/rule-sentence.js';
 import { useDeleteDirectLimit, useDirectLimits } from './api.js';
 import { DirectLimitDialog } from './direct-limit-dialog.js';
@@ -69,7 +69,7 @@ function LimitRow({
     <li className="flex items-center gap-1 py-1.5 pr-2 pl-4">
       <p className="min-w-0 grow break-words">
         <span className="font-semibold">{limit.limit_key}</span>{' '}
-        <span className="ml-1 text-ink-soft">{ruleSentence(draftOf(limit))}</span>
+        <span className="ml-1 text-ink-soft">{ruleSentence(ruleDraft(limit))}</span>
       </p>
       {isPermitted && (
         <>

@@ -44,7 +44,7 @@ export const RULE_FIELDS = Object.keys(NEW_RULE) as readonly (keyof RuleDraft)[]
 
 type StoredRule = Omit<UsageLimitPlanRule, 'id' | 'plan_version_id' | 'created_at' | 'updated_at'>;
 
-export function draftOf(rule: StoredRule): RuleDraft {
+export function ruleDraft(rule: StoredRule): RuleDraft {
   return {
     limit_key: rule.limit_key,
     measure: rule.measure,
@@ -62,7 +62,7 @@ export function draftOf(rule: StoredRule): RuleDraft {
 }
 
 /** What is sent: what is empty is null, so that it is taken away where it was. */
-export function inputOf(draft: RuleDraft): LimitRuleInput {
+export function ruleInput(draft: RuleDraft): LimitRuleInput {
   const { limit_key, measure, selector_type, selector_value, action, limit_amount } = draft;
   return {
     limit_key: limit_key.trim(),
@@ -92,7 +92,7 @@ export function percentages(text: string): number[] {
 const textOrNull = (text: string) => (text === '' ? null : text);
 
 /** A rule like another one, under a name that no rule has. */
-export function copyOf(draft: RuleDraft, taken: readonly string[]): RuleDraft {
+export function copyRule(draft: RuleDraft, taken: readonly string[]): RuleDraft {
   const base = draft.limit_key.replace(/_\d+$/, '');
   let number = 2;
   while (taken.includes(`${base}_${number}`)) number += 1;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../../ui/button.js';
 import { EmptyState } from '../../../ui/states.js';
 import { RuleCard } from './rule-card.js';
-import { copyOf, NEW_RULE, RULE_FIELDS, type RuleDraft } from './rule-draft.js';
+import { copyRule, NEW_RULE, RULE_FIELDS, type RuleDraft } from './rule-draft.js';
 import { RuleSuggestions } from './suggestions.js';
 
 /** A rule in a list that is being written; `id` stays while it is moved. */
@@ -71,7 +71,7 @@ export function RuleList({
               onCopy={() =>
                 insert(
                   index + 1,
-                  copyOf(
+                  copyRule(
                     rule,
                     rules.map((each) => each.rule.limit_key),
                   ),

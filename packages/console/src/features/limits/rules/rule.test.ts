@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { durationOf, durationText, periodChoice, periodWords } from './period.js';
-import { copyOf, inputOf, NEW_RULE, percentages } from './rule-draft.js';
+import { copyRule, NEW_RULE, percentages, ruleInput } from './rule-draft.js';
 import { ruleSentence } from './rule-sentence.js';
 
 const RULE = { ...NEW_RULE, limit_key: 'spend', limit_amount: '100' };
@@ -45,7 +45,7 @@ describe('a rule as a sentence', () => {
 
 describe('what is sent of a rule', () => {
   it('takes away what is empty, and thousands written apart', () => {
-    expect(inputOf({ ...RULE, limit_amount: '1,000 000.5', selector_value: 'left over' })).toEqual({
+    expect(ruleInput({ ...RULE, limit_amount: '1,000 000.5', selector_value: 'left over' })).toEqual({
       limit_key: 'spend',
       measure: 'amount',
       selector_type: 'all',
@@ -68,8 +68,8 @@ describe('what is sent of a rule', () => {
   });
 
   it('copies a rule under a free name', () => {
-    expect(copyOf(RULE, ['spend', 'spend_2']).limit_key).toBe('spend_3');
-    expect(copyOf({ ...RULE, limit_key: 'spend_2' }, ['spend_2']).limit_key).toBe('spend_3');
+    expect(copyRule(RULE, ['spend', 'spend_2']).limit_key).toBe('spend_3');
+    expect(copyRule({ ...RULE, limit_key: 'spend_2' }, ['spend_2']).limit_key).toBe('spend_3');
   });
 });
 

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Field, TextInput } from '../../../ui/field.js';
 import { withField, withPaths } from '../body.js';
 import { useRulesForm } from './context.js';
-import { ChoiceField, type Part, RequiredField, TextField } from './fields.js';
+import { ChoiceField, type FormPart, RequiredField, TextField } from './fields.js';
 import { PathList, summaryOfPaths } from './path-list.js';
 import { FieldGrid } from './section.js';
 
@@ -23,7 +23,7 @@ export function summaryOfDimension(dimension: DimensionConfig): string {
 }
 
 /** Where a dimension is; of a number also what is added to it, and the bands that it falls into. */
-export function DimensionFields(part: Part<DimensionConfig>) {
+export function DimensionFields(part: FormPart<DimensionConfig>) {
   const { value, path, onChange } = part;
   const { sum_paths: sumPaths = [] } = value;
   const isNumber = value.type === 'number';
@@ -59,7 +59,7 @@ export function DimensionFields(part: Part<DimensionConfig>) {
 }
 
 /** The bands as one line of text, kept as it is typed for as long as it says what the dimension has. */
-function BandsField({ value, path, onChange }: Part<DimensionConfig>) {
+function BandsField({ value, path, onChange }: FormPart<DimensionConfig>) {
   const { isReadOnly } = useRulesForm();
   const [typed, setTyped] = useState('');
   const { bands = [] } = value;

@@ -8,7 +8,7 @@ import { Menu, type MenuItem } from '../../../ui/menu.js';
 import { SortableArea, useSortableItem } from '../../../ui/sortable.js';
 import type { Finding } from '../finding.js';
 import { useFindingAt, useRulesForm } from './context.js';
-import type { Part } from './fields.js';
+import type { FormPart } from './fields.js';
 
 export interface EntryListProps<T extends object> {
   /** Of one entry, in small letters: `charge item`. */
@@ -24,7 +24,7 @@ export interface EntryListProps<T extends object> {
   readonly makeEntry: () => T;
   readonly move?: (entries: readonly T[], from: number, to: number) => readonly T[];
   readonly onChange: (entries: readonly T[]) => void;
-  readonly children: (part: Part<T>) => ReactNode;
+  readonly children: (part: FormPart<T>) => ReactNode;
 }
 
 /** Entries that are opened one by one: hundreds of them are no more than lines. */

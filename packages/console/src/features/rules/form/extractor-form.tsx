@@ -5,7 +5,7 @@ import { EntryList } from './entry-list.js';
 import {
   ChoiceField,
   ExpressionField,
-  type Part,
+  type FormPart,
   PricingUnitField,
   RequiredField,
   TextField,
@@ -24,7 +24,7 @@ const ON_UNPRICED = [
 ];
 
 /** Every field of an extractor rule set. */
-export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'path'>) {
+export function ExtractorForm({ value, onChange }: Omit<FormPart<ExtractorBody>, 'path'>) {
   const { subject = {}, dimensions = [], charge_item_extractors: extractors = [] } = value;
   return (
     <>
@@ -95,7 +95,7 @@ export function ExtractorForm({ value, onChange }: Omit<Part<ExtractorBody>, 'pa
   );
 }
 
-function SubjectFields(part: Part<SubjectConfig>) {
+function SubjectFields(part: FormPart<SubjectConfig>) {
   return (
     <>
       <FieldGrid>
@@ -109,7 +109,7 @@ function SubjectFields(part: Part<SubjectConfig>) {
   );
 }
 
-function ChargeItemFields(part: Part<ChargeItemExtractor>) {
+function ChargeItemFields(part: FormPart<ChargeItemExtractor>) {
   return (
     <>
       <FieldGrid>

@@ -7,7 +7,7 @@ import { inExpression } from '../finding.js';
 import { useFindingAt, useRulesForm } from './context.js';
 
 /** A part of the body, and where it stands in it. */
-export interface Part<T extends object> {
+export interface FormPart<T extends object> {
   readonly value: T;
   readonly path: string;
   readonly onChange: (value: T) => void;
@@ -15,7 +15,7 @@ export interface Part<T extends object> {
 
 type TextKey<T> = { [K in keyof T]-?: NonNullable<T[K]> extends string ? K : never }[keyof T] & string;
 
-interface PartFieldProps<T extends object> extends Part<T> {
+interface PartFieldProps<T extends object> extends FormPart<T> {
   readonly name: TextKey<T>;
   readonly label: string;
   readonly hint?: string;
@@ -74,7 +74,7 @@ export function PricingUnitField<T extends { readonly pricing_unit?: string | nu
   value,
   path,
   onChange,
-}: Part<T>) {
+}: FormPart<T>) {
   const { pricing_unit: unit, ...rest } = value;
   const part = { ...rest, ...(unit === undefined ? {} : { pricing_unit: String(unit) }) };
   return (
@@ -96,7 +96,7 @@ export function RequiredField<T extends { required?: boolean }>({
   value,
   onChange,
   label,
-}: Part<T> & { readonly label: string }) {
+}: FormPart<T> & { readonly label: string }) {
   const { isReadOnly } = useRulesForm();
   return (
     <Checkbox

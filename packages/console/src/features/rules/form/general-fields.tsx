@@ -2,7 +2,7 @@ import { Field, TextInput } from '../../../ui/field.js';
 import { withField } from '../body.js';
 import { momentText, unixSecondsOf } from '../moment.js';
 import { useFindingAt, useRulesForm } from './context.js';
-import { type Part, TextField } from './fields.js';
+import { type FormPart, TextField } from './fields.js';
 
 interface General {
   readonly name: string;
@@ -10,9 +10,9 @@ interface General {
 }
 
 /** What rule sets of both kinds have. */
-export function GeneralFields<T extends General>({ value, onChange }: Omit<Part<T>, 'path'>) {
+export function GeneralFields<T extends General>({ value, onChange }: Omit<FormPart<T>, 'path'>) {
   const { isReadOnly } = useRulesForm();
-  const general: Part<General> = { value, path: '', onChange: (next) => onChange(next as T) };
+  const general: FormPart<General> = { value, path: '', onChange: (next) => onChange(next as T) };
   const { effective_from: from } = value;
   return (
     <>

@@ -5,7 +5,7 @@ import { type PricingBody, withField } from '../body.js';
 import { inOrder, isInOrder, moveRule } from '../rule-order.js';
 import { useFindingAt, useRulesForm } from './context.js';
 import { EntryList } from './entry-list.js';
-import { ExpressionField, type Part, PricingUnitField, TextField } from './fields.js';
+import { ExpressionField, type FormPart, PricingUnitField, TextField } from './fields.js';
 import { GeneralFields } from './general-fields.js';
 import { summaryOfRule } from './rule-summary.js';
 import { FieldGrid, FormSection } from './section.js';
@@ -14,7 +14,7 @@ const RULES_MAX = 500;
 const ALIASES_MAX = 1_000;
 
 /** Every field of a pricing rule set. */
-export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>) {
+export function PricingForm({ value, onChange }: Omit<FormPart<PricingBody>, 'path'>) {
   const { isReadOnly } = useRulesForm();
   const { rules = [], aliases = [] } = value;
   const setRules = (next: readonly PricingRule[]) => onChange({ ...value, rules: next });
@@ -72,7 +72,7 @@ export function PricingForm({ value, onChange }: Omit<Part<PricingBody>, 'path'>
   );
 }
 
-function RuleFields(part: Part<PricingRule>) {
+function RuleFields(part: FormPart<PricingRule>) {
   return (
     <>
       <FieldGrid>
@@ -135,7 +135,7 @@ function Aliases({
   );
 }
 
-function AliasFields(part: Part<PricingAlias>) {
+function AliasFields(part: FormPart<PricingAlias>) {
   return (
     <FieldGrid>
       <TextField {...part} name="pattern" label="Pattern" isRequired isCode placeholder="gpt-5-mini-202*" />
@@ -145,7 +145,7 @@ function AliasFields(part: Part<PricingAlias>) {
   );
 }
 
-function PriorityField({ value, path, onChange }: Part<PricingRule>) {
+function PriorityField({ value, path, onChange }: FormPart<PricingRule>) {
   const { isReadOnly } = useRulesForm();
   const { priority } = value;
   const edit = (text: string) => {

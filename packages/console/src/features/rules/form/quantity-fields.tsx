@@ -2,7 +2,7 @@ import type { ChargeItemExtractor } from '@tollgate/contract';
 import { Button } from '../../../ui/button.js';
 import { withField, withPaths } from '../body.js';
 import { useRulesForm } from './context.js';
-import { ChoiceField, type Part, TextField } from './fields.js';
+import { ChoiceField, type FormPart, TextField } from './fields.js';
 import { PathList } from './path-list.js';
 import { FieldGrid } from './section.js';
 
@@ -19,7 +19,7 @@ const ON_NEGATIVE = [
 type StatedTotal = NonNullable<ChargeItemExtractor['stated_total']>;
 
 /** The paths of the quantity of a charge item, and how several counts are combined. */
-export function QuantityFields(part: Part<ChargeItemExtractor>) {
+export function QuantityFields(part: FormPart<ChargeItemExtractor>) {
   const { value, path, onChange } = part;
   const { sum_paths: sumPaths = [], less_paths: lessPaths = [], stated_total: statedTotal } = value;
   const setPaths = (name: 'sum_paths' | 'less_paths') => (paths: readonly string[]) =>

@@ -80,7 +80,7 @@ function RecentEvents({
   const read = useReadEvent();
   const choose = (id: string) => {
     if (id === '') return;
-    read.mutate(id, { onSuccess: (detail) => onChoose(draftOf(detail)) });
+    read.mutate(id, { onSuccess: (detail) => onChoose(eventDraft(detail)) });
   };
   const options = recent.map((event) => ({ value: event.raw_event_id, label: nameOf(event) }));
   return (
@@ -103,7 +103,10 @@ function nameOf({ occurred_at, subject_type, subject_id, status }: UsageEvent): 
 }
 
 /** A received event as text again. */
-export function draftOf(detail: { readonly raw_json: unknown; readonly 'x-billing': unknown }): EventDraft {
+export function eventDraft(detail: {
+  readonly raw_json: unknown;
+  readonly 'x-billing': unknown;
+}): EventDraft {
   const billing = detail['x-billing'];
   return {
     rawJson: JSON.stringify(detail.raw_json, null, 2),

@@ -13,7 +13,7 @@ import {
   useRecentEvents,
   useTrial,
 } from './api.js';
-import { draftOf, EventEditor } from './event-editor.js';
+import { EventEditor, eventDraft } from './event-editor.js';
 import { PublishedComparison } from './published-comparison.js';
 import { silentExtractors, silentPricingRules } from './silent-rules.js';
 import {
@@ -216,7 +216,7 @@ function usePresetEvent(extractorId: string | undefined, draft: unknown) {
   const hasEvent = given.rawJson !== undefined;
   useEffect(() => {
     if (newest === undefined || hasEvent) return;
-    mutate(newest, { onSuccess: (detail) => change((now) => afterPreset(now, draftOf(detail))) });
+    mutate(newest, { onSuccess: (detail) => change((now) => afterPreset(now, eventDraft(detail))) });
   }, [newest, hasEvent, mutate, change]);
   useEffect(() => {
     if (!hasNoEvents || sample === undefined) return;
