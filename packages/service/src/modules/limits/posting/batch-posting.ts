@@ -1,9 +1,12 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import { postUsage } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
-import type { LimitCatalog } from '../book/catalog.js';
+import type { LimitCatalog } from '../rules/catalog.js';
+import { hasWindowSums, type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
+import { UsageCounter } from '../windows/usage-counter.js';
+import { countWindows } from '../windows/windows.js';
 import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
-import { BatchLeases } from './leases.js';
+import { BatchLeases } from './lease-charges.js';
 import { memoized } from './memoized.js';
 import { lockPosting } from './posting-lock-store.js';
 import {
@@ -14,9 +17,6 @@ import {
   type UsageGroup,
 } from './rated-usage.js';
 import { releaseCharges } from './release.js';
-import { hasWindowSums, type SubjectUsage, subjectRef } from './subject-usage.js';
-import { UsageCounter } from './usage-counter.js';
-import { countWindows } from './windows.js';
 
 type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
 

@@ -1,3 +1,10 @@
+export { changeWindowLimits } from '../windows/window-limit-store.js';
+export {
+  absentWindows,
+  type CountedWindow,
+  readCountedWindows,
+  type WindowKey,
+} from '../windows/window-recount-store.js';
 export { BatchPosting, type PostingCatalog } from './batch-posting.js';
 export type { WalletDebit } from './debits.js';
 export { lockPosting } from './posting-lock-store.js';
@@ -8,10 +15,3 @@ export {
   type RatedUsage,
   type UsageGroup,
 } from './rated-usage.js';
-export { changeWindowLimits } from './window-limit-store.js';
-export {
-  absentWindows,
-  type CountedWindow,
-  readCountedWindows,
-  type WindowKey,
-} from './window-recount-store.js';

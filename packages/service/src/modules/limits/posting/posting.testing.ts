@@ -7,7 +7,7 @@ import {
   type TestPostgres,
   type TestProject,
 } from '../../../testing/index.js';
-import { createWorkerCatalog } from '../book/index.js';
+import { createWorkerCatalog } from '../rules/index.js';
 import { BatchPosting, type PlannedPosting, type PostingCatalog } from './batch-posting.js';
 import type { PostedFields } from './rated-usage.js';
 import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';

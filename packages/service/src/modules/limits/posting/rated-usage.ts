@@ -1,5 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
-import type { LimitedSubject } from '../standing.js';
+import type { LimitedSubject } from '../check/limit-status.js';
 
 /** Whose events are posted. */
 export interface PostingScope {

@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { Release } from '../../ledger/index.js';
-import { type Held, subtractReserved } from '../reserved-store.js';
-import type { LeaseCharge } from './lease-store.js';
-import { type AppliedCharge, chargeLeases } from './lease-store.js';
+import { type Held, subtractReserved } from '../leases/reserved-store.js';
+import type { LeaseCharge } from './lease-charge-store.js';
+import { type AppliedCharge, chargeLeases } from './lease-charge-store.js';
 
 /**
  * Charges leases, and takes what they no longer hold out of what is reserved of their rules. Locks leases,

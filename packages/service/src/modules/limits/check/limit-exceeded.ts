@@ -1,0 +1,65 @@
+import type { ErrorDetail } from '@tollgate/contract';
+import { DomainError } from '../../../kernel/errors.js';
+import { type Amount, amountText } from '../../ledger/index.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import { hasRoomFor, type LimitedSubject, type LimitStatus } from './limit-status.js';
+
+/** Upper bound of the limits in the message; `details` list more. */
+const LIMITS_NAMED_MAX = 3;
+
+/**
+ * Refunds make no room for leases: reserved amounts alone stay within the limit, as a lease outlives the window.
+ *
+ * @throws DomainError `limit_exceeded`, which lists the limits that are too low
+ */
+export function refuseFull(
+  route: CompiledRoute,
+  subject: LimitedSubject,
+  standings: readonly LimitStatus[],
+  asked: Amount,
+): void {
+  const full = standings.filter(
+    (standing) => !hasRoomFor({ ...standing, used: withoutRefunds(standing.used) }, asked),
+  );
+  if (full.length === 0) return;
+  throw new DomainError('limit_exceeded', {
+    message: sentenceOf(full),
+    details: full.map((standing) => detailOf(route, subject, standing, asked)),
+  });
+}
+
+function withoutRefunds(used: Amount): Amount {
+  return used > 0n ? used : 0n;
+}
+
+function sentenceOf(full: readonly LimitStatus[]): string {
+  const named = full.slice(0, LIMITS_NAMED_MAX).map(({ rule, used, reserved, limit }) => {
+    const taken = amountText(withoutRefunds(used) + reserved);
+    return `${rule.limitKey} (${taken} of ${amountText(limit)} ${rule.currency} used or reserved)`;
+  });
+  const others = full.length - named.length;
+  const rest = others === 0 ? '' : ` and ${others} more`;
+  return `Would exceed ${full.length} ${full.length === 1 ? 'limit' : 'limits'}: ${named.join(', ')}${rest}.`;
+}
+
+function detailOf(
+  { account }: CompiledRoute,
+  subject: LimitedSubject,
+  { rule, used, reserved, limit }: LimitStatus,
+  asked: Amount,
+): ErrorDetail {
+  return {
+    path: rule.id,
+    message: `${amountText(used)} used and ${amountText(reserved)} reserved of ${amountText(limit)} ${rule.currency}`,
+    limit_key: rule.limitKey,
+    plan_id: rule.planId,
+    subject_type: subject.type,
+    subject_id: subject.id,
+    account_id: account.id,
+    currency: rule.currency,
+    limit_amount: amountText(limit),
+    used_amount: amountText(used),
+    reserved_amount: amountText(reserved),
+    asked_amount: amountText(asked),
+  };
+}

@@ -1,0 +1,93 @@
+import { CompiledQuery } from 'kysely';
+import type { Postgres, Tx } from '../../../platform/postgres/index.js';
+import { amountFromText } from '../../ledger/index.js';
+import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
+
+/** Windows of a subject's rules that are asked for. */
+export interface CountedAsk {
+  readonly projectNo: number;
+  readonly subject: LimitedSubject;
+  readonly rules: readonly OpenRule[];
+}
+
+/** By `ruleNo`; without an entry nothing was counted. */
+export type CountedRules = ReadonlyMap<number, Counted>;
+
+interface CountedRow {
+  /** Of what is asked, from 1 on. */
+  readonly position: number;
+  readonly used: string | null;
+  readonly limit_amount: string | null;
+  readonly reserved: string | null;
+}
+
+/**
+ * A few look-ups in indexes for each rule: its window is the current one of its subject, a past one, or
+ * nothing was counted.
+ */
+const COUNTED = `
+  select k.position, r.reserved,
+    case when c.window_starts[i.at] = k.window_start then c.used[i.at] else p.used end as used,
+    case when c.window_starts[i.at] = k.window_start then c.limit_amounts[i.at] else p.limit_amount end as limit_amount
+  from unnest($1::int[], $2::text[], $3::text[], $4::int[], $5::bigint[])
+    with ordinality as k (project_no, subject_type, subject_id, rule_no, window_start, position)
+  left join current_windows c on c.project_no = k.project_no and c.subject_type = k.subject_type
+    and c.subject_id = k.subject_id
+  cross join lateral (select array_position(c.rule_nos, k.rule_no) as at) as i
+  left join past_windows p on p.project_no = k.project_no and p.subject_type = k.subject_type
+    and p.subject_id = k.subject_id and p.rule_no = k.rule_no and p.window_start = k.window_start
+  left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
+    and r.subject_id = k.subject_id and r.rule_no = k.rule_no`;
+
+/** Planning it takes longer than running it: a connection that knows it by this name plans it once. */
+const COUNTED_NAME = 'limits-counted';
+
+/**
+ * What subjects have used of these windows, and what their leases hold: all of one moment, so that nothing
+ * which moves from reserved to used is seen twice or not at all. One answer for each ask, in their order.
+ */
+export async function readCounted(
+  { pool }: Pick<Postgres, 'pool'>,
+  asks: readonly CountedAsk[],
+): Promise<CountedRules[]> {
+  const values = countedValues(asks);
+  const { rows } = await pool.query<CountedRow>({ name: COUNTED_NAME, text: COUNTED, values });
+  return byAsk(asks, rows);
+}
+
+/** The same inside a transaction, of the moment of this statement. */
+export async function readCountedIn(tx: Tx, ask: CountedAsk): Promise<CountedRules> {
+  if (ask.rules.length === 0) return new Map();
+  const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
+  return byAsk([ask], rows)[0] ?? new Map();
+}
+
+function countedValues(asks: readonly CountedAsk[]): unknown[] {
+  const column = <Value>(value: (ask: CountedAsk, rule: OpenRule) => Value): Value[] =>
+    asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
+  return [
+    column(({ projectNo }) => projectNo),
+    column(({ subject }) => subject.type),
+    column(({ subject }) => subject.id),
+    column((_, { rule }) => rule.ruleNo),
+    column((_, { window }) => window.startS),
+  ];
+}
+
+function byAsk(asks: readonly CountedAsk[], rows: readonly CountedRow[]): CountedRules[] {
+  const answers = asks.map(() => new Map<number, Counted>());
+  const asked = asks.flatMap(({ rules }, at) => rules.map(({ rule }) => ({ at, ruleNo: rule.ruleNo })));
+  for (const row of rows) {
+    const to = asked[row.position - 1];
+    if (to !== undefined) answers[to.at]?.set(to.ruleNo, toCounted(row));
+  }
+  return answers;
+}
+
+function toCounted({ used, limit_amount: limit, reserved }: CountedRow): Counted {
+  return {
+    used: used === null ? 0n : amountFromText(used),
+    limit: limit === null ? undefined : amountFromText(limit),
+    reserved: reserved === null ? 0n : amountFromText(reserved),
+  };
+}

@@ -1,0 +1,106 @@
+import { type RealtimeLimit, type Warning, warningOf } from '@tollgate/contract';
+import { type TimeWindow, windowAt } from '../../../kernel/period.js';
+import { type Amount, amountText } from '../../ledger/index.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRule } from '../rules/rule.js';
+
+/** Whose usage is limited. */
+export interface LimitedSubject {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** The warning that a subject has no limits and no account. */
+export function noRoute({ type, id }: LimitedSubject): Warning {
+  return warningOf('no_route', `${type} ${id}`);
+}
+
+/** A rule and the window of it that an instant lies in. */
+export interface OpenRule {
+  readonly rule: CompiledRule;
+  readonly window: TimeWindow;
+}
+
+/** What a subject has used of a rule's window, and what its leases hold. */
+export interface LimitStatus extends OpenRule {
+  readonly used: Amount;
+  readonly reserved: Amount;
+  readonly limit: Amount;
+}
+
+/** What is known of a rule's window from what was counted; without a row nothing was. */
+export interface Counted {
+  readonly used: Amount;
+  /** Undefined until the window opens, which its first usage does. */
+  readonly limit: Amount | undefined;
+  readonly reserved: Amount;
+}
+
+const NOTHING: Counted = { used: 0n, limit: undefined, reserved: 0n };
+
+/** The windows of a route's rules that an instant (Unix seconds) lies in. */
+export function openRules(route: CompiledRoute, rules: readonly CompiledRule[], atS: number): OpenRule[] {
+  return rules.map((rule) => ({ rule, window: windowAt(rule.period, route.settings, atS) }));
+}
+
+/** @param counted by `ruleNo` */
+export function standingsOf(
+  route: CompiledRoute,
+  rules: readonly OpenRule[],
+  counted: ReadonlyMap<number, Counted>,
+): LimitStatus[] {
+  return rules.map(({ rule, window }) => {
+    const { used, limit, reserved } = counted.get(rule.ruleNo) ?? NOTHING;
+    return { rule, window, used, reserved, limit: limit ?? route.limitFor(rule, window) };
+  });
+}
+
+/**
+ * Whether the limit is not reached yet, and stays kept when as much as is asked comes on top of what is used
+ * and reserved.
+ */
+export function hasRoomFor({ used, reserved, limit }: LimitStatus, asked: Amount): boolean {
+  const taken = used + reserved;
+  return taken < limit && taken + asked <= limit;
+}
+
+/** As the interface shows it. */
+export function toRealtimeLimit(
+  route: CompiledRoute,
+  subject: LimitedSubject,
+  standing: LimitStatus,
+): RealtimeLimit {
+  const { rule, window, used, reserved, limit } = standing;
+  return {
+    id: rule.id,
+    limit_key: rule.limitKey,
+    plan_id: rule.planId,
+    rule_account_id: route.routeId,
+    account_id: route.account.id,
+    account_external_id: route.account.externalId,
+    subject_type: subject.type,
+    subject_id: subject.id,
+    ...(rule.dimension === undefined
+      ? {}
+      : { dimension_key: rule.dimension.key, dimension_value: rule.dimension.value }),
+    currency: rule.currency,
+    metric_scope: metricScopeOf(rule),
+    selector_type: rule.selectorType,
+    selector_value: rule.selectorValue,
+    measure: rule.measure,
+    period: rule.periodText,
+    window_id: `${rule.periodText}:${window.startS}`,
+    ...(window.endS === undefined ? {} : { next_reset_at: window.endS }),
+    used_amount: amountText(used),
+    reserved_amount: amountText(reserved),
+    limit_amount: amountText(limit),
+    remaining_amount: amountText(limit - used),
+    exceeded: used >= limit,
+    action: rule.action,
+    ...(rule.webhookEvent === undefined ? {} : { webhook_event: rule.webhookEvent }),
+  };
+}
+
+function metricScopeOf({ selectorType, selectorValue }: CompiledRule): string {
+  return selectorType === 'metric' ? selectorValue : `${selectorValue}*`;
+}

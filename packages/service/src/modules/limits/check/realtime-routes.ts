@@ -1,0 +1,131 @@
+import {
+  LimitCrossingPage,
+  LimitCrossingsQuery,
+  ProjectParams,
+  RealtimeCheck,
+  RealtimeCheckBody,
+  RealtimeLimits,
+  RealtimeLimitsQuery,
+} from '@tollgate/contract';
+import { toText } from '../../../kernel/decimal.js';
+import { invalidRequest } from '../../../kernel/errors.js';
+import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json.js';
+import { type App, pageOf } from '../../../platform/http/index.js';
+import { type Amount, amountField } from '../../ledger/index.js';
+import { registerLeaseRoutes } from '../leases/routes.js';
+import type { RealtimeLimitParts } from './realtime.js';
+import type { AskedUsage } from './subject-limits.js';
+
+const config = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
+const tags = ['Realtime limits'];
+
+/** The routes of the realtime snapshot, the check and budget leases. */
+export function registerRealtimeLimitRoutes(app: App, parts: RealtimeLimitParts): void {
+  registerReads(app, parts);
+  registerCheck(app, parts);
+  registerLeaseRoutes(app, parts);
+}
+
+function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/subject/realtime/limits',
+    config,
+    schema: {
+      tags,
+      summary: 'Read the realtime limits of a subject',
+      description:
+        'Every limit that the subject route gives the subject, directly or by its plan, in the window that is current now. ' +
+        'Usage shows within a second of the 202 that accepted it, under normal load. A subject without a route has no limits.',
+      operationId: 'getRealtimeLimits',
+      params: ProjectParams,
+      querystring: RealtimeLimitsQuery,
+      response: { 200: RealtimeLimits },
+    },
+    handler: ({ project, query }) =>
+      subjectLimits.snapshot(project, { type: query.subject_type, id: query.subject_id }),
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/projects/:project_id/subject/realtime/crossings',
+    config,
+    schema: {
+      tags,
+      summary: 'List the recent crossings of a subject',
+      description:
+        'Limits, and shares of them, that the usage of the subject has reached, newest first: what webhooks tell of, with or ' +
+        'without an endpoint that listens. They are kept for 30 days.',
+      operationId: 'listLimitCrossings',
+      params: ProjectParams,
+      querystring: LimitCrossingsQuery,
+      response: { 200: LimitCrossingPage },
+    },
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const subject = { type: query.subject_type, id: query.subject_id };
+      return { ...(await crossings.list(project, subject, page)), ...page };
+    },
+  });
+}
+
+function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/projects/:project_id/subject/realtime/check',
+    config,
+    schema: {
+      tags,
+      summary: 'Check usage before it happens',
+      description:
+        'Asks every `block` limit that would count the usage: it is allowed while used and reserved together are below the ' +
+        'limit, and with what is asked do not exceed it. With `currency`, a prepaid wallet has to have something available, ' +
+        'and at least the asked amount. Without `quantity` and `amount` it asks about any more usage at all. Nothing is reserved: ' +
+        'two checks at once may both be allowed. A budget lease reserves.',
+      operationId: 'checkRealtimeLimits',
+      params: ProjectParams,
+      body: RealtimeCheckBody,
+      response: { 200: RealtimeCheck },
+    },
+    handler: ({ project, body, rawBody }) =>
+      subjectLimits.check(
+        project,
+        { type: body.subject_type, id: body.subject_id },
+        askedUsage(body, rawBody),
+      ),
+  });
+}
+
+/** @throws DomainError `invalid_request` */
+function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): AskedUsage {
+  if (body.amount !== undefined && body.currency === undefined) {
+    throw invalidRequest('currency', 'expected with amount');
+  }
+  return {
+    metric: body.metric,
+    dimensions: body.dimensions === undefined ? new Map() : dimensionTexts(rawBody),
+    quantity: body.quantity === undefined ? 0n : notNegative(rawBody, 'quantity'),
+    amount: body.amount === undefined ? 0n : notNegative(rawBody, 'amount'),
+    currency: body.currency,
+  };
+}
+
+function notNegative(rawBody: Buffer | undefined, field: string): Amount {
+  const amount = amountField(rawBody, field);
+  if (amount < 0n) throw invalidRequest(field, 'expected 0 or more');
+  return amount;
+}
+
+/** Texts as rules compare them: of a number every digit that was sent counts, and 1.0 is 1. */
+function dimensionTexts(rawBody: Buffer | undefined): ReadonlyMap<string, string> {
+  const { dimensions } = parseJson(rawBody ?? Buffer.of()) as {
+    dimensions: Readonly<Record<string, unknown>>;
+  };
+  return new Map(Object.entries(dimensions).map(([name, value]) => [name, dimensionText(name, value)]));
+}
+
+function dimensionText(name: string, value: unknown): string {
+  if (typeof value !== 'number' && !(value instanceof NumericText)) return String(value);
+  const decimal = decimalFromJson(value);
+  if (decimal === undefined) throw invalidRequest(`dimensions.${name}`, 'expected a decimal of fewer digits');
+  return toText(decimal);
+}

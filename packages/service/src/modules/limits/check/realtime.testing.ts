@@ -1,0 +1,188 @@
+import { createMetrics } from '../../../platform/metrics/index.js';
+import { everythingAdmitted } from '../../../testing/admission.js';
+import { createTestApi, type TestApi } from '../../../testing/api.js';
+import { createLeaseExpiryJob, type LeaseExpiryJob } from '../leases/expiry.js';
+import type { Leases } from '../leases/leases.js';
+import { catalogSource } from '../rules/catalog-store.js';
+import { LimitCatalog } from '../rules/index.js';
+import { createRealtimeLimits } from './realtime.js';
+import { registerRealtimeLimitRoutes } from './realtime-routes.js';
+
+/** An application with what is asked of limits before and beside the work; what manages them is left out. */
+export interface TestLimits extends TestApi {
+  readonly leases: Leases;
+  readonly expiry: LeaseExpiryJob;
+  readonly url: string;
+}
+
+export async function createTestLimits(): Promise<TestLimits> {
+  let parts: { leases: Leases; expiry: LeaseExpiryJob } | undefined;
+  const api = await createTestApi((app, { postgres, clock }) => {
+    const catalog = new LimitCatalog({ source: catalogSource, freshMs: 0 });
+    const deps = { postgres, clock, metrics: createMetrics() };
+    const realtime = createRealtimeLimits({ ...deps, catalog, admission: everythingAdmitted });
+    const expiry = createLeaseExpiryJob({ ...deps, log: { warn: () => {} } });
+    parts = { leases: realtime.leases, expiry };
+    registerRealtimeLimitRoutes(app, realtime);
+  });
+  if (parts === undefined) throw new Error('the routes were not registered');
+  return { ...api, ...parts, url: `/v1/projects/${api.projectId}` };
+}
+
+/** A route for subjects of type `user`; its windows lie in UTC. */
+export async function makeRoute(
+  { postgres, tenantId, projectId }: TestLimits,
+  {
+    id,
+    subjectId = '*',
+    timezone = 'UTC',
+    anchorS = 0,
+    externalId = null,
+  }: {
+    readonly id: string;
+    readonly subjectId?: string;
+    readonly timezone?: string;
+    readonly anchorS?: number;
+    readonly externalId?: string | null;
+  },
+): Promise<{ readonly id: string; readonly accountId: string }> {
+  const accountId = `acct_${id}`;
+  await postgres.pool.query(
+    'insert into accounts (tenant_id, project_id, id, name, external_id, created_at) values ($1, $2, $3, $3, $4, 0)',
+    [tenantId, projectId, accountId, externalId],
+  );
+  await postgres.pool.query(
+    `insert into subject_routes (tenant_id, project_id, id, subject_type, subject_id, account_id, usage_limit_anchor,
+      timezone, week_start, created_at, updated_at)
+    values ($1, $2, $3, 'user', $4, $5, $6, $7, 'monday', 0, 0)`,
+    [tenantId, projectId, id, subjectId, accountId, anchorS, timezone],
+  );
+  await advanceRevision(postgres, tenantId, projectId);
+  return { id, accountId };
+}
+
+export interface TestLimit {
+  readonly key: string;
+  readonly measure?: 'amount' | 'quantity';
+  readonly selector?: readonly ['all' | 'metric' | 'metric_prefix', string];
+  readonly dimension?: readonly [string, string];
+  readonly currency?: string;
+  readonly period?: string;
+  readonly amount: string;
+  readonly action?: 'block' | 'notify';
+  readonly webhookEvent?: string;
+}
+
+/** A direct limit of a route. Answers the number under which it counts. */
+export async function makeLimit(
+  { postgres, tenantId, projectId }: TestLimits,
+  route: { readonly id: string },
+  limit: TestLimit,
+): Promise<number> {
+  const { measure = 'amount', selector = ['all', ''], period = 'month', action = 'block' } = limit;
+  const currency = limit.currency ?? (measure === 'amount' ? 'USD' : '');
+  const id = `racl_${limit.key}`;
+  const { rows } = await postgres.pool.query<{ no: number }>(
+    `insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
+    values ($1, $2, $3, '', $4, $5, $6) returning no`,
+    [tenantId, projectId, id, period, measure, measure === 'amount' ? (limit.currency ?? 'USD') : ''],
+  );
+  const ruleNo = rows[0]?.no as number;
+  await postgres.pool.query(
+    `insert into direct_limits (tenant_id, project_id, id, route_id, limit_key, measure, selector_type, selector_value,
+      dimension_key, dimension_value, currency, period, limit_amount, action, webhook_event, notify_at, rule_no, created_at,
+      updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, '{}', $16, 0, 0)`,
+    [
+      tenantId,
+      projectId,
+      id,
+      route.id,
+      limit.key,
+      measure,
+      ...selector,
+      limit.dimension?.[0],
+      limit.dimension?.[1],
+      currency,
+      period,
+      limit.amount,
+      action,
+      limit.webhookEvent,
+      ruleNo,
+    ],
+  );
+  await postgres.pool.query(
+    `insert into direct_limit_amounts (tenant_id, project_id, direct_limit_id, changed_at_ms, rule_no, limit_amount, effective)
+    values ($1, $2, $3, 0, $4, $5, 'now')`,
+    [tenantId, projectId, id, ruleNo, limit.amount],
+  );
+  await advanceRevision(postgres, tenantId, projectId);
+  return ruleNo;
+}
+
+async function advanceRevision(
+  { pool }: TestApi['postgres'],
+  tenantId: string,
+  projectId: string,
+): Promise<void> {
+  await pool.query(
+    `insert into limit_revisions as r values ($1, $2, 1)
+    on conflict (project_id) do update set revision = r.revision + 1`,
+    [tenantId, projectId],
+  );
+}
+
+/** What a worker would have counted in a window of user `u1`, or of another one. */
+export async function setUsed(
+  { postgres, projectId }: TestLimits,
+  ruleNo: number,
+  window: { readonly startS: number; readonly limit: string },
+  used: string,
+  subjectId = 'u1',
+): Promise<void> {
+  await postgres.pool.query(
+    `insert into past_windows (project_no, subject_type, subject_id, rule_no, window_start, used, limit_amount, opened_at_ms)
+    select no, 'user', $1, $2, $3, $4, $5, 0 from projects where id = $6
+    on conflict (project_no, subject_type, subject_id, rule_no, window_start) do update set used = excluded.used`,
+    [subjectId, ruleNo, window.startS, used, window.limit, projectId],
+  );
+}
+
+/** A wallet as the ledger keeps it. */
+export async function setWallet(
+  { postgres, tenantId, projectId }: TestLimits,
+  { accountId }: { readonly accountId: string },
+  {
+    mode = 'prepaid',
+    balance,
+    currency = 'USD',
+  }: {
+    readonly mode?: 'prepaid' | 'postpaid';
+    readonly balance: string;
+    readonly currency?: string;
+  },
+): Promise<void> {
+  await postgres.pool.query(
+    `insert into wallets (tenant_id, project_id, account_id, currency, mode, balance, created_at)
+    values ($1, $2, $3, $4, $5, $6, 0)
+    on conflict (project_id, account_id, currency) do update set mode = excluded.mode, balance = excluded.balance`,
+    [tenantId, projectId, accountId, currency, mode, balance],
+  );
+}
+
+/** Sums of what leases hold, as leases, rules and wallets tell them. */
+export async function holdings({ postgres }: Pick<TestApi, 'postgres'>) {
+  const { rows: leases } = await postgres.pool.query<{ rule_no: number; held: string }>(
+    `select rule_no, trim_scale(sum(held))::text as held from budget_leases, unnest(rule_nos) as rule_no
+    where held > 0 group by rule_no order by rule_no`,
+  );
+  const { rows: reserved } = await postgres.pool.query<{ rule_no: number; held: string }>(
+    `select rule_no, trim_scale(sum(reserved))::text as held from limit_reserved where reserved > 0
+    group by rule_no order by rule_no`,
+  );
+  const { rows: sums } = await postgres.pool.query<{ of_leases: string; of_wallets: string }>(
+    `select (select trim_scale(coalesce(sum(held), 0))::text from budget_leases where holds_wallet) as of_leases,
+      (select trim_scale(coalesce(sum(reserved), 0))::text from wallets) as of_wallets`,
+  );
+  return { leases, reserved, ofWalletLeases: sums[0]?.of_leases, ofWallets: sums[0]?.of_wallets };
+}

@@ -1,0 +1,37 @@
+import type { LimitCrossing } from '@tollgate/contract';
+import type { Page } from '../../../kernel/page.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import { listMessagesAbout } from '../../webhooks/index.js';
+import type { LimitedSubject } from './limit-status.js';
+
+/** The name under which crossings of a subject are sent. A type has no space in it, so no two subjects share one. */
+export function aboutSubject({ type, id }: LimitedSubject): string {
+  return `${type} ${id}`;
+}
+
+/** Alerts of subjects that reached a limit or a share of it, stored even without a webhook endpoint. */
+export class Crossings {
+  constructor(private readonly postgres: Pick<Postgres, 'db'>) {}
+
+  async list(
+    project: ProjectRef,
+    subject: LimitedSubject,
+    page: Page,
+  ): Promise<{ crossings: LimitCrossing[]; total_count: number }> {
+    const { rows, totalCount } = await listMessagesAbout(
+      this.postgres.db,
+      project,
+      aboutSubject(subject),
+      page,
+    );
+    const crossings = rows.map(({ id, type, payload, created_at_ms }) => {
+      const { data } = JSON.parse(payload) as {
+        data: LimitCrossing['limit'] & { threshold_percent: number };
+      };
+      const { threshold_percent, ...limit } = data;
+      return { id, type, threshold_percent, crossed_at: Math.floor(created_at_ms / 1_000), limit };
+    });
+    return { crossings, total_count: totalCount };
+  }
+}

@@ -1,0 +1,156 @@
+import type { RealtimeCheck, RealtimeLimits } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import { type Amount, amountText, prepaidAvailable, type WalletKey } from '../../ledger/index.js';
+import type { LimitCatalog } from '../rules/catalog.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRule } from '../rules/rule.js';
+import type { MeasuredQueue } from './group-metrics.js';
+import { type GroupResult, Groups } from './groups.js';
+import {
+  hasRoomFor,
+  type LimitedSubject,
+  type LimitStatus,
+  noRoute,
+  openRules,
+  standingsOf,
+  toRealtimeLimit,
+} from './limit-status.js';
+import { type CountedAsk, type CountedRules, readCounted } from './limit-status-store.js';
+
+export interface SubjectLimitsDeps {
+  readonly postgres: Pick<Postgres, 'db' | 'pool'>;
+  readonly catalog: Pick<LimitCatalog, 'read'>;
+  readonly clock: Clock;
+}
+
+/** Usage that is asked about before it happens. */
+export interface AskedUsage {
+  readonly metric: string | undefined;
+  /** By name, as text. */
+  readonly dimensions: ReadonlyMap<string, string>;
+  /** Not negative; 0 asks about any more usage at all. */
+  readonly quantity: Amount;
+  /** In `currency`; as `quantity`. */
+  readonly amount: Amount;
+  /** Undefined for amounts of every currency. */
+  readonly currency: string | undefined;
+}
+
+/** All that is read goes together, whatever it is about. */
+const TOGETHER = '';
+
+/** The limits of subjects as they stand now. */
+export class SubjectLimits {
+  /** While a statement runs, what is asked gathers for the next: the more are asked at once, the less each costs. */
+  readonly #counted: Groups<CountedAsk, CountedRules>;
+  readonly #available: Groups<WalletKey, Amount | undefined>;
+
+  constructor(private readonly deps: SubjectLimitsDeps) {
+    const { postgres } = deps;
+    this.#counted = new Groups(async (asks) => (await readCounted(postgres, asks)).map(toOutcome));
+    this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
+  }
+
+  /** Looks that wait: at limits, and at wallets. */
+  get queues(): { readonly limits: MeasuredQueue; readonly wallets: MeasuredQueue } {
+    return { limits: this.#counted, wallets: this.#available };
+  }
+
+  /** What applies to a subject; undefined without a route. At most as old as the catalog keeps what it knows. */
+  async routeOf(projectId: string, subject: LimitedSubject): Promise<CompiledRoute | undefined> {
+    const { postgres, catalog } = this.deps;
+    const ref = { projectId, subjectType: subject.type, subjectId: subject.id };
+    return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
+  }
+
+  /** Every limit of the subject. One without a route has none. */
+  async snapshot(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeLimits> {
+    const route = await this.routeOf(project.projectId, subject);
+    const standings =
+      route === undefined ? [] : await this.standings(project, subject, route, route.rules.rules);
+    return {
+      tenant_id: project.tenantId,
+      project_id: project.projectId,
+      account_id: route?.account.id ?? null,
+      subject_type: subject.type,
+      subject_id: subject.id,
+      rule_account_id: route?.routeId ?? null,
+      limits:
+        route === undefined ? [] : standings.map((standing) => toRealtimeLimit(route, subject, standing)),
+      warnings: route === undefined ? [noRoute(subject)] : [],
+    };
+  }
+
+  /**
+   * Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may
+   * use anything.
+   */
+  async check(project: ProjectRef, subject: LimitedSubject, asked: AskedUsage): Promise<RealtimeCheck> {
+    const route = await this.routeOf(project.projectId, subject);
+    if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
+    const [standings, wallet] = await Promise.all([
+      this.standings(project, subject, route, rulesThatBlock(route, asked)),
+      this.#shortWallet(project, route, asked),
+    ]);
+    const full = standings.filter((standing) => !hasRoomFor(standing, askedOf(standing.rule, asked)));
+    return {
+      allowed: full.length === 0 && wallet === undefined,
+      blocked_by: full.map((standing) => toRealtimeLimit(route, subject, standing)),
+      ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
+      warnings: [],
+    };
+  }
+
+  /** Where these rules of a route stand. */
+  async standings(
+    { projectNo }: ProjectRef,
+    subject: LimitedSubject,
+    route: CompiledRoute,
+    rules: readonly CompiledRule[],
+  ): Promise<LimitStatus[]> {
+    if (rules.length === 0) return [];
+    const open = openRules(route, rules, unixSeconds(this.deps.clock));
+    const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
+    return standingsOf(route, open, counted);
+  }
+
+  /** The prepaid wallet of the asked currency, unless it has something left and can pay. */
+  async #shortWallet(
+    { tenantId, projectId }: ProjectRef,
+    { account: { id: accountId } }: CompiledRoute,
+    { amount, currency }: AskedUsage,
+  ): Promise<RealtimeCheck['blocked_by_wallet']> {
+    if (currency === undefined) return undefined;
+    const key = { tenantId, projectId, accountId, currency };
+    const available = await this.#available.run(TOGETHER, key);
+    if (available === undefined || (available > 0n && available >= amount)) return undefined;
+    return { account_id: accountId, currency, available: amountText(available) };
+  }
+}
+
+/** The rules that would count the usage and refuse it. Without a metric, only those that count every metric. */
+function rulesThatBlock(route: CompiledRoute, asked: AskedUsage): CompiledRule[] {
+  const found: CompiledRule[] = [];
+  route.rules.visit(
+    asked.metric ?? '',
+    (dimension) => asked.dimensions.get(dimension),
+    (rule) => {
+      if (rule.action === 'block' && isOfCurrency(rule, asked.currency)) found.push(rule);
+    },
+  );
+  return found;
+}
+
+function isOfCurrency({ measure, currency }: CompiledRule, asked: string | undefined): boolean {
+  return measure === 'quantity' || asked === undefined || currency === asked;
+}
+
+function askedOf({ measure }: CompiledRule, { amount, quantity }: AskedUsage): Amount {
+  return measure === 'amount' ? amount : quantity;
+}
+
+function toOutcome<Answer>(answer: Answer): GroupResult<Answer> {
+  return { answer };
+}

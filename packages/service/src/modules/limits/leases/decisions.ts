@@ -1,0 +1,153 @@
+import type { BudgetLease } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/errors.js';
+import { newId } from '../../../kernel/id.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import {
+  type Amount,
+  insufficientFunds,
+  type KeyedRequest,
+  type RequestKeys,
+  type WalletHolds,
+} from '../../ledger/index.js';
+import { refuseFull } from '../check/limit-exceeded.js';
+import type { LimitStatus } from '../check/limit-status.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRule } from '../rules/rule.js';
+import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
+
+/** A lease that is asked for. */
+export interface OpenLeaseRequest extends KeyedRequest {
+  readonly do: 'grant';
+  readonly input: LeaseInput;
+  /** Of which it is to be reserved. */
+  readonly rules: readonly CompiledRule[];
+}
+
+/** A lease that is to end. */
+export interface CloseRequest {
+  readonly do: 'close';
+  readonly id: string;
+}
+
+/** What requests for leases of one subject are decided by. The transaction that has read it has locked it. */
+export interface LeaseGround {
+  readonly project: ProjectRef;
+  readonly route: CompiledRoute | undefined;
+  /** The `Idempotency-Key`s. */
+  readonly keys: RequestKeys<BudgetLease>;
+  /** Of every rule that a lease may be reserved of, by `ruleNo`. */
+  readonly standings: ReadonlyMap<number, LimitStatus>;
+  readonly wallets: WalletHolds;
+  /** Those that are to be closed, by id. */
+  readonly leases: ReadonlyMap<string, Lease>;
+  readonly clock: Clock;
+}
+
+/**
+ * Decides requests for leases of one subject, each by what those before it have left. What it decides is
+ * still to be written.
+ */
+export class LeaseDecisions {
+  readonly granted: Lease[] = [];
+  /** As they were until now. */
+  readonly closed = new Map<string, Lease>();
+  /** What the decisions have added to what is reserved, by `ruleNo`. */
+  readonly #added = new Map<number, Amount>();
+  readonly nowS: number;
+
+  constructor(private readonly ground: LeaseGround) {
+    this.nowS = unixSeconds(ground.clock);
+  }
+
+  /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
+  answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
+    if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
+    const { keys } = this.ground;
+    const earlier = keys.answerTo(request);
+    if (earlier !== undefined) return earlier;
+    const answer = toBudgetLease(this.#grant(request), this.nowS);
+    keys.keep(request, answer);
+    return answer;
+  }
+
+  /** Reserves of all rules and the wallet, or of none. */
+  #grant({ input, rules }: OpenLeaseRequest): Lease {
+    const ruleNos = rules.map(({ ruleNo }) => ruleNo);
+    const standings = ruleNos.map((ruleNo) => this.#standingOf(ruleNo));
+    if (this.ground.route !== undefined)
+      refuseFull(this.ground.route, input.subject, standings, input.amount);
+    const holdsWallet = this.#reserveOfWallet(input);
+    const lease = this.#newLease(input, ruleNos, holdsWallet);
+    this.#add(lease, lease.held);
+    this.granted.push(lease);
+    return lease;
+  }
+
+  /** Gives back what the lease still holds; one that has ended stays as it is. */
+  #close({ id }: CloseRequest): Lease {
+    const lease = this.ground.leases.get(id);
+    if (lease === undefined) throw new DomainError('not_found');
+    if (lease.status !== 'active') return lease;
+    if (!this.closed.has(id)) {
+      this.closed.set(id, lease);
+      this.#add(lease, -lease.held);
+      giveBackToWallets(this.ground.wallets, lease);
+    }
+    return ended(lease, this.nowS);
+  }
+
+  #standingOf(ruleNo: number): LimitStatus {
+    const standing = this.ground.standings.get(ruleNo);
+    if (standing === undefined) throw new Error(`rule ${ruleNo} was not read`);
+    return { ...standing, reserved: standing.reserved + (this.#added.get(ruleNo) ?? 0n) };
+  }
+
+  #add({ ruleNos }: Lease, amount: Amount): void {
+    for (const ruleNo of ruleNos) this.#added.set(ruleNo, (this.#added.get(ruleNo) ?? 0n) + amount);
+  }
+
+  /** Whether the wallet holds the amount now: a postpaid one needs not. */
+  #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
+    const { project, route, wallets } = this.ground;
+    if (route === undefined) return false;
+    const { tenantId, projectId } = project;
+    const wallet = { tenantId, projectId, accountId: route.account.id, currency };
+    const outcome = wallets.reserve(wallet, amount);
+    if (outcome === 'insufficient_funds')
+      throw insufficientFunds(wallet, wallets.availableIn(wallet), amount);
+    return outcome === 'held';
+  }
+
+  #newLease(
+    { subject, amount, currency, metric, ttlSeconds }: LeaseInput,
+    ruleNos: readonly number[],
+    holdsWallet: boolean,
+  ): Lease {
+    const { project, route, clock } = this.ground;
+    return {
+      id: newId('bl', clock),
+      tenantId: project.tenantId,
+      projectId: project.projectId,
+      subject,
+      accountId: route?.account.id ?? null,
+      currency,
+      metric,
+      amount,
+      used: 0n,
+      held: amount,
+      ruleNos,
+      holdsWallet,
+      status: 'active',
+      expiresAt: this.nowS + ttlSeconds,
+      createdAt: this.nowS,
+      closedAt: null,
+    };
+  }
+}
+
+/** Gives back what a lease, as it is before its end, holds of its wallet. */
+export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
+  const wallet = walletOf(lease);
+  if (wallet !== undefined) wallets.release({ ...wallet, amount: lease.held });
+}

@@ -1,0 +1,172 @@
+import type { BudgetLease } from '@tollgate/contract';
+import { type Clock, unixSeconds } from '../../../kernel/clock.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
+import type { GroupResult } from '../check/groups.js';
+import { refuseFull } from '../check/limit-exceeded.js';
+import { type LimitedSubject, type LimitStatus, openRules, standingsOf } from '../check/limit-status.js';
+import { readCountedIn } from '../check/limit-status-store.js';
+import type { SubjectLimits } from '../check/subject-limits.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRule } from '../rules/rule.js';
+import { type CloseRequest, LeaseDecisions, type LeaseGround, type OpenLeaseRequest } from './decisions.js';
+import { ended, heldOf, type Lease, rulesOfLease, walletOf } from './lease.js';
+import { changeReserved, lockReserved, returned } from './reserved-store.js';
+import * as store from './store.js';
+
+export interface LeaseGroupDeps {
+  readonly postgres: Postgres;
+  readonly limits: Pick<SubjectLimits, 'routeOf' | 'standings'>;
+  readonly clock: Clock;
+}
+
+/** A lease to be granted, or one to be closed. */
+export type LeaseRequest = Omit<OpenLeaseRequest, 'rules'> | CloseRequest;
+
+type Request = OpenLeaseRequest | CloseRequest;
+type Outcomes = Map<Request, GroupResult<BudgetLease>>;
+
+/**
+ * Answers requests for leases of one subject, in their order, in one transaction: each by what those before
+ * it have left, in a fixed number of statements for all. What is refused leaves nothing behind, and does not
+ * touch the others.
+ */
+export async function answerLeaseRequests(
+  deps: LeaseGroupDeps,
+  project: ProjectRef,
+  subject: LimitedSubject,
+  requests: readonly LeaseRequest[],
+): Promise<GroupResult<BudgetLease>[]> {
+  const route = await deps.limits.routeOf(project.projectId, subject);
+  const ruled = requests.map((request): Request => {
+    if (request.do === 'close') return request;
+    return { ...request, rules: route === undefined ? [] : rulesOfLease(route, request.input) };
+  });
+  return new LeaseGroup(deps, project, subject, route).answer(ruled);
+}
+
+class LeaseGroup {
+  constructor(
+    private readonly deps: LeaseGroupDeps,
+    private readonly project: ProjectRef,
+    private readonly subject: LimitedSubject,
+    private readonly route: CompiledRoute | undefined,
+  ) {}
+
+  async answer(requests: readonly Request[]): Promise<GroupResult<BudgetLease>[]> {
+    const refused = await this.#refuseAtOnce(requests);
+    const others = requests.filter((request) => !refused.has(request));
+    const decided: Outcomes =
+      others.length === 0
+        ? new Map()
+        : await transaction(this.deps.postgres, (tx) => this.#decide(tx, others));
+    return requests.flatMap((request) => refused.get(request) ?? decided.get(request) ?? []);
+  }
+
+  /**
+   * Where there clearly is no room, nobody needs to wait for those who have got some. Not so behind a lease
+   * that is to be closed, and what has a key may have been granted before.
+   */
+  async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
+    const refused: Outcomes = new Map();
+    const rules = rulesOf(requests);
+    if (this.route === undefined || rules.length === 0 || requests.some(({ do: kind }) => kind === 'close'))
+      return refused;
+    const { route, subject } = this;
+    const { limits } = this.deps;
+    const standings = byRuleNo(await limits.standings(this.project, subject, route, rules));
+    for (const request of requests) {
+      if (request.do === 'close' || request.key !== undefined) continue;
+      const ofRequest = request.rules.flatMap(({ ruleNo }) => standings.get(ruleNo) ?? []);
+      const outcome = outcomeOf(() => refuseFull(route, subject, ofRequest, request.input.amount));
+      if ('error' in outcome) refused.set(request, outcome);
+    }
+    return refused;
+  }
+
+  async #decide(tx: Tx, requests: readonly Request[]): Promise<Outcomes> {
+    const ground = await this.#lock(tx, requests);
+    const decisions = new LeaseDecisions(ground);
+    const outcomes = new Map(
+      requests.map((request) => [request, outcomeOf(() => decisions.answer(request))]),
+    );
+    await this.#write(tx, ground, decisions);
+    return outcomes;
+  }
+
+  /** Locks all that the requests are about, in the order of everybody, and reads it. */
+  async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseGround> {
+    const { project, subject, route } = this;
+    const { clock } = this.deps;
+    const { tenantId, projectId, projectNo } = project;
+    const grants = requests.filter((request) => request.do === 'grant');
+    const scope = { tenantId, projectId, operation: 'budget_lease' };
+    const keys = await RequestKeys.take<BudgetLease>(tx, scope, grants, unixSeconds(clock));
+    const closing = requests.flatMap((request) => (request.do === 'close' ? request.id : []));
+    const leases = await store.lockLeases(tx, project, closing);
+    const rules = rulesOf(requests);
+    await lockReserved(tx, projectNo, subject, ruleNosOf(rules, leases));
+    const standings = byRuleNo(await this.#standings(tx, rules));
+    const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
+    const byId = new Map(leases.map((lease) => [lease.id, lease]));
+    return { project, route, keys, standings, wallets, leases: byId, clock };
+  }
+
+  async #standings(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
+    if (this.route === undefined) return [];
+    const open = openRules(this.route, rules, unixSeconds(this.deps.clock));
+    const { projectNo } = this.project;
+    const counted = await readCountedIn(tx, { projectNo, subject: this.subject, rules: open });
+    return standingsOf(this.route, open, counted);
+  }
+
+  #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
+    const { tenantId, projectId } = this.project;
+    const accountId = this.route?.account.id;
+    return [
+      ...leases.flatMap((lease) => walletOf(lease) ?? []),
+      ...(accountId === undefined
+        ? []
+        : grants.map(({ input: { currency } }) => ({ tenantId, projectId, accountId, currency }))),
+    ];
+  }
+
+  async #write(tx: Tx, { keys, wallets }: LeaseGround, decisions: LeaseDecisions): Promise<void> {
+    const { granted, nowS } = decisions;
+    const closed = [...decisions.closed.values()];
+    const heldBy = (lease: Lease) => heldOf(lease, this.project.projectNo);
+    await changeReserved(tx, [...granted.flatMap(heldBy), ...closed.flatMap(heldBy).map(returned)]);
+    await wallets.write(tx);
+    await store.insertLeases(tx, granted);
+    await store.updateEnded(
+      tx,
+      closed.map((lease) => ended(lease, nowS)),
+    );
+    await keys.write(tx);
+  }
+}
+
+/** Each once. */
+function rulesOf(requests: readonly Request[]): CompiledRule[] {
+  return [...new Set(requests.flatMap((request) => (request.do === 'grant' ? request.rules : [])))];
+}
+
+/** What has to be locked to reserve of the rules, and to end the leases. */
+function ruleNosOf(rules: readonly CompiledRule[], leases: readonly Lease[]): number[] {
+  const held = leases.flatMap((lease) => (lease.held > 0n ? lease.ruleNos : []));
+  return [...new Set([...rules.map(({ ruleNo }) => ruleNo), ...held])];
+}
+
+function byRuleNo(standings: readonly LimitStatus[]): Map<number, LimitStatus> {
+  return new Map(standings.map((standing) => [standing.rule.ruleNo, standing]));
+}
+
+/** A request that fails must not fail the others. */
+function outcomeOf<Answer>(decide: () => Answer): GroupResult<Answer> {
+  try {
+    return { answer: decide() };
+  } catch (error) {
+    return { error };
+  }
+}

@@ -1,0 +1,110 @@
+import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
+import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
+import type { LimitedSubject } from '../check/limit-status.js';
+import type { CompiledRoute } from '../rules/route-rules.js';
+import type { CompiledRule } from '../rules/rule.js';
+import type { Held } from './reserved-store.js';
+
+/** An amount that a subject's limits and wallet hold for a time. Times are Unix seconds. */
+export interface Lease {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly projectId: string;
+  readonly subject: LimitedSubject;
+  readonly accountId: string | null;
+  readonly currency: string;
+  readonly metric: string | null;
+  readonly amount: Amount;
+  readonly used: Amount;
+  /** What is still held of the amount. */
+  readonly held: Amount;
+  /** The rules of which it is reserved. */
+  readonly ruleNos: readonly number[];
+  readonly holdsWallet: boolean;
+  readonly status: LeaseStatus;
+  readonly expiresAt: number;
+  readonly createdAt: number;
+  readonly closedAt: number | null;
+}
+
+/** A lease that is asked for. */
+export interface LeaseInput {
+  readonly subject: LimitedSubject;
+  /** Above 0. */
+  readonly amount: Amount;
+  readonly currency: string;
+  readonly metric: string | null;
+  readonly ttlSeconds: number;
+}
+
+/**
+ * What ends a lease gives its hold back: the row as it is then. A lease whose time had come before is not
+ * closed, it has expired.
+ */
+export function ended(lease: Lease, nowS: number): Lease {
+  const hasExpired = lease.expiresAt <= nowS;
+  return {
+    ...lease,
+    held: 0n,
+    status: hasExpired ? 'expired' : 'closed',
+    closedAt: hasExpired ? lease.expiresAt : nowS,
+  };
+}
+
+/** Its share of what is reserved of each rule. */
+export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): Held[] {
+  return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
+}
+
+/** The wallet that holds what it holds. */
+export function walletOf(lease: Lease): WalletKey | undefined {
+  const { tenantId, projectId, accountId, currency } = lease;
+  const isHeld = lease.holdsWallet && lease.held > 0n && accountId !== null;
+  return isHeld ? { tenantId, projectId, accountId, currency } : undefined;
+}
+
+/**
+ * The rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its
+ * metric, and not only for a value of a dimension, because what the usage will be is not known yet.
+ */
+export function rulesOfLease(
+  route: CompiledRoute,
+  { currency, metric }: Pick<Lease, 'currency' | 'metric'>,
+): CompiledRule[] {
+  const found: CompiledRule[] = [];
+  route.rules.visit(
+    metric ?? '',
+    () => undefined,
+    (rule) => {
+      if (rule.action === 'block' && rule.measure === 'amount' && rule.currency === currency)
+        found.push(rule);
+    },
+  );
+  return found;
+}
+
+/**
+ * As the interface shows it at a time: whoever looks after the end of a lease sees that it has ended, even if
+ * nobody has noted it.
+ */
+export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
+  const isDue = lease.status === 'active' && lease.expiresAt <= nowS;
+  const shown = isDue ? ended(lease, nowS) : lease;
+  return {
+    id: shown.id,
+    tenant_id: shown.tenantId,
+    project_id: shown.projectId,
+    subject_type: shown.subject.type,
+    subject_id: shown.subject.id,
+    account_id: shown.accountId,
+    currency: shown.currency,
+    metric: shown.metric,
+    status: shown.status,
+    amount: amountText(shown.amount),
+    used_amount: amountText(shown.used),
+    remaining_amount: amountText(shown.held),
+    expires_at: shown.expiresAt,
+    created_at: shown.createdAt,
+    closed_at: shown.closedAt,
+  };
+}

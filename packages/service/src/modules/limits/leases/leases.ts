@@ -1,0 +1,87 @@
+import type { BudgetLease, LeaseStatus } from '@tollgate/contract';
+import { unixSeconds } from '../../../kernel/clock.js';
+import { DomainError, invalidRequest } from '../../../kernel/errors.js';
+import type { Page } from '../../../kernel/page.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { amountText } from '../../ledger/index.js';
+import type { MeasuredQueue } from '../check/group-metrics.js';
+import { Groups } from '../check/groups.js';
+import type { LimitedSubject } from '../check/limit-status.js';
+import { subjectKey } from '../rules/route-rules.js';
+import { answerLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './group.js';
+import { type LeaseInput, toBudgetLease } from './lease.js';
+import * as store from './store.js';
+
+/** A request, and whose leases it is about. */
+interface Waiting {
+  readonly project: ProjectRef;
+  readonly subject: LimitedSubject;
+  readonly request: LeaseRequest;
+}
+
+/** Budget leases of all subjects. README.md says what always holds. */
+export class Leases {
+  /** Requests of one subject meet in the same rows: those that come together share a transaction. */
+  readonly #groups: Groups<Waiting, BudgetLease>;
+
+  constructor(private readonly deps: LeaseGroupDeps) {
+    this.#groups = new Groups(async (waiting) => {
+      const [first] = waiting;
+      if (first === undefined) return [];
+      const requests = waiting.map(({ request }) => request);
+      return answerLeaseRequests(deps, first.project, first.subject, requests);
+    });
+  }
+
+  /** Requests that wait. */
+  get queue(): MeasuredQueue {
+    return this.#groups;
+  }
+
+  /**
+   * Reserves an amount. It is held by nothing where nothing limits the subject.
+   *
+   * @param key the `Idempotency-Key`; only what was granted is kept with it
+   * @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
+   */
+  async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
+    if (input.amount <= 0n) throw invalidRequest('amount', 'expected an amount above 0');
+    const { subject, amount, currency, metric, ttlSeconds } = input;
+    const asked = [subject.type, subject.id, amountText(amount), currency, metric, ttlSeconds];
+    return this.#run({ project, subject, request: { do: 'grant', input, key, asked } });
+  }
+
+  /** @throws DomainError `not_found` */
+  async get(scope: store.LeaseScope, id: string): Promise<BudgetLease> {
+    const lease = await store.findLease(this.deps.postgres.db, scope, id);
+    if (lease === undefined) throw new DomainError('not_found');
+    return toBudgetLease(lease, unixSeconds(this.deps.clock));
+  }
+
+  /**
+   * Gives back what the lease still holds; one that has ended stays as it is. @throws DomainError
+   * `not_found`, `server_busy`
+   */
+  async close(project: ProjectRef, id: string): Promise<BudgetLease> {
+    const lease = await store.findLease(this.deps.postgres.db, project, id);
+    if (lease === undefined) throw new DomainError('not_found');
+    if (lease.status !== 'active') return toBudgetLease(lease, unixSeconds(this.deps.clock));
+    return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
+  }
+
+  /** Those of a subject, newest first. */
+  async list(
+    scope: store.LeaseScope,
+    filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
+    page: Page,
+  ): Promise<{ budget_leases: BudgetLease[]; total_count: number }> {
+    const nowS = unixSeconds(this.deps.clock);
+    const { leases, total } = await store.listLeases(this.deps.postgres.db, scope, filter, nowS, page);
+    return { budget_leases: leases.map((lease) => toBudgetLease(lease, nowS)), total_count: total };
+  }
+
+  #run(waiting: Waiting): Promise<BudgetLease> {
+    const { project, subject } = waiting;
+    return this.#groups.run(subjectKey(project.projectId, subject.type, subject.id), waiting);
+  }
+}

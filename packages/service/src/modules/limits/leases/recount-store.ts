@@ -1,0 +1,50 @@
+import type { ReservationDifference, ReservationRecount } from '@tollgate/contract';
+import { sql } from 'kysely';
+import { type Postgres, recount } from '../../../platform/postgres/index.js';
+import { amountFromText, amountText } from '../../ledger/index.js';
+
+/** What is reserved of each rule and subject, beside what active leases hold of it. */
+const OF_LIMITS = sql`
+  select p.tenant_id, p.id as project_id, subject_type, subject_id, rule_no as limit_rule_no, null::text as account_id,
+    null::text as currency, coalesce(h.held, 0) as expected, coalesce(r.reserved, 0) as found
+  from limit_reserved r
+  full join (
+    select p.no as project_no, l.subject_type, l.subject_id, n.rule_no, sum(l.held) as held
+    from budget_leases l
+    join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
+    cross join unnest(l.rule_nos) as n (rule_no)
+    where l.status = 'active' group by 1, 2, 3, 4
+  ) h using (project_no, subject_type, subject_id, rule_no)
+  join projects p on p.no = project_no`;
+
+/** The same of wallets. */
+const OF_WALLETS = sql`
+  select tenant_id, project_id, null, null, null, account_id, currency, coalesce(h.held, 0), coalesce(w.reserved, 0)
+  from wallets w
+  full join (
+    select tenant_id, project_id, account_id, currency, sum(held) as held
+    from budget_leases where status = 'active' and holds_wallet group by 1, 2, 3, 4
+  ) h using (tenant_id, project_id, account_id, currency)`;
+
+/**
+ * Recounts what is reserved of limits and wallets: exactly that which active leases hold.
+ *
+ * @param differencesMax how many differences are listed; all are counted
+ */
+export async function recountReservations(
+  { db }: Pick<Postgres, 'db'>,
+  differencesMax: number,
+): Promise<ReservationRecount> {
+  const { total, differenceCount, differences } = await recount<ReservationDifference>(db, {
+    compared: sql`${OF_LIMITS} union all ${OF_WALLETS}`,
+    total: sql`select count(*) from budget_leases where status = 'active'`,
+    order: sql`project_id, subject_type, subject_id, limit_rule_no, account_id, currency`,
+    differencesMax,
+  });
+  return { leases: total, difference_count: differenceCount, differences: differences.map(inPlainDigits) };
+}
+
+function inPlainDigits(difference: ReservationDifference): ReservationDifference {
+  const plain = (text: string) => amountText(amountFromText(text));
+  return { ...difference, expected: plain(difference.expected), found: plain(difference.found) };
+}

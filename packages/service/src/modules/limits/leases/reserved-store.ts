@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/postgres/index.js';
+import { type Amount, amountText } from '../../ledger/index.js';
+import type { LimitedSubject } from '../check/limit-status.js';
+
+/** What a lease holds of one rule. */
+export interface Held {
+  readonly projectNo: number;
+  readonly subject: LimitedSubject;
+  readonly ruleNo: number;
+  readonly amount: Amount;
+}
+
+/**
+ * Locks what is reserved of these rules of one subject until the transaction ends. From here on nobody else
+ * reserves of them: what a later statement reads is what the limits have to be judged by.
+ */
+export async function lockReserved(
+  tx: Tx,
+  projectNo: number,
+  subject: LimitedSubject,
+  ruleNos: readonly number[],
+): Promise<void> {
+  if (ruleNos.length === 0) return;
+  // A row that is there is locked, though not updated: no new version of it is written.
+  await sql`
+    insert into limit_reserved (project_no, subject_type, subject_id, rule_no, reserved)
+    select ${projectNo}::int, ${subject.type}::text, ${subject.id}::text, k.rule_no, 0
+    from unnest(${ruleNos}::int[]) as k (rule_no) order by k.rule_no
+    on conflict (project_no, subject_type, subject_id, rule_no) do update set reserved = excluded.reserved where false
+  `.execute(tx);
+}
+
+/**
+ * Adds to what is reserved, or gives back where the amount is negative: never more than is reserved. The
+ * caller has locked the rules.
+ */
+export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<void> {
+  if (changes.length === 0) return;
+  await sql`
+    update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0) from ${sumsOf(changes)} g where ${IS_SAME_RULE}
+  `.execute(tx);
+}
+
+/**
+ * Gives back what is held: never more than is reserved. Any number of leases may hold of the same rule. Locks
+ * the rules in the order of all, which is why it takes two statements: only a row that is locked is read as
+ * it is then.
+ */
+export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<void> {
+  if (held.length === 0) return;
+  await sql`
+    select from limit_reserved r join ${sumsOf(held)} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
+  `.execute(tx);
+  await changeReserved(tx, held.map(returned));
+}
+
+/** The change that gives it back. */
+export function returned(held: Held): Held {
+  return { ...held, amount: -held.amount };
+}
+
+const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subject_type
+  and r.subject_id = g.subject_id and r.rule_no = g.rule_no`;
+/** The same for everybody, whatever language the database sorts in. */
+const LOCK_ORDER = sql`r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no`;
+
+const sumsOf = (held: readonly Held[]) => sql`(
+  select project_no, subject_type, subject_id, rule_no, sum(amount) as amount from unnest(
+    ${held.map(({ projectNo }) => projectNo)}::int[], ${held.map(({ subject }) => subject.type)}::text[],
+    ${held.map(({ subject }) => subject.id)}::text[], ${held.map(({ ruleNo }) => ruleNo)}::int[],
+    ${held.map(({ amount }) => amountText(amount))}::numeric[]
+  ) as h (project_no, subject_type, subject_id, rule_no, amount) group by 1, 2, 3, 4)`;

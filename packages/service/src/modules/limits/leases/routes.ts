@@ -1,0 +1,125 @@
+import {
+  BudgetLease,
+  BudgetLeaseList,
+  BudgetLeaseListQuery,
+  CreatedBudgetLease,
+  CreateLeaseBody,
+  closed,
+  ErrorBodySchema,
+  OptionalIdempotencyKeyHeaders,
+  ProjectParams,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import { type App, pageOf } from '../../../platform/http/index.js';
+import { amountField } from '../../ledger/index.js';
+import { noRoute } from '../check/limit-status.js';
+import type { LimitAdmission } from '../rules/admission.js';
+import type { Leases } from './leases.js';
+
+export interface LeaseRouteDeps {
+  readonly leases: Leases;
+  readonly admission: Pick<LimitAdmission, 'admitBudgetLease'>;
+}
+
+const tags = ['Budget leases'];
+const toRead = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
+/** Who reports usage also says beforehand how much it may be. */
+const toIngest = { access: { kind: 'project', permission: 'usage:ingest' } } as const;
+const url = '/v1/projects/:project_id/budget-leases';
+const OneParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Budget lease id, `bl_…`.' }) },
+  closed,
+);
+
+/** Amounts that are reserved before the work, so that no work at once can exceed a limit. */
+export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
+  registerChanges(app, deps);
+  registerReads(app, deps);
+}
+
+function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: toIngest,
+    schema: {
+      tags,
+      summary: 'Create a budget lease',
+      description:
+        'Reserves the amount from a prepaid wallet and from every `block` limit on amounts of the currency that selects all usage ' +
+        'or the metric of the lease, without a dimension; all or none. 409 `limit_exceeded` lists each limit that is too low in ' +
+        '`details`, with the amounts used, reserved and asked. 409 `insufficient_funds` names the wallet and its available ' +
+        'amount. If nothing limits the subject, the lease is granted and reserves nothing; `warnings` lists a subject without ' +
+        'a route. A lease stays reserved in the next window. Events that name it in `x-usage-control.budget_lease_id` move ' +
+        'their cost from reserved to used.',
+      operationId: 'createBudgetLease',
+      params: ProjectParams,
+      headers: OptionalIdempotencyKeyHeaders,
+      body: CreateLeaseBody,
+      response: { 201: CreatedBudgetLease, 409: ErrorBodySchema },
+    },
+    handler: async ({ project, body, rawBody, headers }, reply) => {
+      await admission.admitBudgetLease(project.tenantId);
+      const input = {
+        subject: { type: body.subject_type, id: body.subject_id },
+        amount: amountField(rawBody, 'amount'),
+        currency: body.currency,
+        metric: body.metric ?? null,
+        ttlSeconds: body.ttl_seconds,
+      };
+      const lease = await leases.create(project, input, headers['idempotency-key']);
+      const warnings = lease.account_id === null ? [noRoute(input.subject)] : [];
+      return reply.code(201).send({ ...lease, warnings });
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: `${url}/:id/close`,
+    config: toIngest,
+    schema: {
+      tags,
+      summary: 'Close a budget lease',
+      description: 'Gives back what it still holds. A lease that has ended stays as it is.',
+      operationId: 'closeBudgetLease',
+      params: OneParams,
+      response: { 200: BudgetLease },
+    },
+    handler: ({ project, params }) => leases.close(project, params.id),
+  });
+}
+
+function registerReads(app: App, { leases }: LeaseRouteDeps): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'List the budget leases of a subject',
+      description: 'Newest first.',
+      operationId: 'listBudgetLeases',
+      params: ProjectParams,
+      querystring: BudgetLeaseListQuery,
+      response: { 200: BudgetLeaseList },
+    },
+    handler: async ({ project, query }) => {
+      const page = pageOf(query);
+      const subject = { type: query.subject_type, id: query.subject_id };
+      return { ...(await leases.list(project, { subject, status: query.status }, page)), ...page };
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: `${url}/:id`,
+    config: toRead,
+    schema: {
+      tags,
+      summary: 'Read a budget lease',
+      description: 'What it has used, and what it still holds.',
+      operationId: 'getBudgetLease',
+      params: OneParams,
+      response: { 200: BudgetLease },
+    },
+    handler: ({ project, params }) => leases.get(project, params.id),
+  });
+}

@@ -1,0 +1,194 @@
+import type { LeaseStatus } from '@tollgate/contract';
+import { type RawBuilder, sql } from 'kysely';
+import type { Page } from '../../../kernel/page.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import type { Db, Tx } from '../../../platform/postgres/index.js';
+import { amountFromText, amountText } from '../../ledger/index.js';
+import type { LimitedSubject } from '../check/limit-status.js';
+import type { Lease } from './lease.js';
+
+/** Whose leases: no query of a request goes without it. */
+export type LeaseScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
+
+interface LeaseRow {
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly id: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  readonly account_id: string | null;
+  readonly currency: string;
+  readonly metric: string | null;
+  readonly amount: string;
+  readonly used: string;
+  readonly held: string;
+  readonly rule_nos: readonly number[];
+  readonly holds_wallet: boolean;
+  readonly status: LeaseStatus;
+  readonly expires_at: number;
+  readonly created_at: number;
+  readonly closed_at: number | null;
+}
+
+const COLUMNS = sql`l.tenant_id, l.project_id, l.id, l.subject_type, l.subject_id, l.account_id, l.currency, l.metric,
+  l.amount, l.used, l.held, l.rule_nos, l.holds_wallet, l.status, l.expires_at, l.created_at, l.closed_at`;
+
+const ownedBy = ({ tenantId, projectId }: LeaseScope) =>
+  sql`l.tenant_id = ${tenantId} and l.project_id = ${projectId}`;
+
+export async function insertLeases(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  const rows = JSON.stringify(leases.map(toRow));
+  await sql`
+    insert into budget_leases select * from json_populate_recordset(null::budget_leases, ${rows}::json)
+  `.execute(tx);
+}
+
+export async function findLease(db: Db, scope: LeaseScope, id: string): Promise<Lease | undefined> {
+  const { rows } = await sql<LeaseRow>`
+    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = ${id}`.execute(db);
+  return rows[0] && toLease(rows[0]);
+}
+
+/**
+ * Waits for whoever is using or ending the leases, and locks those that there are until the transaction ends:
+ * in the order of all.
+ */
+export async function lockLeases(tx: Tx, scope: LeaseScope, ids: readonly string[]): Promise<Lease[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<LeaseRow>`
+    select ${COLUMNS} from budget_leases l where ${ownedBy(scope)} and l.id = any(${ids})
+    order by l.id for update`.execute(tx);
+  return rows.map(toLease);
+}
+
+/** A lease and the number of its project. */
+export interface DueLease {
+  readonly lease: Lease;
+  readonly projectNo: number;
+}
+
+/** Locks up to `max` leases of any project that have to end by `nowS`, except those that somebody else works on. */
+export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise<DueLease[]> {
+  const { rows } = await sql<LeaseRow & { readonly project_no: number }>`
+    select ${COLUMNS}, p.no as project_no from budget_leases l
+    join projects p on p.tenant_id = l.tenant_id and p.id = l.project_id
+    where l.status = 'active' and l.expires_at <= ${nowS}
+    order by l.expires_at limit ${max}
+    for update of l skip locked
+  `.execute(tx);
+  return rows.map((row) => ({ lease: toLease(row), projectNo: row.project_no }));
+}
+
+/** Notes how leases that this transaction has locked have ended. */
+export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<void> {
+  if (leases.length === 0) return;
+  await sql`
+    update budget_leases l set status = e.status, held = 0, closed_at = e.closed_at
+    from unnest(${leases.map(({ projectId }) => projectId)}::text[], ${leases.map(({ id }) => id)}::text[],
+      ${leases.map(({ status }) => status)}::text[], ${leases.map(({ closedAt }) => closedAt)}::bigint[]
+    ) as e (project_id, id, status, closed_at)
+    where l.project_id = e.project_id and l.id = e.id
+  `.execute(tx);
+}
+
+/**
+ * Deletes up to `max` leases of any project that ended before, except those that somebody else works on;
+ * answers how many.
+ */
+export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with k as materialized (
+      select project_id, id from budget_leases where status <> 'active' and closed_at < ${beforeS}
+      order by closed_at limit ${max} for update skip locked
+    )
+    delete from budget_leases l using k where l.project_id = k.project_id and l.id = k.id
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** A subject's leases, newest first. What has to end by `nowS` counts as expired. */
+export async function listLeases(
+  db: Db,
+  scope: LeaseScope,
+  filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },
+  nowS: number,
+  { limit, offset }: Page,
+): Promise<{ leases: Lease[]; total: number }> {
+  const { subject, status } = filter;
+  const found = sql`from budget_leases l where ${ownedBy(scope)} and l.subject_type = ${subject.type}
+    and l.subject_id = ${subject.id} and ${hasStatus(status, nowS)}`;
+  const { rows } = await sql<LeaseRow>`
+    select ${COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`.execute(db);
+  const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
+  return { leases: rows.map(toLease), total: counted[0]?.total ?? 0 };
+}
+
+function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<boolean> {
+  switch (status) {
+    case undefined:
+      return sql`true`;
+    case 'active':
+      return sql`l.status = 'active' and l.expires_at > ${nowS}`;
+    case 'expired':
+      return sql`(l.status = 'expired' or l.status = 'active' and l.expires_at <= ${nowS})`;
+    case 'closed':
+      return sql`l.status = 'closed'`;
+  }
+}
+
+/** Of all projects, for metrics. */
+export async function measureLeases(
+  db: Db,
+  nowS: number,
+): Promise<{ readonly active: number; readonly due: number; readonly oldestDueAtS: number | null }> {
+  const { rows } = await sql<{ active: number; due: number; oldest: number | null }>`
+    select count(*) filter (where expires_at > ${nowS}) as active, count(*) filter (where expires_at <= ${nowS}) as due,
+      min(expires_at) filter (where expires_at <= ${nowS}) as oldest
+    from budget_leases where status = 'active'
+  `.execute(db);
+  return { active: rows[0]?.active ?? 0, due: rows[0]?.due ?? 0, oldestDueAtS: rows[0]?.oldest ?? null };
+}
+
+function toLease(row: LeaseRow): Lease {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    projectId: row.project_id,
+    subject: { type: row.subject_type, id: row.subject_id },
+    accountId: row.account_id,
+    currency: row.currency,
+    metric: row.metric,
+    amount: amountFromText(row.amount),
+    used: amountFromText(row.used),
+    held: amountFromText(row.held),
+    ruleNos: row.rule_nos,
+    holdsWallet: row.holds_wallet,
+    status: row.status,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    closedAt: row.closed_at,
+  };
+}
+
+function toRow(lease: Lease): LeaseRow {
+  return {
+    tenant_id: lease.tenantId,
+    project_id: lease.projectId,
+    id: lease.id,
+    subject_type: lease.subject.type,
+    subject_id: lease.subject.id,
+    account_id: lease.accountId,
+    currency: lease.currency,
+    metric: lease.metric,
+    amount: amountText(lease.amount),
+    used: amountText(lease.used),
+    held: amountText(lease.held),
+    rule_nos: lease.ruleNos,
+    holds_wallet: lease.holdsWallet,
+    status: lease.status,
+    expires_at: lease.expiresAt,
+    created_at: lease.createdAt,
+    closed_at: lease.closedAt,
+  };
+}

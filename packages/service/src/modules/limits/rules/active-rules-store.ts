@@ -1,0 +1,107 @@
+import { sql } from 'kysely';
+import { groupBy } from '../../../kernel/group-by.js';
+import type { Weekday } from '../../../kernel/period.js';
+import type { Tx } from '../../../platform/postgres/index.js';
+import { ActiveRules, type Handover, type StandingRoute, type StandingRule } from './active-rules.js';
+
+const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "selectorType",
+  r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
+  case r.measure when 'amount' then r.currency else '' end as currency, r.period`;
+/** What a rule selects. */
+const selectionOf = (rule: string) =>
+  sql.raw(
+    ['selector_type', 'selector_value', 'dimension_key', 'dimension_value']
+      .map((name) => `${rule}.${name}`)
+      .join(', '),
+  );
+
+/**
+ * Reads by which rules subjects are counted.
+ *
+ * @returns undefined with more than `routesMax` routes
+ */
+export async function readRulesInForce(tx: Tx, routesMax: number): Promise<ActiveRules | undefined> {
+  const routes = await readRoutes(tx, routesMax + 1);
+  if (routes.length > routesMax) return undefined;
+  return new ActiveRules({
+    routes,
+    rulesOfPlans: grouped(await readPlanRules(tx)),
+    directLimits: grouped(await readDirectLimits(tx)),
+    handovers: await readHandovers(tx),
+  });
+}
+
+/** Times in whole seconds count as the end of the second. */
+async function readRoutes(tx: Tx, routesMax: number): Promise<StandingRoute[]> {
+  const { rows } = await sql<Omit<StandingRoute, 'settings'> & RouteSettings>`
+    select tenant_id as "tenantId", project_id as "projectId", subject_type as "subjectType", subject_id as "subjectId",
+      id as "routeId", usage_limit_plan_id as "planId",
+      greatest(plan_bound_at_ms, (updated_at + 1) * 1000) as "sinceMs",
+      timezone, week_start as "weekStart", usage_limit_anchor as "anchorS"
+    from subject_routes order by project_id, id limit ${routesMax}
+  `.execute(tx);
+  return rows.map(({ timezone, weekStart, anchorS, ...route }) => ({
+    ...route,
+    settings: { timezone, weekStart, anchorS },
+  }));
+}
+
+interface RouteSettings {
+  readonly timezone: string;
+  readonly weekStart: Weekday;
+  readonly anchorS: number;
+}
+
+type OwnedRule = StandingRule & { readonly ownerId: string };
+
+/** Rules of plans, since the first of the newest revisions in a row that select the same. */
+async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
+  const { rows } = await sql<OwnedRule>`
+    select l.project_id || ' ' || l.id as "ownerId", ${RULE_FIELDS}, (
+      select min(v.published_at_ms) from usage_limit_plan_versions v
+      where v.project_id = l.project_id and v.plan_id = l.id and v.revision > coalesce((
+        select max(o.revision) from usage_limit_plan_versions o
+        left join usage_limit_plan_rules x
+          on x.project_id = o.project_id and x.plan_version_id = o.id and x.rule_no = r.rule_no
+        where o.project_id = l.project_id and o.plan_id = l.id and o.revision > 0
+          and (${selectionOf('x')}) is distinct from (${selectionOf('r')})
+      ), 0)
+    ) as "sinceMs"
+    from usage_limit_plans l
+    join usage_limit_plan_versions now
+      on now.project_id = l.project_id and now.plan_id = l.id and now.revision = l.current_revision
+    join usage_limit_plan_rules r on r.project_id = now.project_id and r.plan_version_id = now.id
+    where l.current_revision > 0
+      and exists (select from subject_routes s where s.project_id = l.project_id and s.usage_limit_plan_id = l.id)
+  `.execute(tx);
+  return rows;
+}
+
+async function readDirectLimits(tx: Tx): Promise<OwnedRule[]> {
+  const { rows } = await sql<OwnedRule>`
+    select r.project_id || ' ' || r.route_id as "ownerId", ${RULE_FIELDS}, (r.updated_at + 1) * 1000 as "sinceMs" from direct_limits r
+  `.execute(tx);
+  return rows;
+}
+
+/** The audit log tells which subjects lost their route. Of a route that was moved it tells where to, not from where. */
+async function readHandovers(tx: Tx): Promise<Handover[]> {
+  const { rows } = await sql<Handover>`
+    select project_id as "projectId", "subjectType", "subjectId", (max(created_at) + 1) * 1000 as "atMs"
+    from audit_log
+    cross join lateral (
+      select change ->> 'subject_type' as "subjectType", change ->> 'subject_id' as "subjectId"
+      where action = 'subject_route.delete'
+      union all
+      select null, null where action = 'subject_route.update'
+        and coalesce(change ->> 'subject_type', change ->> 'subject_id') is not null
+    ) subject
+    where action in ('subject_route.delete', 'subject_route.update') and project_id is not null
+    group by 1, 2, 3
+  `.execute(tx);
+  return rows;
+}
+
+function grouped(rules: readonly OwnedRule[]): ReadonlyMap<string, readonly StandingRule[]> {
+  return groupBy(rules, ({ ownerId }) => ownerId);
+}

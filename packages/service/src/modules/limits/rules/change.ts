@@ -1,0 +1,67 @@
+import type { ChangeContext } from '../../../kernel/change-context.js';
+import type { Clock } from '../../../kernel/clock.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { audit } from '../../tenancy/index.js';
+import type { LimitAdmission } from './admission.js';
+import type { LimitCatalog } from './index.js';
+import { advanceRevision } from './revision-store.js';
+
+export interface LimitDeps {
+  readonly postgres: Postgres;
+  readonly clock: Clock;
+  /** What this process answers by; it hears of every change that is made here. */
+  readonly catalog: Pick<LimitCatalog, 'forget'>;
+  readonly admission: LimitAdmission;
+}
+
+/** Whether usage of a project has subjects of this type, or an extractor of it gives them this type. */
+export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => Promise<boolean>;
+
+export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
+
+/** What a change has come to. */
+export interface LimitChange<Answer> {
+  readonly answer: Answer;
+  /** For the audit log; none when everything was so already. */
+  readonly done?: {
+    readonly resourceType: LimitResource;
+    readonly verb: 'create' | 'update' | 'delete' | 'publish' | 'archive' | 'restore';
+    readonly resourceId: string;
+    readonly change: object;
+  };
+}
+
+/**
+ * Makes one change to the routes, plans or limits of a project, with its audit entry, together or not at all.
+ * Changes of one project wait for each other, so what `work` reads stays so.
+ *
+ * @param work gets the time of the change in milliseconds
+ */
+export async function changeLimits<Answer>(
+  { postgres, clock, catalog }: Pick<LimitDeps, 'postgres' | 'clock' | 'catalog'>,
+  { project, principal, requestId }: ChangeContext,
+  work: (tx: Tx, atMs: number) => Promise<LimitChange<Answer>>,
+): Promise<Answer> {
+  const answer = await transaction(postgres, async (tx) => {
+    await advanceRevision(tx, project);
+    const atMs = clock.nowMs();
+    const { answer, done } = await work(tx, atMs);
+    if (done !== undefined) {
+      await audit(tx, {
+        tenantId: project.tenantId,
+        projectId: project.projectId,
+        principal,
+        action: `${done.resourceType}.${done.verb}`,
+        resourceType: done.resourceType,
+        resourceId: done.resourceId,
+        change: done.change,
+        requestId,
+        atMs,
+      });
+    }
+    return answer;
+  });
+  catalog.forget(project.projectId);
+  return answer;
+}

@@ -1,0 +1,86 @@
+import { parsePeriod } from '../../../kernel/period.js';
+import { amountFromText } from '../../ledger/index.js';
+import { type AmountChange, AmountTimeline } from './amounts.js';
+import type { CompiledRule } from './rule.js';
+import type { RuleRow } from './rule-row.js';
+
+/** One of all stored changes of what a rule allows. */
+export interface StoredAmount {
+  readonly atMs: number;
+  /** Null where the rule ended, for a time. */
+  readonly amount: string | null;
+  readonly opensNow: boolean;
+}
+
+/**
+ * @param amounts in ascending time
+ * @param planId null for a direct limit
+ */
+export function compileRule(
+  row: RuleRow,
+  amounts: readonly StoredAmount[],
+  planId: string | null,
+): CompiledRule {
+  const period = parsePeriod(row.period);
+  if (period === undefined) throw new Error(`limit ${row.id} was stored with the period ${row.period}`);
+  return {
+    ruleNo: row.rule_no,
+    id: row.id,
+    planId,
+    limitKey: row.limit_key,
+    measure: row.measure,
+    selectorType: row.selector_type,
+    selectorValue: row.selector_value,
+    dimension:
+      row.dimension_key === null || row.dimension_value === null
+        ? undefined
+        : { key: row.dimension_key, value: row.dimension_value },
+    currency: row.currency,
+    period,
+    periodText: row.period,
+    action: row.action,
+    webhookEvent: row.webhook_event ?? undefined,
+    notifyAt: row.notify_at.filter((percent) => percent < 100),
+    amounts: new AmountTimeline(amounts.map(compileAmount)),
+  };
+}
+
+function compileAmount({ atMs, amount, opensNow }: StoredAmount): AmountChange {
+  return { atMs, amount: amount === null ? undefined : amountFromText(amount), opensNow };
+}
+
+/** The amounts of a plan's rule, from the revisions at which they changed. */
+export function planAmounts(
+  changes: readonly {
+    readonly published_at_ms: number;
+    readonly limit_amount: string;
+    /** When the revision before this one that had the rule was succeeded; null when none had. */
+    readonly succeeded_at_ms: number | null;
+  }[],
+): StoredAmount[] {
+  return changes.flatMap(
+    ({ published_at_ms: atMs, limit_amount: amount, succeeded_at_ms: succeededAtMs }) => {
+      const change = { atMs, amount, opensNow: false };
+      return succeededAtMs === null || succeededAtMs === atMs
+        ? [change]
+        : [{ atMs: succeededAtMs, amount: null, opensNow: false }, change];
+    },
+  );
+}
+
+/** The amounts of a direct limit under its present rule, from all that it has had. */
+export function directAmounts(
+  ruleNo: number,
+  changes: readonly {
+    readonly changed_at_ms: number;
+    readonly rule_no: number;
+    readonly limit_amount: string;
+    readonly effective: string;
+  }[],
+): StoredAmount[] {
+  return changes.map((change) =>
+    change.rule_no === ruleNo
+      ? { atMs: change.changed_at_ms, amount: change.limit_amount, opensNow: change.effective === 'now' }
+      : { atMs: change.changed_at_ms, amount: null, opensNow: false },
+  );
+}

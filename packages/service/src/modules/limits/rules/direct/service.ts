@@ -1,0 +1,202 @@
+import {
+  LIMIT_RULES_MAX,
+  type LimitEffective,
+  type LimitRuleInput,
+  type UpdateDirectLimitBody,
+} from '@tollgate/contract';
+import type { ChangeContext } from '../../../../kernel/change-context.js';
+import { DomainError, invalidRequest } from '../../../../kernel/errors.js';
+import { newId } from '../../../../kernel/id.js';
+import type { Page } from '../../../../kernel/page.js';
+import type { ProjectRef } from '../../../../kernel/scope.js';
+import type { Tx } from '../../../../platform/postgres/index.js';
+import { amountFromText } from '../../../ledger/index.js';
+import { changeWindowLimits, lockPosting } from '../../posting/index.js';
+import { countUsageControls } from '../allowance-store.js';
+import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
+import type { LimitOwner } from '../owner.js';
+import { checkedRule } from '../rule-check.js';
+import { numberRules } from '../rule-number-store.js';
+import { type RuleValues, ruleValues } from '../rule-row.js';
+import { findRoute, type RouteRow } from '../subject-routes/store.js';
+import * as store from './store.js';
+
+/** Limits of one route alone, beside those of its plan. See README.md. */
+export class DirectLimitService {
+  constructor(private readonly deps: LimitDeps) {}
+
+  /**
+   * @throws DomainError `not_found` for the route; `invalid_request`, `limit_key_taken`,
+   * `entitlement_limit_reached`.
+   */
+  create(context: ChangeContext, routeId: string, body: LimitRuleInput): Promise<store.DirectLimitRow> {
+    const values = checkedRule(body);
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const { project } = context;
+      await refuseUnknownRoute(tx, project, routeId);
+      const limitId = newId('racl', this.deps.clock);
+      await refuseKey(tx, { ...project, routeId, limitId }, values.limit_key);
+      const { tenantId } = project;
+      await this.deps.admission.admitUsageControls(tx, tenantId, 1, () => countUsageControls(tx, tenantId));
+      const now = Math.floor(atMs / 1_000);
+      const limit: store.DirectLimitRow = {
+        tenant_id: project.tenantId,
+        project_id: project.projectId,
+        id: limitId,
+        route_id: routeId,
+        ...values,
+        rule_no: await numberOf(tx, project, limitId, values),
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertLimit(tx, limit);
+      await store.insertAmount(tx, limit, amountOf(limit, atMs, 'now'));
+      return done('create', limit, { rule_account_id: routeId, ...values });
+    });
+  }
+
+  /**
+   * What is left out stays as it is.
+   *
+   * @throws DomainError `not_found`, and as `create`.
+   */
+  update(
+    context: ChangeContext,
+    routeId: string,
+    limitId: string,
+    { effective = 'next_window', ...body }: UpdateDirectLimitBody,
+  ): Promise<store.DirectLimitRow> {
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const key = { ...context.project, routeId, limitId };
+      const before = found(await store.findLimit(tx, key));
+      const values = checkedRule({ ...inputOf(before), ...body });
+      await refuseKey(tx, key, values.limit_key);
+      const limit: store.DirectLimitRow = {
+        ...before,
+        ...values,
+        rule_no: await numberOf(tx, context.project, limitId, values),
+        updated_at: Math.floor(atMs / 1_000),
+      };
+      await store.updateLimit(tx, limit);
+      const amount = await recordAmount(tx, limit, atMs, effective);
+      if (amount !== undefined) await changeWindows(tx, context.project, limit, amount);
+      return done('update', limit, { rule_account_id: routeId, ...values, effective });
+    });
+  }
+
+  /** @throws DomainError `not_found`. */
+  delete(context: ChangeContext, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
+    return changeLimits(this.deps, context, async (tx) => {
+      const key = { ...context.project, routeId, limitId };
+      const limit = found(await store.findLimit(tx, key));
+      await store.deleteLimit(tx, key);
+      return done('delete', limit, { rule_account_id: routeId, limit_key: limit.limit_key });
+    });
+  }
+
+  /** @throws DomainError `not_found`. */
+  async read(owner: LimitOwner, routeId: string, limitId: string): Promise<store.DirectLimitRow> {
+    return found(await store.findLimit(this.deps.postgres.db, { ...owner, routeId, limitId }));
+  }
+
+  /** @throws DomainError `not_found` for the route. */
+  async list(owner: LimitOwner, routeId: string, page: Page) {
+    const { db } = this.deps.postgres;
+    await refuseUnknownRoute(db, owner, routeId);
+    return store.listLimits(db, owner, routeId, page);
+  }
+}
+
+function done(
+  verb: NonNullable<LimitChange<unknown>['done']>['verb'],
+  limit: store.DirectLimitRow,
+  change: object,
+): LimitChange<store.DirectLimitRow> {
+  return { answer: limit, done: { resourceType: 'direct_limit', verb, resourceId: limit.id, change } };
+}
+
+function found(limit: store.DirectLimitRow | undefined): store.DirectLimitRow {
+  if (limit === undefined) throw new DomainError('not_found');
+  return limit;
+}
+
+/** The limit has an id of its own: another key does not make it another limit. */
+async function numberOf(tx: Tx, owner: LimitOwner, limitId: string, values: RuleValues): Promise<number> {
+  const [ruleNo] = await numberRules(tx, owner, limitId, [{ ...values, limit_key: '' }]);
+  return ruleNo as number;
+}
+
+async function refuseUnknownRoute(
+  db: Parameters<typeof findRoute>[0],
+  owner: LimitOwner,
+  routeId: string,
+): Promise<void> {
+  if ((await findRoute(db, owner, routeId)) === undefined) throw new DomainError('not_found');
+}
+
+/** Refuses a key that another limit of the route has, and a new limit when there are as many as may be. */
+async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
+  const keys = await store.readKeys(tx, key, key.routeId);
+  const taken = keys.get(limitKey);
+  if (taken !== undefined && taken !== key.limitId) {
+    const message = `${taken} has this limit_key already`;
+    throw new DomainError('limit_key_taken', {
+      message: `${message}.`,
+      details: [{ path: 'limit_key', message }],
+    });
+  }
+  if (keys.size >= LIMIT_RULES_MAX && ![...keys.values()].includes(key.limitId)) {
+    throw invalidRequest('limit_key', `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), the most`);
+  }
+}
+
+/** A limit as it would be sent. */
+function inputOf(row: store.DirectLimitRow): LimitRuleInput {
+  const values = ruleValues(row);
+  return { ...values, notify_at: [...values.notify_at] };
+}
+
+function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEffective): store.LimitAmount {
+  return { changed_at_ms: atMs, rule_no: limit.rule_no, limit_amount: limit.limit_amount, effective };
+}
+
+/** Remembers what the limit allows, unless all windows from now on would take that anyway. Answers what is new. */
+async function recordAmount(
+  tx: Tx,
+  limit: store.DirectLimitRow,
+  atMs: number,
+  effective: LimitEffective,
+): Promise<store.LimitAmount | undefined> {
+  const newest = await store.findNewestAmount(tx, limit);
+  const isSame =
+    newest?.rule_no === limit.rule_no &&
+    amountFromText(newest.limit_amount) === amountFromText(limit.limit_amount) &&
+    (effective === 'next_window' || newest.effective === 'now');
+  if (isSame) return undefined;
+  // Changes follow each other, whatever the clocks of nodes say.
+  const changedAtMs = Math.max(atMs, (newest?.changed_at_ms ?? 0) + 1);
+  const amount = amountOf(limit, changedAtMs, effective);
+  await store.insertAmount(tx, limit, amount);
+  return amount;
+}
+
+/** Windows that usage has opened keep their limit with them. Batches that are being posted are waited for. */
+async function changeWindows(
+  tx: Tx,
+  project: ProjectRef,
+  limit: store.DirectLimitRow,
+  amount: store.LimitAmount,
+): Promise<void> {
+  await lockPosting(tx);
+  const route = (await findRoute(tx, project, limit.route_id)) as RouteRow;
+  await changeWindowLimits(tx, {
+    projectNo: project.projectNo,
+    subjectType: route.subject_type,
+    subjectId: route.subject_id,
+    ruleNo: limit.rule_no,
+    limitAmount: amount.limit_amount,
+    notifyAt: limit.notify_at,
+    changedAtMs: amount.changed_at_ms,
+    opensNow: amount.effective === 'now',
+  });
+}

@@ -1,0 +1,12 @@
+import type { App } from '../../../platform/http/index.js';
+import { registerDirectLimitRoutes } from './direct/routes.js';
+import type { LimitManagement } from './management.js';
+import { registerPlanRoutes } from './plans/routes.js';
+import { registerSubjectRouteRoutes } from './subject-routes/routes.js';
+
+/** Usage limit plans, subject routes and direct limits. */
+export function registerLimitManagementRoutes(app: App, management: LimitManagement): void {
+  registerPlanRoutes(app, management.plans);
+  registerSubjectRouteRoutes(app, management);
+  registerDirectLimitRoutes(app, management.directLimits);
+}

@@ -1,0 +1,95 @@
+import type { LimitRuleInput } from '@tollgate/contract';
+import type { Postgres } from '../../../platform/postgres/index.js';
+import { everythingAdmitted } from '../../../testing/admission.js';
+import { type Answer, createTestApi, type TestApi } from '../../../testing/api.js';
+import type { LimitAdmission } from './admission.js';
+import { createApiCatalog, type LimitCatalog } from './index.js';
+import { createLimitManagement } from './management.js';
+import { registerLimitManagementRoutes } from './management-routes.js';
+
+/** A node with the management of limits, and short ways to what tests begin with. */
+export interface ManagementApi extends TestApi {
+  /** What the node answers by. */
+  readonly catalog: LimitCatalog;
+  /** Of the project, without a slash at the end. */
+  readonly url: string;
+  /** Sends a request below the project, which must be answered with this status. */
+  must(
+    status: number,
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: object | string,
+  ): Promise<ReturnType<Answer['json']>>;
+  /** Creates a plan with these rules; answers its id. */
+  makePlan(rules?: readonly LimitRuleInput[], published?: boolean): Promise<string>;
+  makeRoute(body?: object): Promise<{ readonly id: string; readonly account_id: string }>;
+}
+
+/** A type without usage. */
+export const UNKNOWN_SUBJECT_TYPE = 'typo';
+
+export async function createManagementApi(
+  admission: LimitAdmission = everythingAdmitted,
+): Promise<ManagementApi> {
+  const isSubjectTypeKnown = async (_: unknown, type: string) => type !== UNKNOWN_SUBJECT_TYPE;
+  // Fresh for ever: what it forgets, it forgets because a change was made on this node.
+  const catalog = createApiCatalog(() => 0);
+  const api = await createTestApi((app, { postgres, clock }) =>
+    registerLimitManagementRoutes(
+      app,
+      createLimitManagement({ postgres, clock, catalog, admission, isSubjectTypeKnown }),
+    ),
+  );
+  const url = `/v1/projects/${api.projectId}`;
+  const must: ManagementApi['must'] = async (status, method, path, body) => {
+    const answer = await api.call(method, `${url}${path}`, body);
+    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.text === '' ? undefined : answer.json();
+  };
+  let made = 0;
+  return {
+    ...api,
+    catalog,
+    url,
+    must,
+    makePlan: async (rules = [], published = true) => {
+      made += 1;
+      const body = { name: `plan-${made}`, title: `Plan ${made}`, rules };
+      const { id } = await must(201, 'POST', '/usage-limit-plans', body);
+      if (published) await must(200, 'POST', `/usage-limit-plans/${id}/publish`);
+      return id;
+    },
+    makeRoute: async (body = {}) => {
+      made += 1;
+      const subject = { subject_type: 'user', subject_id: `u${made}` };
+      return must(201, 'POST', '/subject-routes', { ...subject, ...body });
+    },
+  };
+}
+
+/** A monthly limit on all usage in USD, but for the changes. */
+export function ruleOf(change: Partial<LimitRuleInput> = {}): LimitRuleInput {
+  return {
+    limit_key: 'spend',
+    measure: 'amount',
+    selector_type: 'all',
+    selector_value: '',
+    currency: 'USD',
+    period: 'month',
+    limit_amount: '100',
+    action: 'block',
+    ...change,
+  };
+}
+
+/** Actions and resources of the audit log, oldest first. */
+export async function auditedActions({ db }: Postgres): Promise<(readonly [string, unknown])[]> {
+  const rows = await db
+    .selectFrom('audit_log')
+    .select(['action', 'change'])
+    .where('action', 'not like', 'tenant.%')
+    .where('action', 'not like', 'project.%')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ action, change }) => [action, change] as const);
+}

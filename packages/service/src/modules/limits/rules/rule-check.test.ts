@@ -1,0 +1,101 @@
+import type { ErrorDetail, LimitRuleInput } from '@tollgate/contract';
+import { describe, expect, it } from 'vitest';
+import type { DomainError } from '../../../kernel/errors.js';
+import { parseLossless } from '../../../kernel/json.js';
+import { ruleOf } from './management.testing.js';
+import { checkedRule, checkedRules } from './rule-check.js';
+
+function placesOf(check: () => unknown): readonly ErrorDetail[] {
+  try {
+    check();
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'invalid_request' });
+    return (error as DomainError).details ?? [];
+  }
+  return [];
+}
+
+const pathsOf = (check: () => unknown) => placesOf(check).map(({ path }) => path);
+/** As it comes out of a body. */
+const amount = (json: string) => parseLossless(json) as LimitRuleInput['limit_amount'];
+
+describe('what a rule may be', () => {
+  it('fills in what was left out', () => {
+    const { selector_value, currency, ...bare } = ruleOf({ measure: 'quantity' });
+    expect(checkedRule(bare)).toEqual({
+      ...bare,
+      selector_value: '',
+      currency: '',
+      dimension_key: null,
+      dimension_value: null,
+      webhook_event: null,
+      notify_at: [],
+    });
+  });
+
+  it.each([
+    ['all but a value', { selector_value: 'llm.tokens' }, ['selector_value']],
+    ['a metric without one', { selector_type: 'metric' }, ['selector_value']],
+    ['a prefix without one', { selector_type: 'metric_prefix' }, ['selector_value']],
+    ['a dimension without a value', { dimension_key: 'model' }, ['dimension_value']],
+    ['a value without a dimension', { dimension_value: 'gpt' }, ['dimension_key']],
+    ['an amount of no currency', { currency: '' }, ['currency']],
+    ['a period of minutes', { period: '5m' }, ['period']],
+    ['no period', { period: 'fortnight' }, ['period']],
+    ['a period that is too long', { period: '9999d' }, ['period']],
+    ['percentages that fall', { notify_at: [50, 90, 80] }, ['notify_at[2]']],
+    ['a percentage twice', { notify_at: [50, 50] }, ['notify_at[1]']],
+    [
+      'everything at once',
+      { currency: '', period: '', limit_amount: '-1', selector_type: 'metric' },
+      ['selector_value', 'currency', 'period', 'limit_amount'],
+    ],
+  ] as const)('refuses %s', (_, change, paths) => {
+    expect(pathsOf(() => checkedRule(ruleOf(change as Partial<LimitRuleInput>)))).toEqual(paths);
+  });
+
+  it.each(['hour', 'day', 'week', 'month', 'lifetime', '7d', '5h', '5 day', '2 week', '5 month'])(
+    'takes the period %s as it is written',
+    (period) => {
+      expect(checkedRule(ruleOf({ period })).period).toBe(period);
+    },
+  );
+
+  it('takes 100 percent, which always sends an alert', () => {
+    expect(checkedRule(ruleOf({ notify_at: [1, 99, 100] })).notify_at).toEqual([1, 99, 100]);
+  });
+
+  it('names the rule of a plan', () => {
+    const rules = [ruleOf(), ruleOf({ limit_key: 'b', period: 'x' }), ruleOf()];
+    expect(pathsOf(() => checkedRules(rules))).toEqual(['rules[1].period', 'rules[2].limit_key']);
+  });
+});
+
+describe('a limit is exact', () => {
+  it.each([
+    ['"0"', '0'],
+    ['0', '0'],
+    ['0.1', '0.1'],
+    ['"12.50"', '12.5'],
+    ['1e3', '1000'],
+    ['12345678901234567890', '12345678901234567890'],
+    ['12345678901234567890.123456789012345678', '12345678901234567890.123456789012345678'],
+    ['"99999999999999999999.999999999999999999"', '99999999999999999999.999999999999999999'],
+  ])('%s', (json, expected) => {
+    expect(checkedRule(ruleOf({ limit_amount: amount(json) })).limit_amount).toBe(expected);
+  });
+
+  it.each([
+    ['negative', '-1'],
+    ['nearly nothing, but negative', '-0.000000000000000001'],
+    ['more than 20 integer digits', '100000000000000000000'],
+    ['more than 18 fraction digits', '0.0000000000000000001'],
+    ['no decimal', '"ten"'],
+    ['empty', '""'],
+    ['a space', '" 1"'],
+    ['hexadecimal', '"0x10"'],
+    ['no number', '"NaN"'],
+  ])('refuses what is %s', (_, json) => {
+    expect(pathsOf(() => checkedRule(ruleOf({ limit_amount: amount(json) })))).toEqual(['limit_amount']);
+  });
+});

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import { canonicalPeriod, parsePeriod } from '../../../kernel/period.js';
+import type { Tx } from '../../../platform/postgres/index.js';
+import type { LimitOwner } from './owner.js';
+import type { RuleValues } from './rule-row.js';
+
+/** What makes a rule of a plan or a direct limit another one, which counts anew. */
+export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' | 'currency'>;
+
+/**
+ * The numbers under which rules accumulate: for one identity the same for good. The project's revision must
+ * be held, so that nobody numbers the same rule meanwhile.
+ *
+ * @param ownerId of the plan or direct limit
+ * @param rules no two with one key
+ */
+export async function numberRules(
+  tx: Tx,
+  { tenantId, projectId }: LimitOwner,
+  ownerId: string,
+  rules: readonly RuleIdentity[],
+): Promise<number[]> {
+  if (rules.length === 0) return [];
+  const { rows } = await sql<{ no: number }>`
+    with asked as (
+      select * from unnest(
+        ${rules.map((rule) => rule.limit_key)}::text[], ${rules.map((rule) => canonicalText(rule.period))}::text[],
+        ${rules.map((rule) => rule.measure)}::text[], ${rules.map(countedCurrency)}::text[]
+      ) with ordinality as asked (limit_key, period, measure, currency, position)
+    ), known as (
+      select limit_key, period, measure, currency, no from limit_rules
+      where tenant_id = ${tenantId} and project_id = ${projectId} and owner_id = ${ownerId}
+    ), added as (
+      insert into limit_rules (tenant_id, project_id, owner_id, limit_key, period, measure, currency)
+      select ${tenantId}, ${projectId}, ${ownerId}, limit_key, period, measure, currency from asked
+      where (limit_key, period, measure, currency) not in (select limit_key, period, measure, currency from known)
+      returning limit_key, period, measure, currency, no
+    )
+    select no from asked join (select * from known union all select * from added) numbered
+      using (limit_key, period, measure, currency)
+    order by position
+  `.execute(tx);
+  return rows.map(({ no }) => no);
+}
+
+/** The currency of a quantity is a label: another one changes nothing. */
+function countedCurrency({ measure, currency }: RuleIdentity): string {
+  return measure === 'amount' ? currency : '';
+}
+
+function canonicalText(text: string): string {
+  const period = parsePeriod(text);
+  if (period === undefined) throw new RangeError(`${text} is no period`);
+  return canonicalPeriod(period);
+}

@@ -1,0 +1,23 @@
+import { amountFromText, amountText } from '../../ledger/index.js';
+import type { RuleRow } from './rule-row.js';
+
+/** A plan rule or a direct limit as it is shown; what it does not have is left out. */
+export function ruleView(row: RuleRow) {
+  return {
+    limit_key: row.limit_key,
+    measure: row.measure,
+    selector_type: row.selector_type,
+    selector_value: row.selector_value,
+    ...(row.dimension_key === null || row.dimension_value === null
+      ? {}
+      : { dimension_key: row.dimension_key, dimension_value: row.dimension_value }),
+    currency: row.currency,
+    period: row.period,
+    limit_amount: amountText(amountFromText(row.limit_amount)),
+    action: row.action,
+    ...(row.webhook_event === null ? {} : { webhook_event: row.webhook_event }),
+    notify_at: [...row.notify_at],
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}

@@ -1,0 +1,156 @@
+import {
+  CreateSubjectRouteBody,
+  closed,
+  ErrorBodySchema,
+  noContent,
+  ProjectParams,
+  SavedSubjectRoute,
+  SubjectRoute,
+  SubjectRouteListQuery,
+  SubjectRoutePage,
+  UpdateSubjectRouteBody,
+  warningsOf,
+} from '@tollgate/contract';
+import { Type } from 'typebox';
+import type { ProjectRef } from '../../../../kernel/scope.js';
+import { type App, contextOf, pageOf } from '../../../../platform/http/index.js';
+import type { IsSubjectTypeKnown } from '../change.js';
+import { LIMIT_ACCESS, LIMIT_TAG } from '../request-routes.js';
+import type { SubjectRouteService } from './service.js';
+import type { RouteRow } from './store.js';
+
+const tags = [LIMIT_TAG];
+const url = '/v1/projects/:project_id/subject-routes';
+const RouteParams = Type.Object(
+  { ...ProjectParams.properties, id: Type.String({ description: 'Route id, `ra_…`.' }) },
+  closed,
+);
+
+export interface SubjectRouteRoutesDeps {
+  readonly subjectRoutes: SubjectRouteService;
+  readonly isSubjectTypeKnown: IsSubjectTypeKnown;
+}
+
+/** The operations on subject routes. */
+export function registerSubjectRouteRoutes(app: App, deps: SubjectRouteRoutesDeps): void {
+  registerReads(app, deps.subjectRoutes);
+  registerWrites(app, deps);
+  registerDelete(app, deps.subjectRoutes);
+}
+
+function registerReads(app: App, routes: SubjectRouteService): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: LIMIT_ACCESS.read,
+    schema: {
+      tags,
+      summary: 'List subject routes',
+      description: 'Newest first; only those that fit every filter.',
+      operationId: 'listSubjectRoutes',
+      params: ProjectParams,
+      querystring: SubjectRouteListQuery,
+      response: { 200: SubjectRoutePage },
+    },
+    handler: async ({ project, query: { limit: _limit, offset: _offset, ...filter }, query }) => {
+      const page = pageOf(query);
+      const { rows, totalCount } = await routes.list(project, filter, page);
+      return { subject_routes: rows.map(routeView), total_count: totalCount, ...page };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.read,
+    schema: {
+      tags,
+      summary: 'Read a subject route',
+      description: 'One route by its id.',
+      operationId: 'getSubjectRoute',
+      params: RouteParams,
+      response: { 200: SubjectRoute },
+    },
+    handler: async ({ project, params }) => routeView(await routes.read(project, params.id)),
+  });
+}
+
+function registerWrites(
+  app: App,
+  { subjectRoutes: routes, isSubjectTypeKnown }: SubjectRouteRoutesDeps,
+): void {
+  const savedAnswer = async (project: ProjectRef, route: RouteRow) => {
+    const { subject_type: type } = route;
+    const warnings = (await isSubjectTypeKnown(project, type))
+      ? []
+      : warningsOf('unknown_subject_type', [type]);
+    return { ...routeView(route), warnings };
+  };
+  app.route({
+    method: 'POST',
+    url,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Create a subject route',
+      description:
+        'Says which account pays for a subject and which limits apply to it. Usage counts from then on. With `subject_id` `*` it ' +
+        'is the route of every subject of the type without one of its own; each of them has windows of its own.',
+      operationId: 'createSubjectRoute',
+      params: ProjectParams,
+      body: CreateSubjectRouteBody,
+      response: { 201: SavedSubjectRoute, 409: ErrorBodySchema },
+    },
+    handler: async (request, reply) => {
+      const route = await routes.create(contextOf(request), request.body);
+      return reply.code(201).send(await savedAnswer(request.project, route));
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Change a subject route',
+      description:
+        'What is left out stays as it is; `usage_limit_plan_id: null` unbinds the plan. An archived plan that is bound already may be ' +
+        'sent along. Another anchor, timezone or week start moves the windows: what was counted stays in the old ones.',
+      operationId: 'updateSubjectRoute',
+      params: RouteParams,
+      body: UpdateSubjectRouteBody,
+      response: { 200: SavedSubjectRoute, 409: ErrorBodySchema },
+    },
+    handler: async (request) => {
+      const route = await routes.update(contextOf(request), request.params.id, request.body);
+      return savedAnswer(request.project, route);
+    },
+  });
+}
+
+function registerDelete(app: App, routes: SubjectRouteService): void {
+  app.route({
+    method: 'DELETE',
+    url: `${url}/:id`,
+    config: LIMIT_ACCESS.write,
+    schema: {
+      tags,
+      summary: 'Delete a subject route',
+      description:
+        'With its direct limits. Account, usage and ledger stay; usage of the subject is unrouted from then on, unless a `*` route ' +
+        'takes it.',
+      operationId: 'deleteSubjectRoute',
+      params: RouteParams,
+      response: { 204: noContent('The subject route and its direct limits are deleted.') },
+    },
+    handler: async (request, reply) => {
+      await routes.delete(contextOf(request), request.params.id);
+      return reply.code(204).send(null);
+    },
+  });
+}
+
+function routeView({ plan_bound_at_ms: _, ...route }: RouteRow): SubjectRoute {
+  return route;
+}

@@ -1,0 +1,183 @@
+import { type CreateSubjectRouteBody, NAME_CHARS_MAX, type UpdateSubjectRouteBody } from '@tollgate/contract';
+import type { ChangeContext } from '../../../../kernel/change-context.js';
+import { DomainError, invalidRequest } from '../../../../kernel/errors.js';
+import { newId } from '../../../../kernel/id.js';
+import type { Page } from '../../../../kernel/page.js';
+import { isTimezone } from '../../../../kernel/timezone.js';
+import { ProjectTx, type Tx } from '../../../../platform/postgres/index.js';
+import { findAccount, openAccount } from '../../../ledger/index.js';
+import { countSubjectRoutes } from '../allowance-store.js';
+import { changeLimits, type LimitChange, type LimitDeps } from '../change.js';
+import type { LimitOwner } from '../owner.js';
+import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
+import { findPlan } from '../plans/store.js';
+import * as store from './store.js';
+
+/** Which account and which plan are a subject's. See README.md. */
+export class SubjectRouteService {
+  constructor(private readonly deps: LimitDeps) {}
+
+  /**
+   * Without an account one is opened in the same transaction.
+   *
+   * @throws DomainError `invalid_request`, for an account or plan that does not exist too; `plan_not_published`,
+   *   `subject_route_exists`, `entitlement_limit_reached`.
+   */
+  create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
+    const timezone = checkedTimezone(body.timezone ?? 'UTC');
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const { project } = context;
+      const now = Math.floor(atMs / 1_000);
+      const planId = await planToBind(tx, project, body.usage_limit_plan_id ?? null);
+      if (planId !== null) await refuseUnbindable(tx, project, planId);
+      await refuseTaken(tx, project, body, undefined);
+      const { tenantId } = project;
+      await this.deps.admission.admitSubjectRoutes(tx, tenantId, 1, () => countSubjectRoutes(tx, tenantId));
+      const route: store.RouteRow = {
+        tenant_id: project.tenantId,
+        project_id: project.projectId,
+        id: newId('ra', this.deps.clock),
+        subject_type: body.subject_type,
+        subject_id: body.subject_id,
+        account_id: await this.#accountOf(tx, context, body),
+        usage_limit_plan_id: planId,
+        plan_bound_at_ms: planId === null ? null : atMs,
+        usage_limit_anchor: body.usage_limit_anchor ?? now,
+        timezone,
+        week_start: body.week_start ?? 'monday',
+        created_at: now,
+        updated_at: now,
+      };
+      await store.insertRoute(tx, route);
+      return done('create', route, { ...body, account_id: route.account_id });
+    });
+  }
+
+  /**
+   * What is left out stays as it is. A plan that is bound already may have been archived meanwhile.
+   *
+   * @throws DomainError `not_found`, and as `create`.
+   */
+  update(context: ChangeContext, routeId: string, body: UpdateSubjectRouteBody): Promise<store.RouteRow> {
+    if (body.timezone !== undefined) checkedTimezone(body.timezone);
+    return changeLimits(this.deps, context, async (tx, atMs) => {
+      const { project } = context;
+      const before = found(await store.findRoute(tx, project, routeId));
+      const planId =
+        body.usage_limit_plan_id === undefined
+          ? before.usage_limit_plan_id
+          : await planToBind(tx, project, body.usage_limit_plan_id);
+      const isRebound = planId !== before.usage_limit_plan_id;
+      if (body.account_id !== undefined) await refuseUnknownAccount(tx, project, body.account_id);
+      if (isRebound && planId !== null) await refuseUnbindable(tx, project, planId);
+      const route: store.RouteRow = {
+        ...before,
+        ...body,
+        usage_limit_plan_id: planId,
+        plan_bound_at_ms: isRebound ? (planId === null ? null : atMs) : before.plan_bound_at_ms,
+        updated_at: Math.floor(atMs / 1_000),
+      };
+      await refuseTaken(tx, project, route, routeId);
+      await store.updateRoute(tx, route);
+      return done('update', route, body);
+    });
+  }
+
+  /**
+   * Takes the route and its direct limits away. What was counted stays, for another route of the same plan.
+   *
+   * @throws DomainError `not_found`.
+   */
+  delete(context: ChangeContext, routeId: string): Promise<store.RouteRow> {
+    return changeLimits(this.deps, context, async (tx) => {
+      const route = found(await store.findRoute(tx, context.project, routeId));
+      await store.deleteRoute(tx, context.project, routeId);
+      return done('delete', route, { subject_type: route.subject_type, subject_id: route.subject_id });
+    });
+  }
+
+  /** @throws DomainError `not_found`. */
+  async read(owner: LimitOwner, routeId: string): Promise<store.RouteRow> {
+    return found(await store.findRoute(this.deps.postgres.db, owner, routeId));
+  }
+
+  async list(owner: LimitOwner, filter: store.RouteFilter, page: Page) {
+    const { db } = this.deps.postgres;
+    const { usage_limit_plan_id: id, ...others } = filter;
+    const plan = id === undefined ? {} : { usage_limit_plan_id: await planIdOf(db, owner, id) };
+    return store.listRoutes(db, owner, { ...others, ...plan }, page);
+  }
+
+  async #accountOf(tx: Tx, context: ChangeContext, body: CreateSubjectRouteBody): Promise<string> {
+    if (body.account_id !== undefined) {
+      await refuseUnknownAccount(tx, context.project, body.account_id);
+      return body.account_id;
+    }
+    const name = nameOfSubject(body.subject_type, body.subject_id);
+    return (await openAccount(tx, context, { name }, this.deps.clock)).id;
+  }
+}
+
+/** Cut between characters, never within one. */
+function nameOfSubject(type: string, id: string): string {
+  const characters = [...`${type} ${id}`];
+  return characters.slice(0, NAME_CHARS_MAX).join('');
+}
+
+function done(
+  verb: NonNullable<LimitChange<unknown>['done']>['verb'],
+  route: store.RouteRow,
+  change: object,
+): LimitChange<store.RouteRow> {
+  return { answer: route, done: { resourceType: 'subject_route', verb, resourceId: route.id, change } };
+}
+
+function found(route: store.RouteRow | undefined): store.RouteRow {
+  if (route === undefined) throw new DomainError('not_found');
+  return route;
+}
+
+function checkedTimezone(timezone: string): string {
+  if (!isTimezone(timezone)) throw invalidRequest('timezone', 'expected the name of an IANA timezone');
+  return timezone;
+}
+
+async function refuseUnknownAccount(tx: Tx, owner: LimitOwner, accountId: string): Promise<void> {
+  if ((await findAccount(new ProjectTx(tx, owner), accountId)) !== undefined) return;
+  throw invalidRequest('account_id', 'expected an account of this project');
+}
+
+function planToBind(tx: Tx, owner: LimitOwner, id: string | null): Promise<string | null> {
+  const named = { path: 'usage_limit_plan_id', takesDraft: false };
+  return id === null ? Promise.resolve(null) : currentPlanIdOf(tx, owner, id, named);
+}
+
+async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Promise<void> {
+  const path = 'usage_limit_plan_id';
+  const plan = await findPlan(tx, owner, planId);
+  if (plan === undefined) throw invalidRequest(path, 'expected a usage limit plan of this project');
+  if (plan.current_revision > 0 && plan.archived_at === null) return;
+  const problem =
+    plan.archived_at === null
+      ? 'has no published version: publish it first'
+      : 'is archived: restore it first';
+  throw new DomainError('plan_not_published', {
+    message: `${planId} ${problem}.`,
+    details: [{ path, message: `${planId} ${problem}` }],
+  });
+}
+
+/** @param routeId of the route that may stand for the subject already */
+async function refuseTaken(
+  tx: Tx,
+  owner: LimitOwner,
+  subject: Pick<store.RouteRow, 'subject_type' | 'subject_id'>,
+  routeId: string | undefined,
+): Promise<void> {
+  const taken = await store.findRouteOfSubject(tx, owner, subject);
+  if (taken === undefined || taken === routeId) return;
+  throw new DomainError('subject_route_exists', {
+    message: `The subject already has a route: ${taken}.`,
+    details: [{ path: 'subject_id', message: `${taken} is its route`, subject_route_id: taken }],
+  });
+}

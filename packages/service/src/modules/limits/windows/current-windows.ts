@@ -1,0 +1,163 @@
+import { amountFromText } from '../../ledger/index.js';
+import { numericText } from './array-literal.js';
+import type { SubjectUsage, WindowSum } from './subject-usage.js';
+import { crossingOf } from './threshold-crossing.js';
+
+/** A window that usage has opened. Amounts × 10^18. */
+export interface OpenedWindow {
+  readonly usage: SubjectUsage;
+  readonly ruleNo: number;
+  readonly startS: number;
+  readonly endS: number | null;
+  readonly used: bigint;
+  readonly limit: bigint;
+  /** The usage at which its next alert is due; undefined after the last. */
+  readonly next: bigint | undefined;
+  readonly openedAtMs: number;
+}
+
+/** A window whose usage has reached what it was to tell next. Amounts × 10^18. */
+export interface CrossedWindow {
+  readonly sum: WindowSum;
+  readonly used: bigint;
+  readonly limit: bigint;
+  /** Percentages of the limit that send an alert now. */
+  readonly percents: readonly number[];
+}
+
+/**
+ * The windows of a subject, one for each rule: lists of one length. Many subjects share lists, so that none
+ * is changed in place.
+ */
+export interface WindowLists {
+  readonly ruleNos: readonly number[];
+  readonly starts: readonly number[];
+  readonly ends: readonly (number | null)[];
+  readonly limits: readonly bigint[];
+  readonly notices: readonly (bigint | undefined)[];
+  readonly openedAtMs: readonly number[];
+}
+
+export const NO_WINDOWS: WindowLists = {
+  ruleNos: [],
+  starts: [],
+  ends: [],
+  limits: [],
+  notices: [],
+  openedAtMs: [],
+};
+
+/** The newest window of each rule of a subject, as the batch reads and writes them: a row of `current_windows`. */
+export class CurrentWindows {
+  /** What has to be written. */
+  change: 'none' | 'used' | 'all' = 'none';
+  #lists: WindowLists;
+  readonly #used: string[];
+
+  /**
+   * @param used decimals, which are read when something is added to them; the list is taken over
+   * @throws Error when the lists differ in length: such a row must not be counted with
+   */
+  constructor(
+    readonly usage: SubjectUsage,
+    lists: WindowLists = NO_WINDOWS,
+    used: string[] = [],
+  ) {
+    assertOneLength(lists, used);
+    this.#lists = lists;
+    this.#used = used;
+  }
+
+  get lists(): WindowLists {
+    return this.#lists;
+  }
+
+  /** Decimals, in the order of the lists. */
+  get used(): readonly string[] {
+    return this.#used;
+  }
+
+  /** Whether a window is the current one of its rule, is to take its place, or comes before it. */
+  placeOf({ rule, window }: WindowSum): 'current' | 'newer' | 'past' {
+    const at = this.#lists.ruleNos.indexOf(rule.ruleNo);
+    const startS = this.#lists.starts[at];
+    if (startS === undefined || window.startS > startS) return 'newer';
+    return window.startS === startS ? 'current' : 'past';
+  }
+
+  /**
+   * Adds to a current window.
+   *
+   * @returns the crossing to notify about, if there is one
+   * @throws Error when the window is not a current one
+   */
+  add(sum: WindowSum): CrossedWindow | undefined {
+    const { ruleNos, limits, notices } = this.#lists;
+    const at = ruleNos.indexOf(sum.rule.ruleNo);
+    const used = amountFromText(present(this.#used[at], 'usage', at)) + sum.used;
+    this.#used[at] = numericText(used);
+    if (this.change === 'none') this.change = 'used';
+    const notice = notices[at];
+    if (notice === undefined || used < notice) return undefined;
+    const limit = present(limits[at], 'limit', at);
+    const { percents, next } = crossingOf(sum.rule, limit, notice, used);
+    this.#lists = { ...this.#lists, notices: replaced(notices, at, next) };
+    this.change = 'all';
+    return { sum, used, limit, percents };
+  }
+
+  /** Makes a window the current one of its rule; answers the one before. */
+  open(window: OpenedWindow): OpenedWindow | undefined {
+    const { ruleNos } = this.#lists;
+    const known = ruleNos.indexOf(window.ruleNo);
+    const before = known < 0 ? undefined : this.#windowAt(known);
+    const at = known < 0 ? ruleNos.length : known;
+    this.#lists = {
+      ruleNos: replaced(ruleNos, at, window.ruleNo),
+      starts: replaced(this.#lists.starts, at, window.startS),
+      ends: replaced(this.#lists.ends, at, window.endS),
+      limits: replaced(this.#lists.limits, at, window.limit),
+      notices: replaced(this.#lists.notices, at, window.next),
+      openedAtMs: replaced(this.#lists.openedAtMs, at, window.openedAtMs),
+    };
+    this.#used[at] = numericText(window.used);
+    this.change = 'all';
+    return before;
+  }
+
+  #windowAt(at: number): OpenedWindow {
+    const { ruleNos, starts, ends, limits, notices, openedAtMs } = this.#lists;
+    return {
+      usage: this.usage,
+      ruleNo: present(ruleNos[at], 'rule', at),
+      startS: present(starts[at], 'start', at),
+      // Null is a lifetime: the lists have one length, so that no element is missing.
+      endS: ends[at] ?? null,
+      used: amountFromText(present(this.#used[at], 'usage', at)),
+      limit: present(limits[at], 'limit', at),
+      next: notices[at],
+      openedAtMs: present(openedAtMs[at], 'opening time', at),
+    };
+  }
+}
+
+/** A value that is missing stops the batch: taken for zero it would change what is charged. */
+function present<Value>(value: Value | undefined, name: string, at: number): Value {
+  if (value === undefined) throw new Error(`the window at ${at} has no ${name}`);
+  return value;
+}
+
+function assertOneLength(lists: WindowLists, used: readonly string[]): void {
+  const { ruleNos, starts, ends, limits, notices, openedAtMs } = lists;
+  const { length } = ruleNos;
+  for (const list of [starts, ends, limits, notices, openedAtMs, used]) {
+    if (list.length !== length)
+      throw new Error(`a row of current windows has lists of ${length} and of ${list.length}`);
+  }
+}
+
+function replaced<Value>(list: readonly Value[], at: number, value: Value): Value[] {
+  const copy = [...list];
+  copy[at] = value;
+  return copy;
+}

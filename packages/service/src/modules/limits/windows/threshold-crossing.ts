@@ -1,0 +1,47 @@
+import type { CompiledRule } from '../rules/index.js';
+
+/** Share of the limit at which the limit itself is reached. */
+export const WHOLE_PERCENT = 100;
+
+/** The alerts of a window whose usage has reached its next notice. */
+export interface Crossing {
+  /** Percentages of the limit that send an alert now, rising. */
+  readonly percents: readonly number[];
+  /** The usage × 10^18 at which the next alert is due; undefined after the last. */
+  readonly next: bigint | undefined;
+}
+
+/** The usage × 10^18 at which the first alert of a new window is due. */
+export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
+  return noticeAt(limit, rule.notifyAt[0] ?? WHOLE_PERCENT);
+}
+
+/**
+ * Returns the alerts of a window whose usage has reached its next notice. Usage that falls and rises again
+ * sends none twice: the next notice only ever moves up.
+ *
+ * @param notice the usage × 10^18 at which the next alert was due
+ * @param used not below `notice`
+ */
+export function crossingOf(
+  rule: Pick<CompiledRule, 'notifyAt'>,
+  limit: bigint,
+  notice: bigint,
+  used: bigint,
+): Crossing {
+  const percents: number[] = [];
+  let next: bigint | undefined;
+  for (const percent of [...rule.notifyAt, WHOLE_PERCENT]) {
+    const amount = noticeAt(limit, percent);
+    if (amount > used) next ??= amount;
+    else if (amount >= notice) percents.push(percent);
+  }
+  return { percents, next };
+}
+
+/** Usage has at most 18 fraction digits: it reaches an amount with more when it reaches the next with 18. */
+function noticeAt(limit: bigint, percent: number): bigint {
+  const hundredfold = limit * BigInt(percent);
+  const isRounded = hundredfold > 0n && hundredfold % 100n !== 0n;
+  return hundredfold / 100n + (isRounded ? 1n : 0n);
+}
