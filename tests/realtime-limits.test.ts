@@ -68,14 +68,14 @@ async function ingest(customer: string, model: string, fields: object = {}): Pro
 }
 
 /** Used and reserved of both limits. */
-async function standing(customer: string): Promise<string[]> {
+async function limitStatus(customer: string): Promise<string[]> {
   const url = `${project}/subject/realtime/limits?subject_type=customer&subject_id=${customer}`;
   const { limits } = (await call(service, 'GET', url, { key: sample.key })).body;
   return limits.flatMap((limit: Record<string, string>) => [limit.used_amount, limit.reserved_amount]);
 }
 
 const shows = (customer: string, expected: readonly string[]) =>
-  waitFor(async () => (await standing(customer)).join() === expected.join(), READ_YOUR_WRITES);
+  waitFor(async () => (await limitStatus(customer)).join() === expected.join(), READ_YOUR_WRITES);
 
 async function isAllowed(customer: string, asked: object = {}): Promise<boolean> {
   const body = { subject_type: 'customer', subject_id: customer, ...asked };
@@ -101,7 +101,7 @@ it('what comes with a lease moves from reserved to used', async () => {
   const lease = { subject_type: 'customer', subject_id: 'c', amount: '3', currency: 'USD', ttl_seconds: 600 };
   const url = `${project}/budget-leases`;
   const { id } = await created(service, url, { key: sample.key, body: lease });
-  expect(await standing('c')).toEqual(['0', '3', '0', '0']);
+  expect(await limitStatus('c')).toEqual(['0', '3', '0', '0']);
   await ingest('c', 'small', { 'x-usage-control': { budget_lease_id: id } });
   await shows('c', ['1.0001', '1.9999', '0', '0']);
   expect((await call(service, 'GET', `${url}/${id}`, { key: sample.key })).body).toMatchObject({

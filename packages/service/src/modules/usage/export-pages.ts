@@ -25,8 +25,8 @@ export async function* eventPages(
     const page = await matchingIds(clickhouse, scope, filter, after, EXPORT_PAGE_EVENTS, 'oldest');
     for (const ids of portionsOf(page)) {
       const events = await eventsById(clickhouse, scope, ids);
-      const standing = events.filter((event) => matches(event, filter));
-      if (standing.length > 0) yield standing.reverse().map(toUsageEvent);
+      const kept = events.filter((event) => matches(event, filter));
+      if (kept.length > 0) yield kept.reverse().map(toUsageEvent);
     }
     if (page.isEnd) return;
     after = page.ids.at(-1);

@@ -2,7 +2,7 @@ import { add, type Decimal, isZero, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
 import { type Period, type WindowSettings, windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ActiveRules, RuleInForce, WindowKey } from '../limits/index.js';
+import type { ActiveRule, ActiveRules, WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
@@ -56,7 +56,7 @@ export async function readMissingWindows(deps: MissingWindowsDeps): Promise<Miss
   const spans = new Map(
     (await readUsageSpans(deps.clickhouse, deps.own)).map((span) => [span.projectId, span]),
   );
-  const inForce: RuleInForce[] = [];
+  const inForce: ActiveRule[] = [];
   let total = 0;
   for (const counting of deps.rules.all()) {
     if (!spans.has(counting.route.projectId)) continue;
@@ -77,13 +77,13 @@ export async function readMissingWindows(deps: MissingWindowsDeps): Promise<Miss
 
 async function readGroup(
   { clickhouse, own, rules, completeFromS }: MissingWindowsDeps,
-  group: readonly RuleInForce[],
+  group: readonly ActiveRule[],
   span: UsageSpan,
 ): Promise<NeededWindow[]> {
   const [first] = group;
   if (first === undefined) return [];
   const { tenantId, projectId, subjectType } = first.route;
-  const changesMs = [...group.map(({ sinceMs }) => sinceMs), ...rules.handoversOf(projectId)];
+  const changesMs = [...group.map(({ sinceMs }) => sinceMs), ...rules.routeChangesOf(projectId)];
   const marksMs = [...new Set(changesMs.map(surelyAfter))].sort((a, b) => a - b);
   const scope = { tenantId, projectId, subjectType, selection: first.rule, marksMs };
   let startsS = startsOf(first, span, completeFromS(projectId));
@@ -98,7 +98,7 @@ async function readGroup(
 /** Of subjects that are counted by a rule of the group, what was processed since then. */
 function neededBy(
   uses: readonly WindowUse[],
-  group: readonly RuleInForce[],
+  group: readonly ActiveRule[],
   rules: ActiveRules,
 ): NeededWindow[] {
   const [first] = group;
@@ -124,7 +124,7 @@ function neededBy(
 }
 
 /** Where the newest windows of the span start, rising; none begins before what is kept. */
-function startsOf({ rule, route }: RuleInForce, { fromS, toS }: UsageSpan, completeFromS: number): number[] {
+function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, completeFromS: number): number[] {
   const period = periodOf(rule.period);
   const starts: number[] = [];
   let window = windowAt(period, route.settings, toS);
@@ -137,12 +137,12 @@ function startsOf({ rule, route }: RuleInForce, { fromS, toS }: UsageSpan, compl
 }
 
 /** Rules of routes that one query answers. */
-function groupsOf(inForce: readonly RuleInForce[]): RuleInForce[][] {
+function groupsOf(inForce: readonly ActiveRule[]): ActiveRule[][] {
   const groups = groupBy(inForce, ({ rule, route: { projectId, subjectType, settings } }) =>
     JSON.stringify([projectId, subjectType, rule.ruleNo, placeOf(periodOf(rule.period), settings)]),
   );
   return [...groups.values()].flatMap((group) => {
-    const chunks: RuleInForce[][] = [];
+    const chunks: ActiveRule[][] = [];
     for (let at = 0; at < group.length; at += ROUTES_MAX) chunks.push(group.slice(at, at + ROUTES_MAX));
     return chunks;
   });

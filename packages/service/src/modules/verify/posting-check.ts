@@ -3,7 +3,7 @@ import { DAY_S } from '../../kernel/timezone.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { latestUsageMs, readUsageSums, type UsageSum } from '../ledger/index.js';
-import { absentWindows, type CountedWindow, readCountedWindows, readRulesInForce } from '../limits/index.js';
+import { absentWindows, type CountedWindow, readActiveRules, readCountedWindows } from '../limits/index.js';
 import {
   type OwnTables,
   projectsWithExpiredUsage,
@@ -66,7 +66,7 @@ function readPosted(postgres: Postgres, upToMs: number) {
       sums: await readUsageSums(tx, upToMs),
       windows,
       windowCount: total,
-      rules: await readRulesInForce(tx, ROUTES_MAX),
+      rules: await readActiveRules(tx, ROUTES_MAX),
       waiting: await readWaiting(tx),
     };
   });

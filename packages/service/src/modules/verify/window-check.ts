@@ -2,7 +2,7 @@ import { add, ZERO } from '../../kernel/decimal.js';
 import { groupBy } from '../../kernel/group-by.js';
 import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { ActiveRules, CountedWindow, RuleInForce, StandingRule } from '../limits/index.js';
+import type { ActiveLimitRule, ActiveRule, ActiveRules, CountedWindow } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
 import { surelyAfter, surelyBefore } from './change-margin.js';
 import { decimalOf } from './compare.js';
@@ -45,7 +45,7 @@ export async function readWindows(
 /** What decides how a window is judged. */
 interface PlannedWindow {
   readonly window: CountedWindow;
-  readonly rule: StandingRule | undefined;
+  readonly rule: ActiveLimitRule | undefined;
   readonly sinceMs: number | undefined;
   /** What was processed before does not count, whatever the rule was. Unix milliseconds. */
   readonly fromMs: number;
@@ -57,7 +57,7 @@ interface PlannedWindow {
  * A window counts nothing that was processed before it was opened, nor before its rule was what it is when it
  * was opened later.
  */
-function planned(window: CountedWindow, counting: RuleInForce | undefined): PlannedWindow {
+function planned(window: CountedWindow, counting: ActiveRule | undefined): PlannedWindow {
   const { openedAtMs } = window;
   if (counting === undefined || !isPlacedBy(counting, window)) {
     const fromMs = surelyBefore(openedAtMs);
@@ -75,7 +75,7 @@ function planned(window: CountedWindow, counting: RuleInForce | undefined): Plan
 }
 
 /** Whether usage still falls into the window: the route may have moved the windows of its rules elsewhere. */
-function isPlacedBy({ rule, route }: RuleInForce, { startS, endS }: CountedWindow): boolean {
+function isPlacedBy({ rule, route }: ActiveRule, { startS, endS }: CountedWindow): boolean {
   const placed = windowAt(periodOf(rule.period), route.settings, startS);
   return placed.startS === startS && (placed.endS ?? null) === endS;
 }

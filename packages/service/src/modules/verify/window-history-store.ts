@@ -1,12 +1,12 @@
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
-import type { StandingRule } from '../limits/index.js';
+import type { ActiveLimitRule } from '../limits/index.js';
 import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js';
 
 type Reader = Pick<ClickHouse, 'query'>;
 
 /** What a rule selects; without a selector, everything that it could. */
-export type Selection = Pick<StandingRule, 'measure' | 'currency'> &
-  Partial<Pick<StandingRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
+export type Selection = Pick<ActiveLimitRule, 'measure' | 'currency'> &
+  Partial<Pick<ActiveLimitRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
 
 export interface WindowUsageScope {
   readonly tenantId: string;

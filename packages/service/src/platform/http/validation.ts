@@ -63,7 +63,7 @@ export function checkAsBody(schema: object, data: unknown): void {
   refuseUnusableText(data);
 }
 
-/** Says whether bodies fit a schema, by the same check as its route's, without telling why not. */
+/** Says whether bodies fit a schema, by the same check as its route's, without the reasons. */
 export function bodyCheck(schema: object): (body: unknown) => boolean {
   const validate = firstFinding.compile(schema);
   return (body) => validate(body) === true;

@@ -162,11 +162,11 @@ export class LiveStreams {
 
   #begin(stream: Stream, spans: readonly TimeSpan[], position: number): void {
     stream.isBusy = true;
-    const telling = this.#tell(stream, spans, position).finally(() => {
+    const sending = this.#tell(stream, spans, position).finally(() => {
       stream.isBusy = false;
-      this.#underWay.delete(telling);
+      this.#underWay.delete(sending);
     });
-    this.#underWay.add(telling);
+    this.#underWay.add(sending);
   }
 
   async #tell(stream: Stream, spans: readonly TimeSpan[], position: number): Promise<void> {

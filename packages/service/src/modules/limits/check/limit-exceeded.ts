@@ -15,16 +15,16 @@ const LIMITS_NAMED_MAX = 3;
 export function refuseFull(
   route: CompiledRoute,
   subject: LimitedSubject,
-  standings: readonly LimitStatus[],
+  statuses: readonly LimitStatus[],
   asked: Amount,
 ): void {
-  const full = standings.filter(
-    (standing) => !hasRoomFor({ ...standing, used: withoutRefunds(standing.used) }, asked),
+  const full = statuses.filter(
+    (status) => !hasRoomFor({ ...status, used: withoutRefunds(status.used) }, asked),
   );
   if (full.length === 0) return;
   throw new DomainError('limit_exceeded', {
     message: sentenceOf(full),
-    details: full.map((standing) => detailOf(route, subject, standing, asked)),
+    details: full.map((status) => detailOf(route, subject, status, asked)),
   });
 }
 

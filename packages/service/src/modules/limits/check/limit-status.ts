@@ -44,7 +44,7 @@ export function openRules(route: CompiledRoute, rules: readonly CompiledRule[], 
 }
 
 /** @param counted by `ruleNo` */
-export function standingsOf(
+export function limitStatusesOf(
   route: CompiledRoute,
   rules: readonly OpenRule[],
   counted: ReadonlyMap<number, Counted>,
@@ -68,9 +68,9 @@ export function hasRoomFor({ used, reserved, limit }: LimitStatus, asked: Amount
 export function toRealtimeLimit(
   route: CompiledRoute,
   subject: LimitedSubject,
-  standing: LimitStatus,
+  status: LimitStatus,
 ): RealtimeLimit {
-  const { rule, window, used, reserved, limit } = standing;
+  const { rule, window, used, reserved, limit } = status;
   return {
     id: rule.id,
     limit_key: rule.limitKey,

@@ -12,9 +12,9 @@ import {
   hasRoomFor,
   type LimitedSubject,
   type LimitStatus,
+  limitStatusesOf,
   noRoute,
   openRules,
-  standingsOf,
   toRealtimeLimit,
 } from './limit-status.js';
 import { type CountedAsk, type CountedRules, readCounted } from './limit-status-store.js';
@@ -68,8 +68,8 @@ export class SubjectLimits {
   /** Every limit of the subject. One without a route has none. */
   async snapshot(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeLimits> {
     const route = await this.routeOf(project.projectId, subject);
-    const standings =
-      route === undefined ? [] : await this.standings(project, subject, route, route.rules.rules);
+    const statuses =
+      route === undefined ? [] : await this.statuses(project, subject, route, route.rules.rules);
     return {
       tenant_id: project.tenantId,
       project_id: project.projectId,
@@ -77,8 +77,7 @@ export class SubjectLimits {
       subject_type: subject.type,
       subject_id: subject.id,
       rule_account_id: route?.routeId ?? null,
-      limits:
-        route === undefined ? [] : standings.map((standing) => toRealtimeLimit(route, subject, standing)),
+      limits: route === undefined ? [] : statuses.map((status) => toRealtimeLimit(route, subject, status)),
       warnings: route === undefined ? [noRoute(subject)] : [],
     };
   }
@@ -90,21 +89,21 @@ export class SubjectLimits {
   async check(project: ProjectRef, subject: LimitedSubject, asked: AskedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
     if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
-    const [standings, wallet] = await Promise.all([
-      this.standings(project, subject, route, rulesThatBlock(route, asked)),
+    const [statuses, wallet] = await Promise.all([
+      this.statuses(project, subject, route, rulesThatBlock(route, asked)),
       this.#shortWallet(project, route, asked),
     ]);
-    const full = standings.filter((standing) => !hasRoomFor(standing, askedOf(standing.rule, asked)));
+    const full = statuses.filter((status) => !hasRoomFor(status, askedOf(status.rule, asked)));
     return {
       allowed: full.length === 0 && wallet === undefined,
-      blocked_by: full.map((standing) => toRealtimeLimit(route, subject, standing)),
+      blocked_by: full.map((status) => toRealtimeLimit(route, subject, status)),
       ...(wallet === undefined ? {} : { blocked_by_wallet: wallet }),
       warnings: [],
     };
   }
 
   /** Where these rules of a route stand. */
-  async standings(
+  async statuses(
     { projectNo }: ProjectRef,
     subject: LimitedSubject,
     route: CompiledRoute,
@@ -113,7 +112,7 @@ export class SubjectLimits {
     if (rules.length === 0) return [];
     const open = openRules(route, rules, unixSeconds(this.deps.clock));
     const counted = await this.#counted.run(TOGETHER, { projectNo, subject, rules: open });
-    return standingsOf(route, open, counted);
+    return limitStatusesOf(route, open, counted);
   }
 
   /** The prepaid wallet of the asked currency, unless it has something left and can pay. */

@@ -31,13 +31,13 @@ export interface CloseRequest {
 }
 
 /** What requests for leases of one subject are decided by. The transaction that has read it has locked it. */
-export interface LeaseGround {
+export interface LeaseState {
   readonly project: ProjectRef;
   readonly route: CompiledRoute | undefined;
   /** The `Idempotency-Key`s. */
   readonly keys: RequestKeys<BudgetLease>;
   /** Of every rule that a lease may be reserved of, by `ruleNo`. */
-  readonly standings: ReadonlyMap<number, LimitStatus>;
+  readonly statuses: ReadonlyMap<number, LimitStatus>;
   readonly wallets: WalletHolds;
   /** Those that are to be closed, by id. */
   readonly leases: ReadonlyMap<string, Lease>;
@@ -56,14 +56,14 @@ export class LeaseDecisions {
   readonly #added = new Map<number, Amount>();
   readonly nowS: number;
 
-  constructor(private readonly ground: LeaseGround) {
-    this.nowS = unixSeconds(ground.clock);
+  constructor(private readonly state: LeaseState) {
+    this.nowS = unixSeconds(state.clock);
   }
 
   /** @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `not_found` */
   answer(request: OpenLeaseRequest | CloseRequest): BudgetLease {
     if (request.do === 'close') return toBudgetLease(this.#close(request), this.nowS);
-    const { keys } = this.ground;
+    const { keys } = this.state;
     const earlier = keys.answerTo(request);
     if (earlier !== undefined) return earlier;
     const answer = toBudgetLease(this.#grant(request), this.nowS);
@@ -74,9 +74,8 @@ export class LeaseDecisions {
   /** Reserves of all rules and the wallet, or of none. */
   #grant({ input, rules }: OpenLeaseRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
-    const standings = ruleNos.map((ruleNo) => this.#standingOf(ruleNo));
-    if (this.ground.route !== undefined)
-      refuseFull(this.ground.route, input.subject, standings, input.amount);
+    const statuses = ruleNos.map((ruleNo) => this.#statusOf(ruleNo));
+    if (this.state.route !== undefined) refuseFull(this.state.route, input.subject, statuses, input.amount);
     const holdsWallet = this.#reserveOfWallet(input);
     const lease = this.#newLease(input, ruleNos, holdsWallet);
     this.#add(lease, lease.held);
@@ -86,21 +85,21 @@ export class LeaseDecisions {
 
   /** Gives back what the lease still holds; one that has ended stays as it is. */
   #close({ id }: CloseRequest): Lease {
-    const lease = this.ground.leases.get(id);
+    const lease = this.state.leases.get(id);
     if (lease === undefined) throw new DomainError('not_found');
     if (lease.status !== 'active') return lease;
     if (!this.closed.has(id)) {
       this.closed.set(id, lease);
       this.#add(lease, -lease.held);
-      giveBackToWallets(this.ground.wallets, lease);
+      giveBackToWallets(this.state.wallets, lease);
     }
     return ended(lease, this.nowS);
   }
 
-  #standingOf(ruleNo: number): LimitStatus {
-    const standing = this.ground.standings.get(ruleNo);
-    if (standing === undefined) throw new Error(`rule ${ruleNo} was not read`);
-    return { ...standing, reserved: standing.reserved + (this.#added.get(ruleNo) ?? 0n) };
+  #statusOf(ruleNo: number): LimitStatus {
+    const status = this.state.statuses.get(ruleNo);
+    if (status === undefined) throw new Error(`rule ${ruleNo} was not read`);
+    return { ...status, reserved: status.reserved + (this.#added.get(ruleNo) ?? 0n) };
   }
 
   #add({ ruleNos }: Lease, amount: Amount): void {
@@ -109,7 +108,7 @@ export class LeaseDecisions {
 
   /** Whether the wallet holds the amount now: a postpaid one needs not. */
   #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
-    const { project, route, wallets } = this.ground;
+    const { project, route, wallets } = this.state;
     if (route === undefined) return false;
     const { tenantId, projectId } = project;
     const wallet = { tenantId, projectId, accountId: route.account.id, currency };
@@ -124,7 +123,7 @@ export class LeaseDecisions {
     ruleNos: readonly number[],
     holdsWallet: boolean,
   ): Lease {
-    const { project, route, clock } = this.ground;
+    const { project, route, clock } = this.state;
     return {
       id: newId('bl', clock),
       tenantId: project.tenantId,

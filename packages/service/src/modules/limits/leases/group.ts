@@ -5,19 +5,19 @@ import { type Postgres, type Tx, transaction } from '../../../platform/postgres/
 import { RequestKeys, WalletHolds, type WalletKey } from '../../ledger/index.js';
 import type { GroupResult } from '../check/groups.js';
 import { refuseFull } from '../check/limit-exceeded.js';
-import { type LimitedSubject, type LimitStatus, openRules, standingsOf } from '../check/limit-status.js';
+import { type LimitedSubject, type LimitStatus, limitStatusesOf, openRules } from '../check/limit-status.js';
 import { readCountedIn } from '../check/limit-status-store.js';
 import type { SubjectLimits } from '../check/subject-limits.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
-import { type CloseRequest, LeaseDecisions, type LeaseGround, type OpenLeaseRequest } from './decisions.js';
+import { type CloseRequest, LeaseDecisions, type LeaseState, type OpenLeaseRequest } from './decisions.js';
 import { ended, heldOf, type Lease, rulesOfLease, walletOf } from './lease.js';
 import { changeReserved, lockReserved, returned } from './reserved-store.js';
 import * as store from './store.js';
 
 export interface LeaseGroupDeps {
   readonly postgres: Postgres;
-  readonly limits: Pick<SubjectLimits, 'routeOf' | 'standings'>;
+  readonly limits: Pick<SubjectLimits, 'routeOf' | 'statuses'>;
   readonly clock: Clock;
 }
 
@@ -75,10 +75,10 @@ class LeaseGroup {
       return refused;
     const { route, subject } = this;
     const { limits } = this.deps;
-    const standings = byRuleNo(await limits.standings(this.project, subject, route, rules));
+    const statuses = byRuleNo(await limits.statuses(this.project, subject, route, rules));
     for (const request of requests) {
       if (request.do === 'close' || request.key !== undefined) continue;
-      const ofRequest = request.rules.flatMap(({ ruleNo }) => standings.get(ruleNo) ?? []);
+      const ofRequest = request.rules.flatMap(({ ruleNo }) => statuses.get(ruleNo) ?? []);
       const outcome = outcomeOf(() => refuseFull(route, subject, ofRequest, request.input.amount));
       if ('error' in outcome) refused.set(request, outcome);
     }
@@ -86,17 +86,17 @@ class LeaseGroup {
   }
 
   async #decide(tx: Tx, requests: readonly Request[]): Promise<Outcomes> {
-    const ground = await this.#lock(tx, requests);
-    const decisions = new LeaseDecisions(ground);
+    const state = await this.#lock(tx, requests);
+    const decisions = new LeaseDecisions(state);
     const outcomes = new Map(
       requests.map((request) => [request, outcomeOf(() => decisions.answer(request))]),
     );
-    await this.#write(tx, ground, decisions);
+    await this.#write(tx, state, decisions);
     return outcomes;
   }
 
   /** Locks all that the requests are about, in the order of everybody, and reads it. */
-  async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseGround> {
+  async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseState> {
     const { project, subject, route } = this;
     const { clock } = this.deps;
     const { tenantId, projectId, projectNo } = project;
@@ -107,18 +107,18 @@ class LeaseGroup {
     const leases = await store.lockLeases(tx, project, closing);
     const rules = rulesOf(requests);
     await lockReserved(tx, projectNo, subject, ruleNosOf(rules, leases));
-    const standings = byRuleNo(await this.#standings(tx, rules));
+    const statuses = byRuleNo(await this.#statuses(tx, rules));
     const wallets = await WalletHolds.lock(tx, this.#walletsOf(grants, leases), clock);
     const byId = new Map(leases.map((lease) => [lease.id, lease]));
-    return { project, route, keys, standings, wallets, leases: byId, clock };
+    return { project, route, keys, statuses, wallets, leases: byId, clock };
   }
 
-  async #standings(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
+  async #statuses(tx: Tx, rules: readonly CompiledRule[]): Promise<LimitStatus[]> {
     if (this.route === undefined) return [];
     const open = openRules(this.route, rules, unixSeconds(this.deps.clock));
     const { projectNo } = this.project;
     const counted = await readCountedIn(tx, { projectNo, subject: this.subject, rules: open });
-    return standingsOf(this.route, open, counted);
+    return limitStatusesOf(this.route, open, counted);
   }
 
   #walletsOf(grants: readonly OpenLeaseRequest[], leases: readonly Lease[]): WalletKey[] {
@@ -132,7 +132,7 @@ class LeaseGroup {
     ];
   }
 
-  async #write(tx: Tx, { keys, wallets }: LeaseGround, decisions: LeaseDecisions): Promise<void> {
+  async #write(tx: Tx, { keys, wallets }: LeaseState, decisions: LeaseDecisions): Promise<void> {
     const { granted, nowS } = decisions;
     const closed = [...decisions.closed.values()];
     const heldBy = (lease: Lease) => heldOf(lease, this.project.projectNo);
@@ -158,8 +158,8 @@ function ruleNosOf(rules: readonly CompiledRule[], leases: readonly Lease[]): nu
   return [...new Set([...rules.map(({ ruleNo }) => ruleNo), ...held])];
 }
 
-function byRuleNo(standings: readonly LimitStatus[]): Map<number, LimitStatus> {
-  return new Map(standings.map((standing) => [standing.rule.ruleNo, standing]));
+function byRuleNo(statuses: readonly LimitStatus[]): Map<number, LimitStatus> {
+  return new Map(statuses.map((status) => [status.rule.ruleNo, status]));
 }
 
 /** A request that fails must not fail the others. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Weekday } from '../../../kernel/period.js';
 import type { Tx } from '../../../platform/postgres/index.js';
-import { ActiveRules, type Handover, type StandingRoute, type StandingRule } from './active-rules.js';
+import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange } from './active-rules.js';
 
 const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "selectorType",
   r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
@@ -20,20 +20,20 @@ const selectionOf = (rule: string) =>
  *
  * @returns undefined with more than `routesMax` routes
  */
-export async function readRulesInForce(tx: Tx, routesMax: number): Promise<ActiveRules | undefined> {
+export async function readActiveRules(tx: Tx, routesMax: number): Promise<ActiveRules | undefined> {
   const routes = await readRoutes(tx, routesMax + 1);
   if (routes.length > routesMax) return undefined;
   return new ActiveRules({
     routes,
     rulesOfPlans: grouped(await readPlanRules(tx)),
     directLimits: grouped(await readDirectLimits(tx)),
-    handovers: await readHandovers(tx),
+    routeChanges: await readRouteChanges(tx),
   });
 }
 
 /** Times in whole seconds count as the end of the second. */
-async function readRoutes(tx: Tx, routesMax: number): Promise<StandingRoute[]> {
-  const { rows } = await sql<Omit<StandingRoute, 'settings'> & RouteSettings>`
+async function readRoutes(tx: Tx, routesMax: number): Promise<ActiveRoute[]> {
+  const { rows } = await sql<Omit<ActiveRoute, 'settings'> & RouteSettings>`
     select tenant_id as "tenantId", project_id as "projectId", subject_type as "subjectType", subject_id as "subjectId",
       id as "routeId", usage_limit_plan_id as "planId",
       greatest(plan_bound_at_ms, (updated_at + 1) * 1000) as "sinceMs",
@@ -52,7 +52,7 @@ interface RouteSettings {
   readonly anchorS: number;
 }
 
-type OwnedRule = StandingRule & { readonly ownerId: string };
+type OwnedRule = ActiveLimitRule & { readonly ownerId: string };
 
 /** Rules of plans, since the first of the newest revisions in a row that select the same. */
 async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
@@ -85,8 +85,8 @@ async function readDirectLimits(tx: Tx): Promise<OwnedRule[]> {
 }
 
 /** The audit log tells which subjects lost their route. Of a route that was moved it tells where to, not from where. */
-async function readHandovers(tx: Tx): Promise<Handover[]> {
-  const { rows } = await sql<Handover>`
+async function readRouteChanges(tx: Tx): Promise<RouteChange[]> {
+  const { rows } = await sql<RouteChange>`
     select project_id as "projectId", "subjectType", "subjectId", (max(created_at) + 1) * 1000 as "atMs"
     from audit_log
     cross join lateral (
@@ -102,6 +102,6 @@ async function readHandovers(tx: Tx): Promise<Handover[]> {
   return rows;
 }
 
-function grouped(rules: readonly OwnedRule[]): ReadonlyMap<string, readonly StandingRule[]> {
+function grouped(rules: readonly OwnedRule[]): ReadonlyMap<string, readonly ActiveLimitRule[]> {
   return groupBy(rules, ({ ownerId }) => ownerId);
 }

@@ -1,8 +1,8 @@
 import type { LimitMeasure, LimitSelectorType } from '@tollgate/contract';
 import type { WindowSettings } from '../../../kernel/period.js';
 
-/** A rule as it stands, and since when it has selected what it selects. */
-export interface StandingRule {
+/** A rule as it is now, and since when it has selected what it selects. */
+export interface ActiveLimitRule {
   readonly ruleNo: number;
   /** Unix milliseconds. */
   readonly sinceMs: number;
@@ -15,7 +15,7 @@ export interface StandingRule {
   readonly period: string;
 }
 
-export interface StandingRoute {
+export interface ActiveRoute {
   readonly tenantId: string;
   readonly projectId: string;
   readonly subjectType: string;
@@ -28,8 +28,8 @@ export interface StandingRoute {
   readonly settings: WindowSettings;
 }
 
-/** That a subject, or any of a project, may have got another route than before. */
-export interface Handover {
+/** A moment at which a subject, or any subject of a project, may have got another route. */
+export interface RouteChange {
   readonly projectId: string;
   /** Null for any. */
   readonly subjectType: string | null;
@@ -37,66 +37,66 @@ export interface Handover {
   readonly atMs: number;
 }
 
-/** What is written now about who is counted by what. */
+/** The rules and routes that are stored now. */
 export interface ActiveRuleRecords {
-  readonly routes: readonly StandingRoute[];
+  readonly routes: readonly ActiveRoute[];
   /** By project and plan, `prj_… ulp_…`. */
-  readonly rulesOfPlans: ReadonlyMap<string, readonly StandingRule[]>;
+  readonly rulesOfPlans: ReadonlyMap<string, readonly ActiveLimitRule[]>;
   /** By project and route. */
-  readonly directLimits: ReadonlyMap<string, readonly StandingRule[]>;
-  readonly handovers: readonly Handover[];
+  readonly directLimits: ReadonlyMap<string, readonly ActiveLimitRule[]>;
+  readonly routeChanges: readonly RouteChange[];
 }
 
-/** A rule of a route: what they count by, and since when. */
-export interface RuleInForce {
-  readonly rule: StandingRule;
-  readonly route: StandingRoute;
+/** A rule of a route, and since when it counts. */
+export interface ActiveRule {
+  readonly rule: ActiveLimitRule;
+  readonly route: ActiveRoute;
   /** Unix milliseconds: rule and route are the same since then. */
   readonly sinceMs: number;
 }
 
 /** By which rules subjects are counted now, and since when nothing about that has changed. */
 export class ActiveRules {
-  readonly #routes: ReadonlyMap<string, StandingRoute>;
-  readonly #handovers = new Map<string, number>();
+  readonly #routes: ReadonlyMap<string, ActiveRoute>;
+  readonly #routeChanges = new Map<string, number>();
 
-  constructor(private readonly standing: ActiveRuleRecords) {
-    this.#routes = new Map(standing.routes.map((route) => [subjectKey(route), route]));
-    for (const handover of standing.handovers) {
-      const key = subjectKey(handover);
-      this.#handovers.set(key, Math.max(handover.atMs, this.#handovers.get(key) ?? 0));
+  constructor(private readonly records: ActiveRuleRecords) {
+    this.#routes = new Map(records.routes.map((route) => [subjectKey(route), route]));
+    for (const change of records.routeChanges) {
+      const key = subjectKey(change);
+      this.#routeChanges.set(key, Math.max(change.atMs, this.#routeChanges.get(key) ?? 0));
     }
   }
 
   /** How a subject is counted by a rule; undefined when it is not. */
-  of(subject: Subject, ruleNo: number): RuleInForce | undefined {
+  of(subject: Subject, ruleNo: number): ActiveRule | undefined {
     const route =
       this.#routes.get(subjectKey(subject)) ?? this.#routes.get(subjectKey({ ...subject, subjectId: '*' }));
     const rule = route && this.#rulesOf(route).find((other) => other.ruleNo === ruleNo);
     if (route === undefined || rule === undefined) return undefined;
     const anyOf = { projectId: subject.projectId, subjectType: null, subjectId: null };
-    const handoverMs = [subject, anyOf].map((of) => this.#handovers.get(subjectKey(of)) ?? 0);
-    return { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs, ...handoverMs) };
+    const routeChangesMs = [subject, anyOf].map((of) => this.#routeChanges.get(subjectKey(of)) ?? 0);
+    return { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs, ...routeChangesMs) };
   }
 
   /** Every rule of every route. */
-  *all(): Iterable<RuleInForce> {
-    for (const route of this.standing.routes) {
+  *all(): Iterable<ActiveRule> {
+    for (const route of this.records.routes) {
       for (const rule of this.#rulesOf(route)) {
         yield { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs) };
       }
     }
   }
 
-  /** When subjects of a project were handed over, Unix milliseconds. */
-  handoversOf(projectId: string): number[] {
-    return this.standing.handovers
-      .filter((handover) => handover.projectId === projectId)
+  /** When subjects of a project got another route, Unix milliseconds. */
+  routeChangesOf(projectId: string): number[] {
+    return this.records.routeChanges
+      .filter((change) => change.projectId === projectId)
       .map(({ atMs }) => atMs);
   }
 
-  #rulesOf({ projectId, planId, routeId }: StandingRoute): readonly StandingRule[] {
-    const { rulesOfPlans, directLimits } = this.standing;
+  #rulesOf({ projectId, planId, routeId }: ActiveRoute): readonly ActiveLimitRule[] {
+    const { rulesOfPlans, directLimits } = this.records;
     const ofPlan = planId === null ? undefined : rulesOfPlans.get(`${projectId} ${planId}`);
     const own = directLimits.get(`${projectId} ${routeId}`);
     return own === undefined ? (ofPlan ?? []) : [...(ofPlan ?? []), ...own];

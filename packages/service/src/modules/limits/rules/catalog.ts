@@ -1,6 +1,6 @@
 import type { WindowSettings } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
-import { CompiledRoute, EVERY_SUBJECT, RouteBook, type SubjectRef, subjectKey } from './route-rules.js';
+import { CompiledRoute, EVERY_SUBJECT, RouteIndex, type SubjectRef, subjectKey } from './route-rules.js';
 import type { CompiledRule } from './rule.js';
 import { LimitRuleIndex } from './rule-index.js';
 
@@ -92,7 +92,7 @@ export class LimitCatalog {
   }
 
   /** What applies to these subjects: whatever was committed before the call (less `freshMs`) is in it. */
-  async read(db: Db, refs: readonly SubjectRef[]): Promise<RouteBook> {
+  async read(db: Db, refs: readonly SubjectRef[]): Promise<RouteIndex> {
     const revisions = await this.#readRevisions(db, new Set(refs.map(({ projectId }) => projectId)));
     const routes: Routes = new Map();
     const missing: SubjectRef[] = [];
@@ -109,7 +109,7 @@ export class LimitCatalog {
     }
     if (missing.length > 0) await this.#readRoutes(db, missing, revisions, routes);
     evict(this.#routes, Math.max(this.#options.bounds.routesMax, routes.size));
-    return new RouteBook(routes);
+    return new RouteIndex(routes);
   }
 
   /** Those of the projects that have, or have had, anything that a route may be bound to. */

@@ -35,7 +35,7 @@ export class CompiledRoute {
 }
 
 /** The routes of some subjects, as of one moment. */
-export class RouteBook {
+export class RouteIndex {
   /** @param routes by `subjectKey`; the `*` routes of their types are among them */
   constructor(private readonly routes: ReadonlyMap<string, CompiledRoute | undefined>) {}
 

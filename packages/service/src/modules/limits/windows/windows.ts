@@ -135,25 +135,25 @@ async function crossingEvents(
     const { rule, window } = sum;
     const ofRule = reserved[index];
     if (ofRule === undefined) throw new Error(`the reserved amount of rule ${rule.ruleNo} was not read`);
-    const standing = { rule, window, used, limit, reserved: ofRule };
-    return percents.map((percent) => crossingEvent(sum.usage, standing, percent, nowMs));
+    const status = { rule, window, used, limit, reserved: ofRule };
+    return percents.map((percent) => crossingEvent(sum.usage, status, percent, nowMs));
   });
 }
 
 /** The alert of a window that has reached a percentage of its limit. */
 function crossingEvent(
   { scope, subject, route }: SubjectUsage,
-  standing: LimitStatus,
+  status: LimitStatus,
   percent: number,
   atMs: number,
 ): WebhookEvent {
-  const { rule, window } = standing;
+  const { rule, window } = status;
   const { tenantId, projectId } = scope;
   return {
     tenantId,
     projectId,
     type: rule.webhookEvent ?? (percent === 100 ? 'usage_limit.exceeded' : 'usage_limit.threshold_reached'),
-    data: { ...toRealtimeLimit(route, subject, standing), threshold_percent: percent },
+    data: { ...toRealtimeLimit(route, subject, status), threshold_percent: percent },
     dedupeKey: `limit ${rule.ruleNo} ${window.startS} ${percent} ${subject.type} ${subject.id}`,
     about: aboutSubject(subject),
     atMs,
