@@ -20,6 +20,7 @@ const PLAIN_STORES: Readonly<Record<string, string>> = {
   'modules/rules/catalog-store.ts': 'loads the rules of many projects',
   'modules/rules/store.ts': 'not moved to the handle yet',
   'modules/storage/': 'retention sweeps all projects; the other stores are not moved to the handle yet',
+  'modules/stripe-sandbox/': 'sessions belong to tenants, and events to all of them',
   'modules/tenancy/': 'finds the tenants and projects that a handle is confined to',
   'modules/trial/backtest-sweep-store.ts': 'deletes old backtests of all projects',
   'modules/usage/': 'not moved to the handle yet',

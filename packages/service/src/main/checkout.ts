@@ -3,6 +3,7 @@ import type { Config } from '../config.js';
 import { systemClock } from '../kernel/clock.js';
 import type { Entitlements } from '../modules/catalog/index.js';
 import { createCheckout } from '../modules/checkout/index.js';
+import { createSandbox } from '../modules/stripe-sandbox/index.js';
 import type { TenancyService } from '../modules/tenancy/index.js';
 import type { App } from '../platform/http/index.js';
 import type { Logger } from '../platform/log/index.js';
@@ -37,6 +38,7 @@ export function startCheckout(
       successUrl: config.checkoutSuccessUrl,
       cancelUrl: config.checkoutCancelUrl,
     },
+    createSandbox,
     refundEndsPlan: config.refundEndsPlan,
     selfUrl: () => ownUrl(app, 'itself'),
     publicUrl: () => config.publicUrl ?? ownUrl(app, 'people'),

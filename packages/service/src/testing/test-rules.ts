@@ -1,4 +1,4 @@
-import { ALL } from '../kernel/json.js';
+import { ALL } from '../kernel/json/json.js';
 import type { RuleVersionSource } from '../modules/pipeline/index.js';
 import {
   type RatedEvent,

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { JsonDepthError, parseLossless } from '../../kernel/json.js';
+import { JsonDepthError, parseLossless } from '../../kernel/json/json.js';
 import { StartError } from '../start-error.js';
 
 /** Some twenty times the table that gateways share today. */

@@ -8,12 +8,18 @@ import { allCheckoutRoutes, type RegisterRoutes } from './all-routes.js';
 import { type CheckoutSettings, Checkouts } from './checkouts.js';
 import { countOrders } from './order-store.js';
 import { PaymentMetrics } from './payment-metrics.js';
-import { createSandbox, randomSecret } from './sandbox/index.js';
+import type { PaymentSandbox, SandboxOptions } from './sandbox.js';
 import { OrderSettlement } from './settlement.js';
+import { randomSecret } from './signature.js';
 import { createStripeProvider } from './stripe-provider.js';
 import { PAYMENT_WEBHOOK_URL } from './webhook-routes.js';
 
+export type { RegisterRoutes } from './all-routes.js';
+export type { PaymentProvider } from './provider.js';
 export { recountPurchases } from './purchase-recount-store.js';
+export type { PaymentSandbox, SandboxOptions } from './sandbox.js';
+export { randomSecret, signatureHeader } from './signature.js';
+export { createStripeProvider } from './stripe-provider.js';
 
 /** How old the number of orders in the metrics can be. */
 const MEASURE_POLL_MS = 15_000;
@@ -36,6 +42,8 @@ export interface CheckoutOptions {
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: Metrics;
   readonly payments: PaymentSettings;
+  /** Makes the sandbox, where that is the provider. */
+  readonly createSandbox: (options: SandboxOptions) => PaymentSandbox;
   /** Whether a refunded or disputed payment ends its plan. */
   readonly refundEndsPlan: boolean;
   /** Where this process answers, for itself; asked when it is needed, as the port may not be known before. */
@@ -96,7 +104,7 @@ function withSandbox(options: ProviderOptions): ProviderParts {
   const { payments } = options;
   const [webhookSecret = randomSecret()] = payments.webhookSecrets;
   const secrets = payments.webhookSecrets.length === 0 ? [webhookSecret] : payments.webhookSecrets;
-  const sandbox = createSandbox({ ...options, webhookPath: PAYMENT_WEBHOOK_URL, webhookSecret });
+  const sandbox = options.createSandbox({ ...options, webhookPath: PAYMENT_WEBHOOK_URL, webhookSecret });
   const settings = {
     takesPayments: true,
     provider: sandbox.provider,

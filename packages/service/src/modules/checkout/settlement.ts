@@ -2,7 +2,7 @@ import type { PaymentProviderName } from '@tollgate/contract';
 import { unixSeconds } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/errors.js';
 import { timeOfId } from '../../kernel/id.js';
-import { parseJson } from '../../kernel/json.js';
+import { parseJson } from '../../kernel/json/json.js';
 import { isUniqueViolation, type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import { grantPlan } from '../catalog/index.js';
 import { audit } from '../tenancy/index.js';

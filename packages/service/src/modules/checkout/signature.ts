@@ -1,7 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** How far the time of a signature may lie from ours, in both directions. */
 export const SIGNATURE_SKEW_S_MAX = 300;
+
+const SECRET_BYTES = 32;
 
 /** Seconds as they are signed: no sign, no fraction, no leading space. */
 const TIMESTAMP = /^\d{1,12}$/;
@@ -31,6 +33,11 @@ export function isSigned({ header, body }: SignedBody, secrets: readonly string[
     for (const digest of digests) matches += timingSafeEqual(expected, digest) ? 1 : 0;
   }
   return matches > 0 && Math.abs(nowS - Number(timestamp)) <= SIGNATURE_SKEW_S_MAX;
+}
+
+/** A key or secret that nobody guesses, in base64url. */
+export function randomSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
 /** The header for a body that is sent now. */

@@ -6,7 +6,7 @@ import {
   type XBilling,
 } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
-import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json.js';
+import { parseLossless, scanJson, stringifyLossless } from '../../kernel/json/json.js';
 import { isUsableText } from '../../kernel/usable-text.js';
 import { checkBilling } from '../rules/index.js';
 import { Findings } from './findings.js';

@@ -8,7 +8,7 @@ import {
   toText,
 } from '../../kernel/decimal.js';
 import { invalidRequest } from '../../kernel/errors.js';
-import { decimalFromJson, NumericText, parseJson } from '../../kernel/json.js';
+import { decimalFromJson, NumericText, parseJson } from '../../kernel/json/json.js';
 
 /** An amount of money or of a custom unit: value × 10^18. */
 export type Amount = bigint;

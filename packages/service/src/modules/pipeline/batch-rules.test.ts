@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALL } from '../../kernel/json.js';
+import { ALL } from '../../kernel/json/json.js';
 import type { RuleSetRef, RuleVersion } from '../rules/index.js';
 import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
+import type { TouchedSpan } from './changed-ranges.js';
 import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
 import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
-import type { TouchedSpan } from './touched.js';
 
 /** Names the advisory lock that a batch shares while its spool file has no row yet, and the sweep takes alone. */
 const SPOOL_LOCK = 'tollgate-spool';

@@ -8,6 +8,7 @@ import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
+import { type FailedGroup, type Intake, readIntake } from './batch-input.js';
 import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 import {
   addTotals,
@@ -20,7 +21,6 @@ import {
 import { deferReprocess, moveBehindDeferred } from './defer.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
-import { type FailedGroup, type Intake, readIntake } from './intake.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
 import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './rating-allowance.js';

@@ -6,9 +6,9 @@ import {
   type SegmentQueue,
   type SegmentRecord,
 } from '../../platform/queue/index.js';
+import type { AcceptedGroup, FailedGroup, Intake } from './batch-input.js';
 import { type FailedEvent, failedEventBytes, type ReprocessRequest } from './batch-store.js';
 import type { AcceptedEvent } from './event.js';
-import type { AcceptedGroup, FailedGroup, Intake } from './intake.js';
 
 /** Events that one request of those that are put back names: so many that a deferred segment holds it. */
 const REPROCESS_IDS_MAX = 100;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALL, NumericText, SelectedMembers } from '../../kernel/json.js';
+import { ALL, NumericText, SelectedMembers } from '../../kernel/json/json.js';
 import { EventBody } from './event.js';
 
 function batch(

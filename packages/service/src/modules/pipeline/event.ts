@@ -9,7 +9,7 @@ import {
   SPAN,
   selectJson,
   stringifyLossless,
-} from '../../kernel/json.js';
+} from '../../kernel/json/json.js';
 import { type RatingFacts, ratingFactsOf } from '../rules/index.js';
 
 /** Events that arrived together: one accepted request, or one event that is rated anew. */

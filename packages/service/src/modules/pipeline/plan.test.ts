@@ -1,12 +1,12 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
-import { ALL } from '../../kernel/json.js';
+import { ALL } from '../../kernel/json/json.js';
 import { Turns } from '../../platform/turns.js';
 import type { RuleVersion } from '../rules/index.js';
 import { UsageBlock } from '../usage/index.js';
+import type { AcceptedGroup } from './batch-input.js';
 import { BatchRules } from './batch-rules.js';
 import { EventBody } from './event.js';
-import type { AcceptedGroup } from './intake.js';
 import { planBatch } from './plan.js';
 
 const OCCURRED_AT = 1_750_000_000;

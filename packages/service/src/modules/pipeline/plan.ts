@@ -4,11 +4,11 @@ import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import type { TakenEvents } from './arrivals.js';
+import type { AcceptedGroup, FailedGroup, Intake } from './batch-input.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
-import type { AcceptedGroup, FailedGroup, Intake } from './intake.js';
 import type { BatchCounts } from './observer.js';
 import { PostedTotals } from './posted-totals.js';
 import {

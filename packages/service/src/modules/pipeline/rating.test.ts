@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rawEventHex } from '../../kernel/id.js';
-import { ALL, SelectedMembers } from '../../kernel/json.js';
+import { ALL, SelectedMembers } from '../../kernel/json/json.js';
 import { NOT_POSTED } from '../limits/index.js';
 import type { RatingInput, RatingNote, RuleVersion } from '../rules/index.js';
 import { EventBody, type EventGroup } from './event.js';

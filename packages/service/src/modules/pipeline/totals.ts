@@ -1,5 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
-import { TouchedMinutes, type TouchedSpan } from './touched.js';
+import { TouchedMinutes, type TouchedSpan } from './changed-ranges.js';
 
 const SECONDS_PER_DAY = 86_400;
 

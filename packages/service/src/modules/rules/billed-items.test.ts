@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NumericText } from '../../kernel/json.js';
+import { NumericText } from '../../kernel/json/json.js';
 import type { RatedEvent } from './rate.js';
 import type { BilledItem } from './rating-input.js';
 import { failureOf, items, itemsOf, rate } from './testing.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { checkBilling } from './billing-check.js';
 import { Discounts } from './discount.js';
 import type { Price } from './price.js';

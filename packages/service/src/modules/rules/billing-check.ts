@@ -9,7 +9,7 @@ import {
   round,
   sign,
 } from '../../kernel/decimal.js';
-import { decimalFromJson } from '../../kernel/json.js';
+import { decimalFromJson } from '../../kernel/json/json.js';
 import { isUsableText } from '../../kernel/usable-text.js';
 import type { SentDecimal } from './rating-input.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { ratingInputOf } from './rating-input.js';
 import { failureOf, type Item, items, itemsOf, rate } from './testing.js';
 

@@ -9,7 +9,7 @@ import {
   sub,
   toStored,
 } from '../../kernel/decimal.js';
-import { decimalFromJson } from '../../kernel/json.js';
+import { decimalFromJson } from '../../kernel/json/json.js';
 import type { RatingFailure } from './extract/index.js';
 import { outOfRange, type Price, priceInRange } from './price.js';
 import { type DiscountHint, type HintsByMetric, hintFor, type SentDecimal } from './rating-input.js';

@@ -1,6 +1,6 @@
 import type { PricingConfig, PricingRule } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import type { RatedEvent } from './rate.js';
 import { ratingInputOf } from './rating-input.js';
 import { failureOf, type Item, items, itemsOf, OCCURRED_AT, ORIGIN, pricingOf, rate } from './testing.js';

@@ -1,5 +1,5 @@
 import { type Decimal, DecimalRangeError, INTEGER_DIGITS_MAX, mul } from '../../kernel/decimal.js';
-import { decimalFromJson } from '../../kernel/json.js';
+import { decimalFromJson } from '../../kernel/json/json.js';
 import { EventStepsError, type ExpressionEnv, ExpressionError } from './expression/index.js';
 import {
   type CompiledChargeItem,

@@ -1,7 +1,7 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor } from './extract/index.js';
 import { EMPTY_PRICE_BOOK } from './pricing/index.js';
 import { rateEvent } from './rate.js';

@@ -1,5 +1,5 @@
 import { type Decimal, sign, toStored } from '../../kernel/decimal.js';
-import { decimalFromJson } from '../../kernel/json.js';
+import { decimalFromJson } from '../../kernel/json/json.js';
 import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';

@@ -1,4 +1,4 @@
-import type { NumericText } from '../../kernel/json.js';
+import type { NumericText } from '../../kernel/json/json.js';
 import type { SubjectValue } from './expression/index.js';
 
 /** A decimal as it was sent; a number that no double holds is a NumericText. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { EVENT_STEPS_MAX, EventSteps } from './expression/index.js';
 import { convertPriceTable } from './price-table/index.js';
 import { expandTemplate } from './templates/index.js';

@@ -2,7 +2,7 @@ import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { parseJson, selectJson } from '../../kernel/json.js';
+import { parseJson, selectJson } from '../../kernel/json/json.js';
 import { ruleVersionOf } from './rule-version.js';
 import { items, itemsOf } from './testing.js';
 

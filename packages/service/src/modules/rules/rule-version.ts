@@ -1,6 +1,6 @@
 import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../kernel/bounded-memory.js';
-import { ALL, type JsonSelection } from '../../kernel/json.js';
+import { ALL, type JsonSelection } from '../../kernel/json/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';

@@ -1,6 +1,6 @@
 import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor, type RuleOrigin } from './extract/index.js';
 import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';

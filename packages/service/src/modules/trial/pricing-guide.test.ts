@@ -1,6 +1,6 @@
 import type { ExtractorConfig, PricingConfig, UsageChargeItem } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import { readGuide } from '../../testing/guide.js';
 import {
   appliedAliases,

@@ -1,6 +1,6 @@
 import { BACKTEST_EVENTS_MAX, BACKTEST_SECONDS_MAX, type BacktestResult } from '@tollgate/contract';
 import type { Clock } from '../../kernel/clock.js';
-import { parseJson } from '../../kernel/json.js';
+import { parseJson } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type RatingRules, rateEvent, ratingInputOf } from '../rules/index.js';
 import { type ReplaySelection, readInputs, type StoredInput, type UsageScope } from '../usage/index.js';

@@ -1,7 +1,7 @@
 import type { RulesTestRequest, RulesTestResult } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../kernel/clock.js';
 import { invalidRequest } from '../../kernel/errors.js';
-import { parseJson } from '../../kernel/json.js';
+import { parseJson } from '../../kernel/json/json.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import { firstUnusableText } from '../../kernel/usable-text.js';
 import { appliedAliases, dimensionTexts, rateEvent, ratingInputOf } from '../rules/index.js';

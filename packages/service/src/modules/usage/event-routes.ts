@@ -16,7 +16,7 @@ import {
 import { Type } from 'typebox';
 import { DomainError } from '../../kernel/errors.js';
 import { parseRawEventId } from '../../kernel/id.js';
-import { parseLossless } from '../../kernel/json.js';
+import { parseLossless } from '../../kernel/json/json.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type App, embeddedJson, Slots } from '../../platform/http/index.js';
 import type { UsageHistory } from '../storage/index.js';

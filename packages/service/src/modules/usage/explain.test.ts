@@ -1,6 +1,6 @@
 import type { ExtractorConfig, PricingRule, UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { NumericText } from '../../kernel/json.js';
+import { NumericText } from '../../kernel/json/json.js';
 import { explainEvent, explainEventWith, type RatedBy } from './explain.js';
 
 const config: ExtractorConfig = {

@@ -12,7 +12,7 @@ import {
   type UsageItemExplanation,
 } from '@tollgate/contract';
 import { add, type Decimal, decimalFromBigInt, parseDecimal, toText } from '../../kernel/decimal.js';
-import { decimalFromJson, type NumericText } from '../../kernel/json.js';
+import { decimalFromJson, type NumericText } from '../../kernel/json/json.js';
 import type { StoredInput } from './event-store.js';
 
 /** The version of an extractor rule set that read an event. */

@@ -14,7 +14,7 @@ import { installBodyParser, refusalOfBody, refuseFields } from './body.js';
 import { BODIES_BYTES_MAX, BodyBudget } from './body-budget.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { routedUrl } from './console-requests.js';
-import { ExpressLane } from './express-lane.js';
+import { ExpressLane } from './express-lane/express-lane.js';
 import { FailureLog } from './failure-log.js';
 import { answerUnparsable, NO_SNIFFING, refuseExpectation, sendError } from './failures.js';
 import { refusalOfHead } from './head-check.js';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@tollgate/contract';
 import type { FastifyRequest, preValidationHookHandler } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
-import { parseLossless, scanJson, skimJson } from '../../kernel/json.js';
+import { parseLossless, scanJson, skimJson } from '../../kernel/json/json.js';
 import { refuseUnusableText } from '../../kernel/usable-text.js';
 import type { App } from './types.js';
 

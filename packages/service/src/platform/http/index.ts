@@ -2,7 +2,7 @@ export { createApp } from './app.js';
 export { contextOf } from './change-context.js';
 export { SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
 export { embeddedJson, placedAt, type ReadEmbeddedJson } from './embedded-json.js';
-export { type ExpressRequest, registerExpressRoute } from './express-route.js';
+export { type ExpressRequest, registerExpressRoute } from './express-lane/express-route.js';
 export { meOf } from './me.js';
 export { pageOf } from './page.js';
 export { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';

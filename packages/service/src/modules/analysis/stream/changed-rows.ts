@@ -6,7 +6,7 @@ import type { StorageScope, UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
 import type { TimeSpan } from '../source.js';
-import { touchedBuckets } from './touched-buckets.js';
+import { touchedBuckets } from './changed-buckets.js';
 
 /** Whose usage; no query goes without it. */
 export type StreamScope = StorageScope;

@@ -9,7 +9,7 @@ import {
 } from '@tollgate/contract';
 import { toText } from '../../../kernel/decimal.js';
 import { invalidRequest } from '../../../kernel/errors.js';
-import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json.js';
+import { decimalFromJson, NumericText, parseJson } from '../../../kernel/json/json.js';
 import { type App, pageOf } from '../../../platform/http/index.js';
 import { type Amount, amountField } from '../../ledger/index.js';
 import { registerLeaseRoutes } from '../leases/routes.js';

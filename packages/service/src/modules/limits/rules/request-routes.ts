@@ -1,4 +1,4 @@
-import { parseJson } from '../../../kernel/json.js';
+import { parseJson } from '../../../kernel/json/json.js';
 
 /** Section of the API description. */
 export const LIMIT_TAG = 'Limits';

@@ -1,7 +1,7 @@
 import type { ErrorDetail, LimitRuleInput } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import type { DomainError } from '../../../kernel/errors.js';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { ruleOf } from './management.testing.js';
 import { checkedRule, checkedRules } from './rule-check.js';
 

@@ -1,6 +1,6 @@
 import type { ExtractorConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../../kernel/bounded-memory.js';
-import type { JsonSelection } from '../../../kernel/json.js';
+import type { JsonSelection } from '../../../kernel/json/json.js';
 import { type CompiledChargeItem, compileChargeItems } from './charge-item.js';
 import { type CompiledDimension, compileDimensions } from './dimension.js';
 import { type Issue, Issues } from './issues.js';

@@ -1,6 +1,6 @@
 import { type DimensionConfig, RULE_SET_SUM_PATHS_MAX, SUM_NODES_MAX } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { failureOf, items, rate } from '../testing.js';
 import { compileExtractor } from './index.js';
 

@@ -1,6 +1,6 @@
 import { type DimensionConfig, SUM_NODES_MAX } from '@tollgate/contract';
 import { compare, type Decimal, parseDecimal, sign, ZERO } from '../../../kernel/decimal.js';
-import { decimalFromJson, NumericText } from '../../../kernel/json.js';
+import { decimalFromJson, NumericText } from '../../../kernel/json/json.js';
 import { RatingFailure, type RatingFailureCode } from './failure.js';
 import type { Issues } from './issues.js';
 import type { ReadPath } from './path.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { compilePath } from './path.js';
 
 function read(path: string, root: unknown): unknown {

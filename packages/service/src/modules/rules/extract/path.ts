@@ -1,5 +1,5 @@
 import { JSONPathEnvironment, JSONPathError, JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
-import { NumericText } from '../../../kernel/json.js';
+import { NumericText } from '../../../kernel/json/json.js';
 
 /** Reads one node of a parsed JSON text; undefined when there is none. */
 export type ReadPath = (root: unknown) => unknown;

@@ -1,6 +1,6 @@
 import { type ChargeItemExtractor, SUM_NODES_MAX } from '@tollgate/contract';
 import { add, type Decimal, equals, parseDecimal, sign, sub, ZERO } from '../../../kernel/decimal.js';
-import { decimalFromJson, NumericText } from '../../../kernel/json.js';
+import { decimalFromJson, NumericText } from '../../../kernel/json/json.js';
 import { nothing } from './dimension.js';
 import { RatingFailure, type RatingNote } from './failure.js';
 import type { Issues } from './issues.js';

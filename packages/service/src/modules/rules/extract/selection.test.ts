@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JSON_DEPTH_MAX, parseLossless, selectJson } from '../../../kernel/json.js';
+import { JSON_DEPTH_MAX, parseLossless, selectJson } from '../../../kernel/json/json.js';
 import { compileExtractor } from './index.js';
 import { compilePath } from './path.js';
 import { selectionOf } from './selection.js';

@@ -4,7 +4,7 @@ import {
   JSON_DEPTH_MAX,
   type JsonSelection,
   SelectedMembers,
-} from '../../../kernel/json.js';
+} from '../../../kernel/json/json.js';
 import type { PathSegment } from './path.js';
 
 /** What some paths select below one value; `ALL` where one of them needs the whole of it. */

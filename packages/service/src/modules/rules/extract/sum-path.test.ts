@@ -1,6 +1,6 @@
 import { RULE_SET_SUM_PATHS_MAX, SUM_NODES_MAX } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { parseLossless, selectJson } from '../../../kernel/json.js';
+import { parseLossless, selectJson } from '../../../kernel/json/json.js';
 import { failureOf, items, itemsOf, rate } from '../testing.js';
 import { compileExtractor } from './index.js';
 import { selectionOf } from './selection.js';

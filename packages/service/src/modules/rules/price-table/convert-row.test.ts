@@ -1,6 +1,6 @@
 import type { PricingRule } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';
 import { type ConvertedRow, convertRow, IMPORTED_PRIORITY, type PriceRow } from './convert-row.js';
 import { priceOfOne } from './testing.js';

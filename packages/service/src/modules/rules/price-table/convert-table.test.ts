@@ -3,7 +3,7 @@ import { EXPRESSION_BYTES_MAX, NAME_CHARS_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decimal } from '../../../kernel/decimal.js';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { compileExpression } from '../expression/index.js';
 import { decimal, envWith, matchOf } from '../expression/testing.js';
 import {

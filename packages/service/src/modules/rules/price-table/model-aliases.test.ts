@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';
 import { convertPriceTable } from './convert-table.js';
 

@@ -2,7 +2,7 @@ import type { ExtractorConfig } from '@tollgate/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fromStored, toText } from '../../../kernel/decimal.js';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { pricingOf, rate } from '../testing.js';
 import { convertPriceTable } from './convert-table.js';
 

@@ -6,7 +6,7 @@ import {
   sign,
   toStored,
 } from '../../../kernel/decimal.js';
-import { decimalFromJson, NumericText } from '../../../kernel/json.js';
+import { decimalFromJson, NumericText } from '../../../kernel/json/json.js';
 
 /** A price as the table says it, or why that is none. */
 export type ReadPrice =

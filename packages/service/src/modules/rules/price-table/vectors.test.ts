@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { add, fromStored, toText } from '../../../kernel/decimal.js';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { decimal } from '../expression/testing.js';
 import { fitsPattern } from '../pricing/aliases.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseLossless } from '../../../kernel/json.js';
+import { parseLossless } from '../../../kernel/json/json.js';
 import { convertPriceTable } from '../price-table/index.js';
 import { itemsOf, pricingOf, rate } from '../testing.js';
 import { expandTemplate, TEMPLATES } from './index.js';

@@ -1,9 +1,9 @@
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
-import { type Decimal, decimalFromNumber, parseDecimal } from './decimal.js';
-import type { NumericText } from './json-parse.js';
+import { type Decimal, decimalFromNumber, parseDecimal } from '../decimal.js';
+import type { NumericText } from './parse.js';
 
-export { JsonDepthError, NumericText, parseJson, parseLossless } from './json-parse.js';
-export { type JsonScan, scanJson } from './json-scan.js';
+export { JsonDepthError, NumericText, parseJson, parseLossless } from './parse.js';
+export { type JsonScan, scanJson } from './scan.js';
 export {
   ALL,
   isSelectable,
@@ -13,9 +13,9 @@ export {
   SelectedMembers,
   SPAN,
   selectJson,
-} from './json-select.js';
-export { type SkimBounds, skimJson } from './json-skim.js';
-export { stringifyLossless } from './json-write.js';
+} from './select.js';
+export { type SkimBounds, skimJson } from './skim.js';
+export { stringifyLossless } from './write.js';
 export { JSON_DEPTH_MAX };
 
 /** The exact value of a parsed JSON number, or of a decimal string; undefined for other text and past the bounds. */

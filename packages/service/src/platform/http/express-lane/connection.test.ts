@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Wire } from '../../testing/both-ways.js';
-import { ExpressFixture } from '../../testing/express-fixture.js';
-import { waitFor } from '../../testing/index.js';
+import { Wire } from '../../../testing/both-ways.js';
+import { ExpressFixture } from '../../../testing/express-fixture.js';
+import { waitFor } from '../../../testing/index.js';
 
 const { BODY_LIMIT, BODIES_BYTES_MAX } = ExpressFixture;
 const LARGEST = `{"reading":"${'x'.repeat(BODY_LIMIT - 14)}"}`;

@@ -1,7 +1,7 @@
 import type { AnalysisQuery } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { normalizeQuery } from '../normalize.js';
-import { touchedBuckets } from './touched-buckets.js';
+import { touchedBuckets } from './changed-buckets.js';
 
 const HOUR_S = 3_600;
 const NOW_S = 1_750_000_000;

@@ -1,7 +1,7 @@
-import type { ProjectRef } from '../../kernel/scope.js';
-import { readJson, skimBody } from './body.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { readJson, skimBody } from '../body.js';
+import type { ObserveRequest } from '../requests.js';
 import type { ExpressOperation } from './express-route.js';
-import type { ObserveRequest } from './requests.js';
 
 /** The input of a route's operation, after the request was authorized. */
 export interface LaneRoute {

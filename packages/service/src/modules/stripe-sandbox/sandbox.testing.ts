@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import { createMetrics, type Metrics } from '../../../platform/metrics/index.js';
-import { createTestApi, type TestApi } from '../../../testing/api.js';
-import { type Checkout, createCheckout, type PaymentSettings } from '../index.js';
+import { createMetrics, type Metrics } from '../../platform/metrics/index.js';
+import { createTestApi, type TestApi } from '../../testing/api.js';
+import { type Checkout, createCheckout, type PaymentSettings } from '../checkout/index.js';
+import { createSandbox } from './index.js';
 
 /** An application that listens, with checkout as the service runs it, and everything around it real. */
 export interface TestShop extends TestApi {
@@ -26,6 +27,7 @@ export async function createTestShop(payments: Partial<PaymentSettings> = {}): P
   const metrics = createMetrics();
   const api = await createTestApi((app, stores) => {
     checkout = createCheckout({
+      createSandbox,
       ...stores,
       log,
       metrics,

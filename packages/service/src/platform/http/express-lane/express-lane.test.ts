@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DomainError } from '../../kernel/errors.js';
-import { postBytes, Wire } from '../../testing/both-ways.js';
-import { ExpressFixture } from '../../testing/express-fixture.js';
+import { DomainError } from '../../../kernel/errors.js';
+import { postBytes, Wire } from '../../../testing/both-ways.js';
+import { ExpressFixture } from '../../../testing/express-fixture.js';
 
 const { PATH, BODY_LIMIT, GOOD } = ExpressFixture;
 const AUTHORIZATION = 'Bearer service';

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal, toText } from './decimal.js';
+import { Decimal, toText } from '../decimal.js';
 import {
   decimalFromJson,
   JSON_DEPTH_MAX,

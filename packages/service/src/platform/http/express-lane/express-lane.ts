@@ -2,17 +2,17 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Permission } from '@tollgate/contract';
 import type { RouteOptions } from 'fastify';
-import { following } from '../../kernel/maybe-promise.js';
-import { type AccessPorts, accessOf, projectFor } from './access.js';
-import type { BodyBudget } from './body-budget.js';
-import type { FailureLog } from './failure-log.js';
-import { LaneConnection, type LanePorts } from './lane-connection.js';
-import type { LaneRoute } from './lane-work.js';
-import type { Readiness } from './readiness.js';
+import { following } from '../../../kernel/maybe-promise.js';
+import { type AccessPorts, accessOf, projectFor } from '../access.js';
+import type { BodyBudget } from '../body-budget.js';
+import type { FailureLog } from '../failure-log.js';
+import type { Readiness } from '../readiness.js';
+import type { ObserveRequest } from '../requests.js';
+import { PATH_PARAMETER_CHARS_MAX } from '../routing.js';
+import { bodyCheck } from '../validation.js';
+import { LaneConnection, type LanePorts } from './connection.js';
 import type { PlainHead } from './request-head.js';
-import type { ObserveRequest } from './requests.js';
-import { PATH_PARAMETER_CHARS_MAX } from './routing.js';
-import { bodyCheck } from './validation.js';
+import type { LaneRoute } from './work.js';
 
 const PATIENCE_MS = 5_000;
 

@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import type { ProjectRef } from '../../kernel/scope.js';
-import { JSON_TYPE } from './failures.js';
-import type { Access, App } from './types.js';
+import type { ProjectRef } from '../../../kernel/scope.js';
+import { JSON_TYPE } from '../failures.js';
+import type { Access, App } from '../types.js';
 
 /** A request that was let in, has arrived whole, and fits its route's schema. */
 export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body = unknown> {

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import type { MaybePromise } from '../../kernel/maybe-promise.js';
-import type { BodyBudget } from './body-budget.js';
-import type { FailureLog } from './failure-log.js';
-import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from './failures.js';
-import { answerText } from './lane-answer.js';
-import { type Admission, type LaneRoute, workOf } from './lane-work.js';
+import type { MaybePromise } from '../../../kernel/maybe-promise.js';
+import type { BodyBudget } from '../body-budget.js';
+import type { FailureLog } from '../failure-log.js';
+import { answerTo, answerUnparsable, type ErrorAnswer, JSON_TYPE, NO_SNIFFING } from '../failures.js';
+import { answerText } from './answer.js';
 import { type PlainHead, PlainHeadReader } from './request-head.js';
+import { type Admission, type LaneRoute, workOf } from './work.js';
 
 export interface LanePorts {
   readonly budget: BodyBudget;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import { type App, secured } from '../../../platform/http/index.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { type App, secured } from '../../platform/http/index.js';
 import { SANDBOX_PREFIX } from './http-client.js';
 import { absentPage, completePage, expiredPage, type HtmlPage, openPage, returnPage } from './page.js';
 import { type SandboxSession, stateOf, successUrlOf } from './session.js';

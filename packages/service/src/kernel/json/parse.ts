@@ -1,6 +1,6 @@
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
-import { decimalFromNumber, equals, parseDecimal } from './decimal.js';
-import { scanJson } from './json-scan.js';
+import { decimalFromNumber, equals, parseDecimal } from '../decimal.js';
+import { scanJson } from './scan.js';
 
 /** A JSON number whose value no double holds: its source text stands for it. */
 export class NumericText {

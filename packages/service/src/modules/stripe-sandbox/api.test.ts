@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Stripe } from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestApi, TEST_NOW_S, type TestApi } from '../../../testing/api.js';
+import { createTestApi, TEST_NOW_S, type TestApi } from '../../testing/api.js';
 import { registerSandboxApiRoutes } from './api-routes.js';
 import { sandboxHttpClient } from './http-client.js';
 import { SandboxSessions } from './sessions.js';

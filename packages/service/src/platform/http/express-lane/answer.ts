@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorAnswer } from './failures.js';
+import type { ErrorAnswer } from '../failures.js';
 
 /**
  * An answer as Node would write it.

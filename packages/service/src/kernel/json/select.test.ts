@@ -10,7 +10,7 @@ import {
   SelectedMembers,
   SPAN,
   selectJson,
-} from './json-select.js';
+} from './select.js';
 
 const members = (selections: Record<string, JsonSelection>) =>
   new SelectedMembers(Object.entries(selections));

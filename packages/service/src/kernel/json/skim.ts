@@ -13,8 +13,8 @@ import {
   scalarEnd,
   spaceEnd,
   stringEnd,
-} from './json-grammar.js';
-import { quickInteger } from './json-scan.js';
+} from './grammar.js';
+import { quickInteger } from './scan.js';
 
 export interface SkimBounds {
   /** Containers open at once. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { batchRecord, idHexOf, reprocessRecord, type TestProject, testEvent } from '../../testing/index.js';
-import { readIntake } from './intake.js';
+import { readIntake } from './batch-input.js';
 
 const A: TestProject = { tenantId: 'ten_a', projectId: 'prj_a', projectNo: 1, storage: 'shared' };
 const B: TestProject = { tenantId: 'ten_a', projectId: 'prj_b', projectNo: 2, storage: 'shared' };

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Wire } from '../../testing/both-ways.js';
-import { ExpressFixture } from '../../testing/express-fixture.js';
-import { waitFor } from '../../testing/index.js';
-import { closeGracefully } from './index.js';
+import { Wire } from '../../../testing/both-ways.js';
+import { ExpressFixture } from '../../../testing/express-fixture.js';
+import { waitFor } from '../../../testing/index.js';
+import { closeGracefully } from '../index.js';
 
 let fixture: ExpressFixture;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import { newId } from '../../../kernel/id.js';
-import { type Postgres, type Tx, transaction } from '../../../platform/postgres/index.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import { newId } from '../../kernel/id.js';
+import { type Postgres, type Tx, transaction } from '../../platform/postgres/index.js';
 import * as store from './sandbox-store.js';
 import { type SandboxSession, stateOf } from './session.js';
 import { type Form, readSessionInput } from './session-request.js';

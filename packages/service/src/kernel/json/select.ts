@@ -8,9 +8,9 @@ import {
   OPEN_BRACKET,
   QUOTE,
   SPACE,
-} from './json-grammar.js';
-import { parseJson, parseLossless } from './json-parse.js';
-import { mayBeInexact, quickInteger, startsNumber, valueEnd } from './json-scan.js';
+} from './grammar.js';
+import { parseJson, parseLossless } from './parse.js';
+import { mayBeInexact, quickInteger, startsNumber, valueEnd } from './scan.js';
 
 /** Where a value stands; `end` is exclusive. */
 export class JsonSpan {

@@ -1,8 +1,8 @@
 import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanJson } from './json-scan.js';
-import { skimJson } from './json-skim.js';
+import { scanJson } from './scan.js';
+import { skimJson } from './skim.js';
 
 const BOUNDS = { depthMax: JSON_DEPTH_MAX, valuesMax: 1_000_000 };
 const skim = (text: string | Buffer) => skimJson(Buffer.from(text as string), 'raw_json', BOUNDS);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Type } from 'typebox';
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import type { App } from '../../../platform/http/index.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { App } from '../../platform/http/index.js';
 import { SANDBOX_PREFIX } from './http-client.js';
 import type { SandboxSession } from './session.js';
 import { type Form, readForm } from './session-request.js';

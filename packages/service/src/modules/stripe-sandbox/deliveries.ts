@@ -1,7 +1,7 @@
-import { type Clock, unixSeconds } from '../../../kernel/clock.js';
-import type { Postgres } from '../../../platform/postgres/index.js';
-import { repeat, Wakeup } from '../../../platform/wakeup.js';
-import { signatureHeader } from '../signature.js';
+import { type Clock, unixSeconds } from '../../kernel/clock.js';
+import type { Postgres } from '../../platform/postgres/index.js';
+import { repeat, Wakeup } from '../../platform/wakeup.js';
+import { signatureHeader } from '../checkout/index.js';
 import { claimEvents, type DueEvent, deleteEvent, postponeEvent } from './sandbox-store.js';
 
 const POLL_MS = 1_000;

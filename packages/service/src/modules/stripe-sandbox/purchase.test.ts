@@ -1,6 +1,6 @@
 import type { CheckoutSession } from '@tollgate/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { waitFor } from '../../../testing/index.js';
+import { waitFor } from '../../testing/index.js';
 import { createTestShop, type TestShop } from './sandbox.testing.js';
 
 let shop: TestShop;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TOUCHED_SPANS_MAX, TouchedMinutes } from './touched.js';
+import { TOUCHED_SPANS_MAX, TouchedMinutes } from './changed-ranges.js';
 
 function spansOf(times: readonly number[]) {
   const minutes = new TouchedMinutes();

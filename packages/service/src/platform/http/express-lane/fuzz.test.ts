@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Wire, type WireAnswer } from '../../testing/both-ways.js';
-import { ExpressFixture } from '../../testing/express-fixture.js';
+import { Wire, type WireAnswer } from '../../../testing/both-ways.js';
+import { ExpressFixture } from '../../../testing/express-fixture.js';
 
 const { PATH, GOOD } = ExpressFixture;
 const ANSWER = '{"taken":true}';

@@ -1,4 +1,4 @@
-import { JsonDepthError, NumericText } from './json-parse.js';
+import { JsonDepthError, NumericText } from './parse.js';
 
 /** Values to print are parsed JSON within an envelope of ours; this stops a cycle before the stack overflows. */
 const WRITE_DEPTH_MAX = 512;

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../../platform/postgres/index.js';
+import type { Db, Tx } from '../../platform/postgres/index.js';
 import type { SandboxSession } from './session.js';
 
 const sessionColumns = sql`
