@@ -16,7 +16,7 @@ export interface FailedGroup extends EventGroup {
 }
 
 /** What the claimed segments ask for, each event once. */
-export interface Intake {
+export interface BatchInput {
   /** Events that the segments hold, repetitions included. */
   readonly claimed: number;
   readonly groups: readonly AcceptedGroup[];
@@ -29,13 +29,13 @@ export interface Intake {
 }
 
 /** Reads frames only. Ids come before any body is parsed: what turns out to be a duplicate is never parsed. */
-export function readIntake(segments: readonly ClaimedSegment[]): Intake {
-  const reader = new IntakeReader();
+export function readBatchInput(segments: readonly ClaimedSegment[]): BatchInput {
+  const reader = new BatchInputReader();
   for (const { records } of segments) for (const record of records) reader.add(record);
   return reader;
 }
 
-class IntakeReader implements Intake {
+class BatchInputReader implements BatchInput {
   claimed = 0;
   repeatedReprocess = 0;
   oldestReceivedAtMs = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { lockUntilCommit, shareLockUntilCommit, type Tx } from '../../platform/postgres/index.js';
-import type { TouchedSpan } from './changed-ranges.js';
+import type { ChangedRange } from './changed-ranges.js';
 import type { BatchSection } from './sections.js';
 import type { BatchLocation } from './spool.js';
 import type { EventTotal, IngestTotal, UsageTotal } from './totals.js';
@@ -177,12 +177,12 @@ export async function insertUsageBatch(tx: Tx, batch: NewUsageBatch): Promise<vo
       touched, dedicated_to, spool_file, bytes)
     values (${batch.createdAtMs}, ${batch.oldestReceivedAtMs}, ${batch.eventCount}, ${batch.itemCount},
       ${batch.byteCount}, ${projects.map(({ projectId }) => projectId)}::text[],
-      ${projects.map(({ touched }) => multirangeOf(touched))}::int8multirange[], ${batch.dedicatedTo},
+      ${projects.map(({ changed }) => multirangeOf(changed))}::int8multirange[], ${batch.dedicatedTo},
       ${location.spoolFile}, ${location.bytes})
   `.execute(tx);
 }
 
-function multirangeOf(spans: readonly TouchedSpan[]): string {
+function multirangeOf(spans: readonly ChangedRange[]): string {
   return `{${spans.map(({ from, to }) => `[${from},${to})`).join(',')}}`;
 }
 

@@ -8,7 +8,7 @@ import { BatchPosting, type PostingCatalog } from '../limits/index.js';
 import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
-import { type FailedGroup, type Intake, readIntake } from './batch-input.js';
+import { type BatchInput, type FailedGroup, readBatchInput } from './batch-input.js';
 import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 import {
   addTotals,
@@ -107,7 +107,7 @@ export async function processBatch(
   const putBack = (records: readonly SegmentRecord[]) =>
     source.kind === 'new' ? deps.queue.putBack(tx, records) : deps.queue.defer(tx, records);
   const bounds = { eventsMax, bytesMax: reprocessBytesMax };
-  const intake = await deferReprocess(tx, putBack, readIntake(segments), bounds);
+  const batchInput = await deferReprocess(tx, putBack, readBatchInput(segments), bounds);
   stages.end('claim');
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
@@ -115,16 +115,16 @@ export async function processBatch(
   const plan = await ratePlan(
     tx,
     deps,
-    { intake, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
+    { batchInput, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
     eventIds,
     stages,
   );
-  await deps.queue.defer(tx, plan.deferred.records(intake.oldestReceivedAtMs));
+  await deps.queue.defer(tx, plan.deferred.records(batchInput.oldestReceivedAtMs));
   await forgetEventIds(tx, plan.deferred.unrated);
   stages.end('rate');
   await insertFailedEvents(tx, plan.failures);
   stages.end('failures');
-  await storeRows(tx, deps, intake, plan, stages);
+  await storeRows(tx, deps, batchInput, plan, stages);
   await posting.write();
   await plan.alerts.write(tx, processedAtMs);
   stages.end('post');
@@ -160,11 +160,11 @@ async function ratePlan(
   eventIds: EventIds,
   stages: StageClock<BatchStage>,
 ): Promise<BatchPlan> {
-  const { intake } = planned;
-  const again = await takeAgain(tx, intake);
+  const { batchInput } = planned;
+  const again = await takeAgain(tx, batchInput);
   const duplicates = await eventIds.record(
     tx,
-    intake.groups.flatMap(({ events }) => events),
+    batchInput.groups.flatMap(({ events }) => events),
   );
   stages.end('deduplicate');
   return planBatch({
@@ -177,7 +177,7 @@ async function ratePlan(
 }
 
 /** The failed events to rate anew, as events of one more attempt. */
-async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<FailedGroup[]> {
+async function takeAgain(tx: Tx, { reprocess }: BatchInput): Promise<FailedGroup[]> {
   const taken = await takeFailedEvents(tx, reprocess);
   return Array.from(taken, ([request, stored]) => ({
     tenantId: stored.tenantId,
@@ -197,7 +197,7 @@ async function takeAgain(tx: Tx, { reprocess }: Intake): Promise<FailedGroup[]> 
 async function storeRows(
   tx: Tx,
   { spool, clock }: BatchDeps,
-  { oldestReceivedAtMs }: Intake,
+  { oldestReceivedAtMs }: BatchInput,
   { sections }: BatchPlan,
   stages: StageClock<BatchStage>,
 ): Promise<void> {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TOUCHED_SPANS_MAX, TouchedMinutes } from './changed-ranges.js';
+import { ChangedMinutes, TOUCHED_SPANS_MAX } from './changed-ranges.js';
 
 function spansOf(times: readonly number[]) {
-  const minutes = new TouchedMinutes();
+  const minutes = new ChangedMinutes();
   for (const time of times) minutes.add(time);
   return minutes.spans();
 }
 
-describe('TouchedMinutes', () => {
+describe('ChangedMinutes', () => {
   it('joins minutes that follow each other', () => {
     expect(spansOf([])).toEqual([]);
     expect(spansOf([0, 59])).toEqual([{ from: 0, to: 60 }]);

@@ -1,5 +1,5 @@
 /** A stretch of `occurred_at` in Unix seconds, `from` inclusive and `to` exclusive. */
-export interface TouchedSpan {
+export interface ChangedRange {
   readonly from: number;
   readonly to: number;
 }
@@ -12,7 +12,7 @@ const MINUTE_S = 60;
 export const TOUCHED_SPANS_MAX = 16;
 
 /** The minutes in which a project's charge items of one batch lie. */
-export class TouchedMinutes {
+export class ChangedMinutes {
   readonly #minutes = new Set<number>();
   #last = -1;
 
@@ -25,7 +25,7 @@ export class TouchedMinutes {
   }
 
   /** Rising, with gaps between them; at most `TOUCHED_SPANS_MAX`. */
-  spans(): TouchedSpan[] {
+  spans(): ChangedRange[] {
     const minutes = [...this.#minutes].sort((a, b) => a - b);
     const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? minute));
     const gapsKept = gaps.filter((gap) => gap > 1).sort((a, b) => b - a);

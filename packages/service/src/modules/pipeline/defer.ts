@@ -6,7 +6,7 @@ import {
   type SegmentQueue,
   type SegmentRecord,
 } from '../../platform/queue/index.js';
-import type { AcceptedGroup, FailedGroup, Intake } from './batch-input.js';
+import type { AcceptedGroup, BatchInput, FailedGroup } from './batch-input.js';
 import { type FailedEvent, failedEventBytes, type ReprocessRequest } from './batch-store.js';
 import type { AcceptedEvent } from './event.js';
 
@@ -44,18 +44,18 @@ export interface ReprocessBounds {
 }
 
 /**
- * The intake with no more failed events than the bounds allow, and at least one. A request names them by
+ * The batch input with no more failed events than the bounds allow, and at least one. A request names them by
  * their ids alone, so that a small segment can ask for more than fits into memory: the rest goes back to the
  * queue, for later batches.
  */
 export async function deferReprocess(
   tx: Tx,
   putBack: (records: readonly SegmentRecord[]) => Promise<void>,
-  intake: Intake,
+  batchInput: BatchInput,
   { eventsMax, bytesMax }: ReprocessBounds,
-): Promise<Intake> {
-  const { reprocess, oldestReceivedAtMs } = intake;
-  if (reprocess.length === 0) return intake;
+): Promise<BatchInput> {
+  const { reprocess, oldestReceivedAtMs } = batchInput;
+  if (reprocess.length === 0) return batchInput;
   let bytes = 0;
   let count = 0;
   for (const eventBytes of await failedEventBytes(tx, reprocess)) {
@@ -63,10 +63,10 @@ export async function deferReprocess(
     if (count > 0 && (bytes > bytesMax || count >= eventsMax)) break;
     count++;
   }
-  if (count === reprocess.length) return intake;
+  if (count === reprocess.length) return batchInput;
   const later = reprocess.slice(count);
   await putBack(reprocessRecords(later, oldestReceivedAtMs));
-  return { ...intake, claimed: intake.claimed - later.length, reprocess: reprocess.slice(0, count) };
+  return { ...batchInput, claimed: batchInput.claimed - later.length, reprocess: reprocess.slice(0, count) };
 }
 
 /** The requests of each project, a few in each record. */

@@ -67,7 +67,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
   });
   setImmediate(pass);
   const plan = await planBatch({
-    intake: {
+    batchInput: {
       claimed: EVENTS,
       groups: [groupOf(EVENTS)],
       repeated: [],

@@ -4,7 +4,7 @@ import { type BatchPosting, NOT_POSTED } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import type { TakenEvents } from './arrivals.js';
-import type { AcceptedGroup, FailedGroup, Intake } from './batch-input.js';
+import type { AcceptedGroup, BatchInput, FailedGroup } from './batch-input.js';
 import type { BatchRules } from './batch-rules.js';
 import type { FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
@@ -47,10 +47,10 @@ export interface BatchPlan {
 }
 
 export interface PlanInput {
-  readonly intake: Intake;
-  /** Failed events that the intake asks for, to be rated anew. */
+  readonly batchInput: BatchInput;
+  /** Failed events that the batch input asks for, to be rated anew. */
   readonly again: readonly FailedGroup[];
-  /** Events of the intake that an earlier batch has rated. */
+  /** Events of the batch input that an earlier batch has rated. */
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
   readonly posting: Pick<BatchPosting, 'prepare' | 'plan' | 'add' | 'debits'>;
@@ -72,9 +72,9 @@ export interface PlanInput {
 /** Rates, posts, encodes and adds up all that is not a duplicate. */
 export async function planBatch(input: PlanInput): Promise<BatchPlan> {
   const planner = new Planner(input);
-  const { intake, again } = input;
-  await input.rollup.prepare([...intake.groups, ...again]);
-  for (const group of intake.groups) await planner.rate(group, planner.deferral(group));
+  const { batchInput, again } = input;
+  await input.rollup.prepare([...batchInput.groups, ...again]);
+  for (const group of batchInput.groups) await planner.rate(group, planner.deferral(group));
   for (const group of again) await planner.rate(group, () => planner.deferred.addFailed(group));
   await planner.post();
   return planner.plan();
@@ -211,16 +211,17 @@ class Planner {
 
   plan(): BatchPlan {
     const { deferred } = this;
-    const { intake } = this.input;
-    for (const group of intake.repeated) if (!deferred.isWhole(group)) this.#addDuplicate(group);
+    const { batchInput } = this.input;
+    for (const group of batchInput.repeated) if (!deferred.isWhole(group)) this.#addDuplicate(group);
     const reprocessed = this.#reprocessed;
     const counts = {
-      claimed: intake.claimed,
+      claimed: batchInput.claimed,
       processed: this.#processed,
       failed: this.#failed,
       duplicate: this.#duplicates,
       reprocessed,
-      skipped: intake.repeatedReprocess + intake.reprocess.length - reprocessed - deferred.failures.length,
+      skipped:
+        batchInput.repeatedReprocess + batchInput.reprocess.length - reprocessed - deferred.failures.length,
       deferred: deferred.count,
     };
     assertCounted(counts);
@@ -230,7 +231,7 @@ class Planner {
       totals: this.#totals,
       alerts: this.#alerts,
       failures: [...this.#failures, ...deferred.failures],
-      taken: intake.groups.map((group) => {
+      taken: batchInput.groups.map((group) => {
         const { tenantId, receivedAtMs, record } = group;
         return { tenantId, receivedAtMs, eventCount: record.eventCount - deferred.countOf(group) };
       }),

@@ -1,5 +1,5 @@
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
-import { TouchedMinutes, type TouchedSpan } from './changed-ranges.js';
+import { ChangedMinutes, type ChangedRange } from './changed-ranges.js';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -41,7 +41,7 @@ export interface IngestTotal {
 export interface TouchedProject {
   readonly projectId: string;
   /** None when all of its rows are failed. */
-  readonly touched: readonly TouchedSpan[];
+  readonly changed: readonly ChangedRange[];
 }
 
 interface DayTotals {
@@ -51,7 +51,7 @@ interface DayTotals {
 
 interface ProjectTotals {
   readonly ingest: IngestTotal;
-  readonly touched: TouchedMinutes;
+  readonly changed: ChangedMinutes;
   readonly days: Map<number, DayTotals>;
 }
 
@@ -75,7 +75,7 @@ export class BatchTotals {
     }
     for (const item of row.items) addItem(day, item);
     if (row.items.some(isUnpriced)) day.events.unpriced++;
-    if (row.items.length > 0) project.touched.add(row.occurredAt);
+    if (row.items.length > 0) project.changed.add(row.occurredAt);
   }
 
   addDuplicate(tenantId: string, projectId: string): void {
@@ -85,7 +85,7 @@ export class BatchTotals {
   /** All projects that a row was added for, and when their charge items happened. */
   projects(): TouchedProject[] {
     const withRows = [...this.#projects.values()].filter(({ days }) => days.size > 0);
-    return withRows.map(({ ingest, touched }) => ({ projectId: ingest.projectId, touched: touched.spans() }));
+    return withRows.map(({ ingest, changed }) => ({ projectId: ingest.projectId, changed: changed.spans() }));
   }
 
   usageTotals(): UsageTotal[] {
@@ -122,7 +122,7 @@ export class BatchTotals {
     let project = this.#projects.get(projectId);
     if (project === undefined) {
       const ingest = { tenantId, projectId, processed: 0, failed: 0, duplicate: 0 };
-      project = { ingest, touched: new TouchedMinutes(), days: new Map() };
+      project = { ingest, changed: new ChangedMinutes(), days: new Map() };
       this.#projects.set(projectId, project);
     }
     return project;

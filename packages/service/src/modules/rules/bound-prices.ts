@@ -6,15 +6,15 @@ import { readPricingConfigs, readPublishedRules, readRevisions } from './catalog
 import {
   type CompiledPricing,
   compilePricing,
-  EMPTY_PRICE_BOOK,
-  type PriceBook,
-  priceBookOf,
+  EMPTY_PRICE_LIST,
+  type PriceList,
+  priceListOf,
 } from './pricing/index.js';
 import { refuseToCompile, type VersionConfig } from './rule-version.js';
 
 /** The pricing rules of one time, ready to price, and their text. */
 export interface PricesInForce {
-  readonly book: PriceBook;
+  readonly list: PriceList;
   /** By the id of the rule set, of which one version is in force. */
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
@@ -27,7 +27,7 @@ export interface PricesOverTime {
   at(occurredAt: number): PricesInForce | Promise<PricesInForce>;
 }
 
-const NO_PRICES_IN_FORCE: PricesInForce = { book: EMPTY_PRICE_BOOK, configs: new Map() };
+const NO_PRICES_IN_FORCE: PricesInForce = { list: EMPTY_PRICE_LIST, configs: new Map() };
 
 /** Without any pricing rule, ever. */
 export const NO_PRICES: PricesOverTime = { at: () => NO_PRICES_IN_FORCE };
@@ -83,7 +83,7 @@ export class BoundPrices {
       bytes += version.bytes;
     }
     const configs = new Map(versions.map(({ ruleSetId, config }) => [ruleSetId, config]));
-    return { compiled: { book: priceBookOf(pricings), configs }, bytes };
+    return { compiled: { list: priceListOf(pricings), configs }, bytes };
   }
 }
 

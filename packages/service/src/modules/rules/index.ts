@@ -37,8 +37,8 @@ export {
   type CompiledPricing,
   compilePricing,
   nearestRules,
-  priceBookOf,
   pricedMetrics,
+  priceListOf,
 } from './pricing/index.js';
 export { PUBLISHED_FRESH_MS, type Publication, type RuleSetPublications } from './publications.js';
 export { type ChargeItem, type RatedEvent, type RatingRules, rateEvent } from './rate.js';

@@ -13,7 +13,7 @@ import {
   recorded,
   stepsRanOut,
 } from './extract/index.js';
-import { type PriceBook, placedIn } from './pricing/index.js';
+import { type PriceList, placedIn } from './pricing/index.js';
 import type { PricingHint } from './rating-input.js';
 
 /** What a charge item costs, and who says so. Money is an integer: its value × 10^18. */
@@ -57,7 +57,7 @@ export function priceOf(
   item: ItemRules,
   hint: PricingHint | undefined,
   origin: RuleOrigin,
-  prices: PriceBook,
+  prices: PriceList,
   env: ItemEnv,
 ): Price | RatingFailure {
   if (hint !== undefined) return hintedPrice(hint, item, env);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor } from './extract/index.js';
-import { EMPTY_PRICE_BOOK } from './pricing/index.js';
+import { EMPTY_PRICE_LIST } from './pricing/index.js';
 import { rateEvent } from './rate.js';
 import { failureOf, type Item, items, itemsOf, OCCURRED_AT, rate } from './testing.js';
 
@@ -219,7 +219,7 @@ it('rates or fails whatever JSON it is given, and never throws', () => {
   };
   const result = compileExtractor(config);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  const rules = { extractor: result.extractor, prices: EMPTY_PRICE_BOOK };
+  const rules = { extractor: result.extractor, prices: EMPTY_PRICE_LIST };
   const { json } = fc.letrec<{ json: unknown; object: unknown; array: unknown }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 3 },

@@ -4,14 +4,14 @@ import { Discounts } from './discount.js';
 import { type DimensionValue, EventSteps, type SubjectValue } from './expression/index.js';
 import { type CompiledExtractor, RatingFailure, type RatingNote } from './extract/index.js';
 import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from './price.js';
-import type { PriceBook } from './pricing/index.js';
+import type { PriceList } from './pricing/index.js';
 import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 
 /** The rules that are in force at one time. */
 export interface RatingRules {
   readonly extractor: CompiledExtractor;
   /** Of the pricing rule sets that are bound to the extractor rule set. */
-  readonly prices: PriceBook;
+  readonly prices: PriceList;
 }
 
 /** Money and quantities are integers: their value × 10^18. The amount is what is charged, after the discount. */

@@ -2,7 +2,7 @@ import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import type { BoundedMemory } from '../../kernel/bounded-memory.js';
 import { ALL, type JsonSelection } from '../../kernel/json/json.js';
 import { compileExtractor, type Issue, type RuleOrigin } from './extract/index.js';
-import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
+import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
@@ -44,7 +44,7 @@ export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: 
     if (!result.ok) return { version, reads: ALL, rate: () => refuseToCompile(pricing, result.issues) };
     compiledPricings.push(result.pricing);
   }
-  const rules = { extractor: compiled.extractor, prices: priceBookOf(compiledPricings) };
+  const rules = { extractor: compiled.extractor, prices: priceListOf(compiledPricings) };
   return { version, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
 }
 

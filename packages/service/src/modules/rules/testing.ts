@@ -2,7 +2,7 @@ import type { ExtractorConfig, PricingConfig } from '@tollgate/contract';
 import { fromStored, toText } from '../../kernel/decimal.js';
 import { parseLossless } from '../../kernel/json/json.js';
 import { compileExtractor, type RuleOrigin } from './extract/index.js';
-import { type CompiledPricing, compilePricing, priceBookOf } from './pricing/index.js';
+import { type CompiledPricing, compilePricing, priceListOf } from './pricing/index.js';
 import { type RatedEvent, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
@@ -20,7 +20,7 @@ export function rate(
 ): RatedEvent {
   const result = compileExtractor(config, ORIGIN);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  const rules = { extractor: result.extractor, prices: priceBookOf(pricings) };
+  const rules = { extractor: result.extractor, prices: priceListOf(pricings) };
   return rateEvent(rules, { rawJson: parseLossless(rawJson), occurredAt: OCCURRED_AT, ...rest });
 }
 

@@ -8,7 +8,7 @@ import {
   compileExtractor,
   compilePricing,
   dimensionTexts,
-  priceBookOf,
+  priceListOf,
   rateEvent,
   ratingInputOf,
 } from '../rules/index.js';
@@ -70,7 +70,7 @@ function rated(example: Example) {
     return result.pricing;
   });
   const event = parseLossless(example.event) as Readonly<Record<string, unknown>>;
-  const rules = { extractor: compiledExtractor(extractor), prices: priceBookOf(compiled) };
+  const rules = { extractor: compiledExtractor(extractor), prices: priceListOf(compiled) };
   const result = rateEvent(rules, ratingInputOf({ ...event, occurred_at: OCCURRED_AT }));
   const outcome = outcomeOf(result);
   const seen = {

@@ -24,7 +24,7 @@ export function unpricedFinder({ boundPrices }: Pick<RuleSetsForTrial, 'boundPri
     const prices = await boundPrices
       .of(project.projectId, event.extractor_rule_set_id)
       .then((ofRuleSet) => ofRuleSet.at(event.occurred_at));
-    const items = event.failure === null ? event.charge_items : ratedAgain(stored, extractor, prices.book);
+    const items = event.failure === null ? event.charge_items : ratedAgain(stored, extractor, prices.list);
     const dimensionTypes = extractor.dimensions ?? [];
     return unpricedItems(items, { event, dimensionTypes, configs: prices.configs });
   };

@@ -38,7 +38,7 @@ export async function testRules(
   const { rating, extractor } = await trialRules(ruleSets, project, body);
   const input = ratingInputOf({ occurred_at: unixSeconds(clock), ...event });
   const prices = await rating.prices.at(input.occurredAt);
-  const rules = { extractor: rating.extractor, prices: prices.book };
+  const rules = { extractor: rating.extractor, prices: prices.list };
   const rated = rateEvent(rules, input);
   const { items, failure } = outcomeOf(rated);
   const dimensions = Object.fromEntries(dimensionTexts(rated.dimensions));

@@ -19,7 +19,7 @@ import {
   NO_PRICES,
   PRICING_KIND,
   type PricesOverTime,
-  priceBookOf,
+  priceListOf,
   type RuleOrigin,
   refuseToCompile,
   UNSAVED,
@@ -214,6 +214,6 @@ export function compiledExtractor(
 function pricesOf({ config, origin }: TrialConfig<PricingConfig>, codeMemory: BoundedMemory): PricesOverTime {
   const result = compilePricing(config, origin, codeMemory);
   if (!result.ok) refuseToCompile(origin, result.issues);
-  const prices = { book: priceBookOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
+  const prices = { list: priceListOf([result.pricing]), configs: new Map([[origin.ruleSetId, config]]) };
   return { at: () => prices };
 }

@@ -21,7 +21,7 @@ const RUNS_MAX = 4;
  * that is refused. Of a range that slides with the time, the bucket that it cuts loses what the range has
  * left: it is told too.
  */
-export function touchedBuckets(
+export function changedBuckets(
   query: AnalysisQuery,
   normalized: NormalizedQuery,
   spans: readonly TimeSpan[],

@@ -6,7 +6,7 @@ import type { StorageScope, UsageHistory } from '../../storage/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { analyze } from '../service.js';
 import type { TimeSpan } from '../source.js';
-import { touchedBuckets } from './changed-buckets.js';
+import { changedBuckets } from './changed-buckets.js';
 
 /** Whose usage; no query goes without it. */
 export type StreamScope = StorageScope;
@@ -28,7 +28,7 @@ export async function changedRows(
   spans: readonly TimeSpan[],
 ): Promise<ChangedRows> {
   const normalized = normalizeQuery(query, unixSeconds(clock));
-  const runs = touchedBuckets(query, normalized, spans);
+  const runs = changedBuckets(query, normalized, spans);
   if (runs.length === 0) return 'nothing';
   const bucketSize = normalized.buckets.text;
   const scope = await history.scopeOf(project);

@@ -133,9 +133,9 @@ export class BatchPosting {
   }
 
   async #readRoutes(missing: readonly MissingSubject[]): Promise<void> {
-    const book = await this.catalog.read(this.tx, missing.map(subjectRef));
+    const routes = await this.catalog.read(this.tx, missing.map(subjectRef));
     for (const { scope, subject } of missing) {
-      const route = book.resolve(scope.projectId, subject.type, subject.id);
+      const route = routes.resolve(scope.projectId, subject.type, subject.id);
       const ofProject = this.#projects.get(scope.projectId);
       if (route === undefined || ofProject === undefined) continue;
       const account = this.#account(scope, route.account.id);

@@ -231,13 +231,13 @@ describe('posting a batch', () => {
     const catalog: PostingCatalog = {
       projectsWithRoutes: (tx, ids) => fixture.catalog.projectsWithRoutes(tx, ids),
       read: async (...args: Parameters<typeof fixture.catalog.read>) => {
-        const book = await fixture.catalog.read(...args);
+        const routes = await fixture.catalog.read(...args);
         if (!isChanged) {
           isChanged = true;
           await fixture.rows(`update direct_limit_amounts set limit_amount = 5`);
           await fixture.rows(`update limit_revisions set revision = revision + 1`);
         }
-        return book;
+        return routes;
       },
     };
     await fixture.post([{}], undefined, catalog);

@@ -22,8 +22,8 @@ async function find(
   subjectId: string,
   projectId = api.projectId,
 ): Promise<CompiledRoute | undefined> {
-  const book = await catalog.read(api.postgres.db, [{ projectId, subjectType, subjectId }]);
-  return book.resolve(projectId, subjectType, subjectId);
+  const routes = await catalog.read(api.postgres.db, [{ projectId, subjectType, subjectId }]);
+  return routes.resolve(projectId, subjectType, subjectId);
 }
 const routeOf = (subject_id: string, body: object = {}) =>
   api.makeRoute({ subject_type: subjectType, subject_id, ...body });
@@ -241,8 +241,8 @@ describe('what is read', () => {
     }
     const refs = ids.map((subjectId) => ({ projectId: api.projectId, subjectType, subjectId }));
     for (let times = 0; times < 2; times += 1) {
-      const book = await catalog.read(api.postgres.db, refs);
-      const found = ids.map((id) => book.resolve(api.projectId, subjectType, id));
+      const index = await catalog.read(api.postgres.db, refs);
+      const found = ids.map((id) => index.resolve(api.projectId, subjectType, id));
       expect(found.map((route) => route?.routeId)).toEqual(routes.map(({ id }) => id));
       expect(found.map((route) => route?.rules.rules.length)).toEqual([1, 0, 1, 0]);
     }

@@ -112,9 +112,9 @@ async function currentLimits(
   sums: readonly WindowSum[],
 ): Promise<(sum: WindowSum) => bigint> {
   const changeable = sums.filter(({ rule }) => rule.planId === null).map(({ usage }) => usage);
-  const book = changeable.length === 0 ? undefined : await catalog.read(tx, changeable.map(subjectRef));
+  const routes = changeable.length === 0 ? undefined : await catalog.read(tx, changeable.map(subjectRef));
   return ({ usage: { scope, subject, route }, rule, window }) => {
-    const now = rule.planId === null ? book?.resolve(scope.projectId, subject.type, subject.id) : undefined;
+    const now = rule.planId === null ? routes?.resolve(scope.projectId, subject.type, subject.id) : undefined;
     const changed = now === route ? undefined : now?.rules.rules.find(({ ruleNo }) => ruleNo === rule.ruleNo);
     return now === undefined || changed === undefined
       ? route.limitFor(rule, window)

@@ -6,5 +6,5 @@ export {
 } from './compile-pricing.js';
 export { nearestRules, pricedMetrics } from './nearest-rules.js';
 export { placedIn } from './placed-in.js';
-export { EMPTY_PRICE_BOOK, type PriceBook, priceBookOf } from './price-list.js';
+export { EMPTY_PRICE_LIST, type PriceList, priceListOf } from './price-list.js';
 export type { SeenItem } from './seen-item.js';

@@ -9,7 +9,7 @@ import {
   type ExpressionEnv,
 } from '../expression/index.js';
 import { RatingFailure } from '../extract/index.js';
-import { compilePricing, priceBookOf } from './index.js';
+import { compilePricing, priceListOf } from './index.js';
 
 interface RuleSet {
   readonly id: string;
@@ -64,7 +64,7 @@ function indexed(ruleSets: readonly RuleSet[], env: ExpressionEnv): string | und
     if (!result.ok) throw new Error(JSON.stringify(result.issues));
     return result.pricing;
   });
-  const found = priceBookOf(pricings).ruleFor(env);
+  const found = priceListOf(pricings).ruleFor(env);
   if (found instanceof RatingFailure) throw new Error(found.message);
   return found && `${found.rule.origin.ruleSetId} ${found.rule.position}`;
 }
@@ -197,11 +197,11 @@ describe('the rule that prices a charge item', () => {
         return each.matches(env);
       },
     }));
-    const book = priceBookOf([{ ...compiled.pricing, rules: counted }]);
+    const list = priceListOf([{ ...compiled.pricing, rules: counted }]);
     const event = new Map([
       ['model', 'm321'],
       ['provider', 'p'],
     ]);
-    expect([book.ruleFor(envOf('tokens', event)), tried]).toMatchObject([{ rule: { position: 321 } }, 1]);
+    expect([list.ruleFor(envOf('tokens', event)), tried]).toMatchObject([{ rule: { position: 321 } }, 1]);
   });
 });

@@ -16,7 +16,7 @@ export interface FoundRule {
 }
 
 /** The pricing rules that are in force at one time, in the order in which they are tried. */
-export interface PriceBook {
+export interface PriceList {
   /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
   ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined;
 }
@@ -27,7 +27,7 @@ export interface PriceBook {
  * whether they differ by their metric or by the text of a dimension; what is found is what trying one after
  * the other would find.
  */
-export function priceBookOf(pricings: readonly CompiledPricing[]): PriceBook {
+export function priceListOf(pricings: readonly CompiledPricing[]): PriceList {
   const ordered = pricings.flatMap(({ rules }) => rules).toSorted(inOrder);
   const ranked = ordered.map((rule, rank) => ({ rank, rule }));
   const rules = new IndexedRules(ranked);
@@ -42,7 +42,7 @@ export function priceBookOf(pricings: readonly CompiledPricing[]): PriceBook {
 }
 
 /** Without any rule. */
-export const EMPTY_PRICE_BOOK: PriceBook = { ruleFor: () => undefined };
+export const EMPTY_PRICE_LIST: PriceList = { ruleFor: () => undefined };
 
 const NO_ALIASES: readonly PricingAlias[] = [];
 
@@ -96,7 +96,7 @@ interface Rewriting {
  * found has no condition on a dimension for which a rule set has an alias, the rules of that rule set are also matched
  * after its aliases, and the first matching rule in order applies.
  */
-class AliasedBook implements PriceBook {
+class AliasedBook implements PriceList {
   readonly #byDimension: ReadonlyMap<string, DimensionAliases<AliasedRules>>;
   /** Dimensions with aliases in the condition of a rule. */
   readonly #readByRule = new Map<CompiledPricingRule, ReadonlySet<string>>();
