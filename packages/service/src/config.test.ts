@@ -25,6 +25,7 @@ describe('the configuration', () => {
       checkoutSuccessUrl: undefined,
       checkoutCancelUrl: undefined,
       refundEndsPlan: false,
+      expressLane: true,
       publicUrl: undefined,
       url: undefined,
       apiKey: undefined,

@@ -142,6 +142,12 @@ const SETTINGS = {
     'The API key that `tollgate prices import` uses; `--api-key` takes precedence.',
     readApiKey,
   ),
+  expressLane: setting(
+    'TOLLGATE_EXPRESS_LANE',
+    '1',
+    "With `0` every request goes through Node's HTTP server; with `1` plain ingest requests are read from the socket, which is faster.",
+    readFlag,
+  ),
   databaseConnectionsMax: setting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
     '20',

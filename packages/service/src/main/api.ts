@@ -101,6 +101,7 @@ export async function createApi(parts: ApiParts): Promise<Api> {
     connectionsMax: parts.connectionsMax,
     version: VERSION,
     publicUrl: config.publicUrl,
+    expressLane: config.expressLane,
   });
   if (!config.roles.includes('api')) return { app, close: async () => {} };
   checkAccepting(readiness, stores);

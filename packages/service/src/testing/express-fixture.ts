@@ -22,7 +22,8 @@ const PROJECT: ProjectRef = {
 };
 const HEADERS = { authorization: 'Bearer service', 'content-type': 'application/json' };
 
-interface Deadlines {
+interface FixtureOptions {
+  readonly expressLane?: boolean;
   readonly patienceMs?: number;
   readonly keepAliveMs?: number;
 }
@@ -49,12 +50,17 @@ export class ExpressFixture {
   /** Who the key `service` speaks for. */
   authenticate: () => ReturnType<Authenticator['authenticate']> = () => ({ kind: 'service' });
 
-  static async start({ patienceMs, keepAliveMs }: Deadlines = {}): Promise<ExpressFixture> {
+  static async start({
+    patienceMs,
+    keepAliveMs,
+    expressLane = true,
+  }: FixtureOptions = {}): Promise<ExpressFixture> {
     const fixture = new ExpressFixture();
     const app = await createApp({
       log: createLog({ level: 'silent' }),
       metrics: fixture.metrics,
       readiness: fixture.readiness,
+      expressLane,
       bodiesBytesMax: ExpressFixture.BODIES_BYTES_MAX,
       ...(patienceMs === undefined ? {} : { lanePatienceMs: patienceMs }),
       authenticator: {

@@ -47,6 +47,8 @@ export interface AppOptions extends AccessPorts {
   readonly bodiesBytesMax?: number;
   /** HTTP connections that may be open at once; default any number. */
   readonly connectionsMax?: number;
+  /** Whether plain requests may take the express lane; default true. */
+  readonly expressLane?: boolean;
   /** For tests: how long the express lane waits for a request to come whole. */
   readonly lanePatienceMs?: number;
   /** For tests: an answer that differs from its documented schema becomes a 500. */
@@ -82,7 +84,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   connections.guard(app.server);
   guardRoutes(app, options, { readiness, budget, lane, connections });
   app.server.on('checkExpectation', (request, response) => refuseExpectation(request, response, requestId));
-  app.addHook('onReady', async () => lane.open(app.server, (socket) => connections.admit(socket)));
+  app.addHook('onReady', async () => {
+    if (options.expressLane !== false) lane.open(app.server, (socket) => connections.admit(socket));
+    else app.server.prependListener('connection', (socket) => connections.admit(socket));
+  });
   app.addHook('preClose', async () => lane.close());
   app.decorate('cutConnections', () => {
     lane.cut();

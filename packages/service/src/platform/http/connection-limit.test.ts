@@ -11,7 +11,10 @@ import { type App, createApp } from './index.js';
 
 const CONNECTIONS_MAX = 2;
 
-describe('connections of a server', () => {
+describe.each([
+  ['with the express lane', true],
+  ['without the express lane', false],
+])('connections of a server %s', (_name, expressLane) => {
   let app: App;
   let port: number;
   let metrics: Metrics;
@@ -25,6 +28,7 @@ describe('connections of a server', () => {
       log: createLog({ level: 'warn', destination: { write: (line: string) => logged.push(line) } as never }),
       metrics,
       connectionsMax: CONNECTIONS_MAX,
+      expressLane,
       authenticator: { authenticate: () => ({ kind: 'service' }) },
       projects: { resolveProject: () => undefined },
     });

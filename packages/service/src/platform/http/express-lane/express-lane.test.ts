@@ -217,3 +217,16 @@ test('a plain request id is kept, and every other request gets one of its own', 
   expect(ids[0]).not.toBe(ids[1]);
   expect(fixture.seenByFastify).toBe(0);
 });
+
+test('is not entered when it is switched off, and the same requests get the same answers', async () => {
+  const off = await ExpressFixture.start({ expressLane: false });
+  try {
+    for (const bytes of [post(), post('{"reading":'), to(PATH.replace('m-1', 'm-2'))]) {
+      const { by, ...answer } = await off.compare(bytes);
+      const { by: _by, ...usual } = await fixture.compare(bytes);
+      expect([by, answer.status, answer.body]).toEqual(['fastify', usual.status, usual.body]);
+    }
+  } finally {
+    await off.stop();
+  }
+});
