@@ -9,6 +9,7 @@ import type { UsageBlock } from '../usage/index.js';
 import { addArrivals } from './arrival-store.js';
 import { arrivalsOf } from './arrivals.js';
 import { type BatchInput, type FailedGroup, readBatchInput } from './batch-input.js';
+import type { BatchResult } from './batch-result.js';
 import { BatchRules, type RuleVersionSource } from './batch-rules.js';
 import {
   addTotals,
@@ -22,9 +23,9 @@ import { deferReprocess, moveBehindDeferred } from './defer.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
-import { type BatchPlan, type PlanInput, planBatch } from './plan.js';
 import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './rating-allowance.js';
 import type { Spool } from './spool.js';
+import { runStages, type StagesInput } from './stages.js';
 
 /** `attempt` is a UInt16 in ClickHouse; past it the latest row still wins there. */
 const ATTEMPT_MAX = 0xffff;
@@ -64,7 +65,7 @@ export interface BatchOptions {
   /** Default `UNPROJECTED_BYTES_MAX`. */
   readonly unprojectedBytesMax?: number | undefined;
   /** Of all batches of this process. */
-  readonly rollup: PlanInput['rollup'];
+  readonly rollup: StagesInput['rollup'];
   /** Of all batches of the worker. */
   readonly eventIds: EventIds;
   /** Where the rows of shared tables are encoded: empty, and the batch has it to itself. */
@@ -73,7 +74,7 @@ export interface BatchOptions {
   readonly turns: Turns;
   /** Measures the time that events take. */
   readonly thread: ThreadTime;
-  /** See `PlanInput`; shared by all batches of the worker that take new events. */
+  /** See `StagesInput`; shared by all batches of the worker that take new events. */
   readonly slowTenants: Set<string>;
   /** Notified as soon as the claim is known: another batch may begin. */
   readonly onClaimed: (events: number) => void;
@@ -112,26 +113,26 @@ export async function processBatch(
   const processedAtMs = deps.clock.nowMs();
   const posting = new BatchPosting(tx, deps.limits, processedAtMs);
   const tenantMs = source.kind === 'new' ? BATCH_ALLOWANCE_MS : TURN_ALLOWANCE_MS;
-  const plan = await ratePlan(
+  const result = await rateAndEncode(
     tx,
     deps,
     { batchInput, posting, rollup, processedAtMs, block, turns, thread, tenantMs, slowTenants },
     eventIds,
     stages,
   );
-  await deps.queue.defer(tx, plan.deferred.records(batchInput.oldestReceivedAtMs));
-  await forgetEventIds(tx, plan.deferred.unrated);
+  await deps.queue.defer(tx, result.deferred.records(batchInput.oldestReceivedAtMs));
+  await forgetEventIds(tx, result.deferred.unrated);
   stages.end('rate');
-  await insertFailedEvents(tx, plan.failures);
+  await insertFailedEvents(tx, result.failures);
   stages.end('failures');
-  await storeRows(tx, deps, batchInput, plan, stages);
-  await posting.write();
-  await plan.alerts.write(tx, processedAtMs);
+  await storeRows(tx, deps, batchInput, result, stages);
+  await posting.write(result.posting);
+  await result.alerts.write(tx, processedAtMs);
   stages.end('post');
-  await addTotals(tx, plan.totals.usageTotals(), plan.totals.eventTotals(), plan.totals.ingestTotals());
-  await addArrivals(tx, arrivalsOf(plan.taken));
+  await addTotals(tx, result.totals.usageTotals(), result.totals.eventTotals(), result.totals.ingestTotals());
+  await addArrivals(tx, arrivalsOf(result.taken));
   stages.end('totals');
-  const { counts } = plan;
+  const { counts } = result;
   return { ...counts, claimed: counts.claimed + moved, deferred: counts.deferred + moved };
 }
 
@@ -153,22 +154,22 @@ function eventCountOf(segments: readonly ClaimedSegment[]): number {
 }
 
 /** Duplicates are left out before anything is parsed. */
-async function ratePlan(
+async function rateAndEncode(
   tx: Tx,
   { rules, observer }: BatchDeps,
-  planned: Omit<PlanInput, 'again' | 'duplicates' | 'rules' | 'onDefect'>,
+  input: Omit<StagesInput, 'again' | 'duplicates' | 'rules' | 'onDefect'>,
   eventIds: EventIds,
   stages: StageClock<BatchStage>,
-): Promise<BatchPlan> {
-  const { batchInput } = planned;
+): Promise<BatchResult> {
+  const { batchInput } = input;
   const again = await takeAgain(tx, batchInput);
   const duplicates = await eventIds.record(
     tx,
     batchInput.groups.flatMap(({ events }) => events),
   );
   stages.end('deduplicate');
-  return planBatch({
-    ...planned,
+  return runStages({
+    ...input,
     again,
     duplicates,
     rules: new BatchRules(rules),
@@ -198,7 +199,7 @@ async function storeRows(
   tx: Tx,
   { spool, clock }: BatchDeps,
   { oldestReceivedAtMs }: BatchInput,
-  { sections }: BatchPlan,
+  { sections }: BatchResult,
   stages: StageClock<BatchStage>,
 ): Promise<void> {
   if (sections.length === 0) return;

@@ -63,6 +63,10 @@ export interface BatchEvent extends RatedUsage {
   readonly notes: readonly RatingNote[];
 }
 
+export function isProcessed({ failure }: BatchEvent): boolean {
+  return failure === undefined;
+}
+
 /**
  * Rates one event. Never throws on account of the event: what goes wrong becomes its failure.
  *

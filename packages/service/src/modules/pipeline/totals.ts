@@ -1,3 +1,4 @@
+import { compareText } from '../../kernel/compare-text.js';
 import type { UsageEventRow, UsageItemRow } from '../usage/index.js';
 import { ChangedMinutes, type ChangedRange } from './changed-ranges.js';
 
@@ -161,10 +162,4 @@ function addItem({ events, byMetric }: DayTotals, item: UsageItemRow): void {
   const total = { tenantId, projectId, day, metric, unit, currency, itemCount: 1, quantity, amount };
   if (sameMetric === undefined) byMetric.set(metric, [total]);
   else sameMetric.push(total);
-}
-
-/** By UTF-16 code unit: any order will do as long as every worker has the same. */
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

@@ -4,6 +4,7 @@ import {
   type BacktestTotal,
   type UsageChargeItem,
 } from '@tollgate/contract';
+import { compareText } from '../../kernel/compare-text.js';
 import { fromStored, parseDecimal, toStored, toText } from '../../kernel/decimal.js';
 import { type ComparedEvent, Examples } from './examples.js';
 
@@ -131,17 +132,13 @@ function increment(counts: Map<string, number>, code: string): void {
 /** Most frequent first. */
 function counts(byCode: ReadonlyMap<string, number>): { code: string; count: number }[] {
   const entries = Array.from(byCode, ([code, count]) => ({ code, count }));
-  return entries.toSorted((a, b) => b.count - a.count || compareTexts(a.code, b.code));
+  return entries.toSorted((a, b) => b.count - a.count || compareText(a.code, b.code));
 }
 
 function byNames(a: Total, b: Total): number {
   return (
-    compareTexts(a.metric, b.metric) ||
-    compareTexts(a.unit ?? '', b.unit ?? '') ||
-    compareTexts(a.currency ?? '', b.currency ?? '')
+    compareText(a.metric, b.metric) ||
+    compareText(a.unit ?? '', b.unit ?? '') ||
+    compareText(a.currency ?? '', b.currency ?? '')
   );
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,5 +1,6 @@
 import { WEBHOOK_EVERY_EVENT, type WebhookPayload } from '@tollgate/contract';
 import { sql } from 'kysely';
+import { compareText } from '../../kernel/compare-text.js';
 import { newId } from '../../kernel/id.js';
 import type { Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
@@ -29,7 +30,7 @@ export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<voi
   if (events.length === 0) return;
   const messages = events.map((event) => ({ ...event, id: messageId(event.atMs) }));
   // In the order of their keys, so that two transactions with the same keys wait for each other and never in a circle.
-  const sorted = messages.sort((a, b) => compareTexts(orderOf(a), orderOf(b)));
+  const sorted = messages.sort((a, b) => compareText(orderOf(a), orderOf(b)));
   await sql`
     insert into webhook_messages (tenant_id, project_id, id, type, dedupe_key, about, payload, created_at_ms)
     select * from unnest(
@@ -159,5 +160,3 @@ function payloadText({ type, atMs, data }: WebhookEvent): string {
 }
 
 const orderOf = ({ projectId, dedupeKey }: WebhookEvent) => `${projectId}\n${dedupeKey ?? ''}`;
-
-const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

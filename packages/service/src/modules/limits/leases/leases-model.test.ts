@@ -14,7 +14,7 @@ import {
   type TestLimits,
 } from '../check/realtime.testing.js';
 import { SubjectLimits } from '../check/subject-limits.js';
-import { BatchPosting, type RatedUsage } from '../posting/index.js';
+import { BatchPosting, PostingPlan, type RatedUsage } from '../posting/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
 import { answerLeaseRequests, type LeaseRequest } from './group.js';
 import { BALANCE, DAY_S, HOUR_S, Oracle, RULES } from './lease-oracle.testing.js';
@@ -122,9 +122,10 @@ afterAll(() => api.close());
 async function post(event: RatedUsage): Promise<void> {
   await transaction(api.postgres, async (tx) => {
     const posting = new BatchPosting(tx, createWorkerCatalog(), api.clock.nowMs());
-    await posting.prepare([{ scope: project, events: [event] }]);
-    posting.add(project, event, posting.plan(project, event));
-    await posting.write();
+    const prepared = await posting.prepare([{ scope: project, events: [event] }]);
+    const plan = new PostingPlan();
+    plan.add(event, prepared.of(project, event));
+    await posting.write(plan);
   });
 }
 

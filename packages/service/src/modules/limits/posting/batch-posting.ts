@@ -2,28 +2,17 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { postUsage } from '../../ledger/index.js';
 import { emit } from '../../webhooks/index.js';
 import type { LimitCatalog } from '../rules/catalog.js';
-import { hasWindowSums, type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
-import { UsageCounter } from '../windows/usage-counter.js';
+import { type SubjectUsage, subjectRef } from '../windows/subject-usage.js';
 import { countWindows } from '../windows/windows.js';
-import { AccountDebits, usageDebits, type WalletDebit } from './debits.js';
+import { AccountDebits, usageDebits } from './debits.js';
 import { BatchLeases } from './lease-charges.js';
 import { memoized } from './memoized.js';
 import { lockPosting } from './posting-lock-store.js';
-import {
-  isPriced,
-  type PostedFields,
-  type PostingScope,
-  type RatedUsage,
-  type UsageGroup,
-} from './rated-usage.js';
+import type { EventPosting, PostingPlan } from './posting-plan.js';
+import { isPriced, type PostingScope, type RatedUsage, type UsageGroup } from './rated-usage.js';
 import { releaseCharges } from './release.js';
 
 type MissingSubject = Pick<SubjectUsage, 'scope' | 'subject'>;
-
-/** A posting that nothing was added for yet. */
-export interface PlannedPosting extends PostedFields {
-  readonly usage: SubjectUsage | undefined;
-}
 
 /** Routes and limits, as of each call. */
 export type PostingCatalog = Pick<LimitCatalog, 'read' | 'projectsWithRoutes'>;
@@ -31,17 +20,23 @@ export type PostingCatalog = Pick<LimitCatalog, 'read' | 'projectsWithRoutes'>;
 /** By type, then by id; undefined for a subject without a route. */
 type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 
+/** The postings of events, looked up without asking the database. */
+export interface PreparedPostings {
+  /** The posting of an event that was prepared. Nothing is added to a plan yet. */
+  of(scope: PostingScope, event: RatedUsage): EventPosting;
+}
+
 /**
- * Posts the usage of one batch, inside its transaction: which account an event goes to, what it costs its
- * wallets, and what it uses of the limits and leases of its subject. Events are prepared, planned and added
- * as they are rated; `write` then does everything for the whole batch at once.
+ * Posts the usage of one batch, inside its transaction: the account of each event, the debits of its wallets, and
+ * the usage of the limits and leases of its subject. Each slice of events is prepared as it is rated; `write`
+ * executes the plan of the whole batch at once.
  */
 export class BatchPosting {
   readonly #leases: BatchLeases;
   /** By project; undefined for one without any route, whose subjects are not looked up. */
   readonly #projects = new Map<string, ProjectSubjects | undefined>();
   readonly #accounts = new Map<string, AccountDebits>();
-  readonly #counter = new UsageCounter();
+  readonly #prepared: PreparedPostings = { of: (scope, event) => this.#postingOf(scope, event) };
 
   /** @param nowMs when the batch is processed; its ledger transactions carry this time in their ids */
   constructor(
@@ -52,63 +47,47 @@ export class BatchPosting {
     this.#leases = new BatchLeases(nowMs);
   }
 
-  /** Looks up the routes and leases of events, as of now, where the batch has not met them before. */
-  async prepare(groups: readonly UsageGroup[]): Promise<void> {
-    await this.#meetProjects(groups);
+  /** Looks up the routes and leases of a slice of events, as of now, where the batch has not met them before. */
+  async prepare(slice: readonly UsageGroup[]): Promise<PreparedPostings> {
+    await this.#meetProjects(slice);
     const missing: MissingSubject[] = [];
-    for (const group of groups) this.#addMissing(group, missing);
+    for (const group of slice) this.#addMissing(group, missing);
     if (missing.length > 0) await this.#readRoutes(missing);
-    await this.#leases.prepare(this.tx, groups);
-  }
-
-  /** What the posting of an event, which has been prepared, says on its row. Nothing is added yet. */
-  plan(scope: PostingScope, event: RatedUsage): PlannedPosting {
-    const usage = this.#usageOf(scope, event);
-    const isAnyPriced = event.items.some(isPriced);
-    if (usage === undefined && event.budgetLeaseId === '') return isAnyPriced ? UNROUTED : UNPRICED;
-    const isPosted = isAnyPriced && usage !== undefined;
-    return {
-      posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
-      accountId: usage?.account.accountId ?? '',
-      leaseStatus: this.#leases.statusOf(scope, event.subject, event.budgetLeaseId),
-      itemTransactionIds: isPosted ? transactionIds(usage.account, event) : NO_TRANSACTIONS,
-      usage,
-    };
-  }
-
-  /** Adds an event that was planned to what the batch writes. */
-  add(scope: PostingScope, event: RatedUsage, { usage, leaseStatus }: PlannedPosting): void {
-    if (leaseStatus === 'applied') this.#leases.add(scope, event);
-    if (usage === undefined) return;
-    this.#counter.add(usage, event);
-    for (const item of event.items) {
-      if (!isPriced(item)) continue;
-      const debit = usage.account.in(item.currency);
-      debit.itemCount++;
-      debit.amount += item.amount;
-    }
-  }
-
-  /** Of all that was added, at most one for each wallet. */
-  debits(): WalletDebit[] {
-    return [...this.#accounts.values()].flatMap((account) => account.posted());
+    await this.#leases.prepare(this.tx, slice);
+    return this.#prepared;
   }
 
   /**
-   * Writes what was added: leases, what is reserved, windows, wallets, and what crossings tell, in the order
-   * in which everybody locks them. Batches take turns from here to their commit.
+   * Executes a plan: leases, reservations, windows, wallets, and the messages of threshold crossings, in the order
+   * in which all writers lock them. Batches take turns from here to their commit.
    */
-  async write(): Promise<void> {
+  async write(plan: PostingPlan): Promise<void> {
     const { tx, nowMs } = this;
-    const subjects = this.#counted();
-    const debits = this.debits();
-    const charges = this.#leases.charged();
+    const subjects = plan.subjects();
+    const debits = plan.debits();
+    const charges = plan.charges();
     if (subjects.length === 0 && debits.length === 0 && charges.length === 0) return;
     await lockPosting(tx);
     const released = await releaseCharges(tx, charges);
     const crossings = await countWindows(tx, { subjects, catalog: this.catalog, nowMs });
     await postUsage(tx, usageDebits(debits, released), nowMs);
     await emit(tx, crossings);
+  }
+
+  #postingOf(scope: PostingScope, event: RatedUsage): EventPosting {
+    const usage = this.#usageOf(scope, event);
+    const isAnyPriced = event.items.some(isPriced);
+    if (usage === undefined && event.budgetLeaseId === '') return isAnyPriced ? UNROUTED : UNPRICED;
+    const isPosted = isAnyPriced && usage !== undefined;
+    const lease = this.#leases.of(scope, event.subject, event.budgetLeaseId);
+    return {
+      posting: isPosted ? 'posted' : isAnyPriced ? 'unrouted' : 'unpriced',
+      accountId: usage?.account.accountId ?? '',
+      leaseStatus: lease.status,
+      itemTransactionIds: isPosted ? transactionIds(usage.account, event) : NO_TRANSACTIONS,
+      usage,
+      charge: lease.charge,
+    };
   }
 
   async #meetProjects(groups: readonly UsageGroup[]): Promise<void> {
@@ -152,33 +131,20 @@ export class BatchPosting {
   #account(scope: PostingScope, accountId: string): AccountDebits {
     return memoized(this.#accounts, accountId, () => new AccountDebits(accountId, scope, this.nowMs));
   }
-
-  /** Those with something to count, in an order in which neighbours in the index are written one after the other. */
-  #counted(): SubjectUsage[] {
-    const counted: SubjectUsage[] = [];
-    for (const ofProject of this.#projects.values()) {
-      for (const ofType of ofProject?.values() ?? []) {
-        for (const id of [...ofType.keys()].sort()) {
-          const usage = ofType.get(id);
-          if (usage !== undefined && hasWindowSums(usage)) counted.push(usage);
-        }
-      }
-    }
-    return counted;
-  }
 }
 
 const NO_TRANSACTIONS: readonly string[] = [];
 
-/** Of events without route and lease, which share these. */
-const UNROUTED: PlannedPosting = {
+/** Events without route and lease share these. */
+const UNROUTED: EventPosting = {
   posting: 'unrouted',
   accountId: '',
   leaseStatus: 'none',
   itemTransactionIds: NO_TRANSACTIONS,
   usage: undefined,
+  charge: undefined,
 };
-const UNPRICED: PlannedPosting = { ...UNROUTED, posting: 'unpriced' };
+const UNPRICED: EventPosting = { ...UNROUTED, posting: 'unpriced' };
 
 function subjectsOfType(ofProject: ProjectSubjects, type: string): Map<string, SubjectUsage | undefined> {
   return memoized(ofProject, type, () => new Map());

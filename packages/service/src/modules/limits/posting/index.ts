@@ -5,9 +5,10 @@ export {
   readCountedWindows,
   type WindowKey,
 } from '../windows/window-recount-store.js';
-export { BatchPosting, type PostingCatalog } from './batch-posting.js';
+export { BatchPosting, type PostingCatalog, type PreparedPostings } from './batch-posting.js';
 export type { WalletDebit } from './debits.js';
 export { lockPosting } from './posting-lock-store.js';
+export { type EventPosting, PostingPlan } from './posting-plan.js';
 export {
   NOT_POSTED,
   type PostedFields,

@@ -7,6 +7,16 @@ import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 /** An id of a lease; any other text names none. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
 
+/** The lease of an event, and its charge if it pays for the event. */
+export interface EventLease {
+  readonly status: UsageEventRow['leaseStatus'];
+  readonly charge: LeaseCharge | undefined;
+}
+
+const NO_LEASE: EventLease = { status: 'none', charge: undefined };
+const UNKNOWN_LEASE: EventLease = { status: 'unknown', charge: undefined };
+const EXPIRED_LEASE: EventLease = { status: 'expired', charge: undefined };
+
 /** The leases that the events of a batch name, as they were when the batch first met them. */
 export class BatchLeases {
   /** By project, then by id; undefined for one that the project does not have. */
@@ -29,42 +39,16 @@ export class BatchLeases {
     }
   }
 
-  /** The status of a lease for an event of a subject. Leases of other subjects and projects are `unknown`. */
-  statusOf(
-    scope: PostingScope,
-    subject: LimitedSubject | undefined,
-    budgetLeaseId: string,
-  ): UsageEventRow['leaseStatus'] {
-    if (budgetLeaseId === '') return 'none';
-    const lease = this.#ofProject(scope).get(budgetLeaseId)?.lease;
-    if (lease === undefined || subject === undefined) return 'unknown';
-    if (lease.subjectType !== subject.type || lease.subjectId !== subject.id) return 'unknown';
-    if (lease.status !== 'active') return lease.status;
-    return lease.expiresAt * 1_000 <= this.nowMs ? 'expired' : 'applied';
-  }
-
-  /**
-   * Charges a lease, whose status is `applied`, with the charge items of its currency and, if it names one,
-   * its metric.
-   */
-  add(scope: PostingScope, { budgetLeaseId, items }: RatedUsage): void {
+  /** The lease that an event of a subject names. Leases of other subjects and projects are `unknown`. */
+  of(scope: PostingScope, subject: LimitedSubject | undefined, budgetLeaseId: string): EventLease {
+    if (budgetLeaseId === '') return NO_LEASE;
     const charge = this.#ofProject(scope).get(budgetLeaseId);
-    if (charge === undefined) throw new Error(`no lease ${budgetLeaseId} to charge`);
-    const { currency, metric } = charge.lease;
-    let amount = 0n;
-    for (const item of items) {
-      if (item.currency === currency && (metric === null || item.metric === metric)) amount += item.amount;
-    }
-    charge.used += amount;
-    if (amount > 0n) charge.spent += amount;
-  }
-
-  /** Those that were charged with something. */
-  charged(): LeaseCharge[] {
-    return [...this.#charges.values()]
-      .flatMap((ofProject) => [...ofProject.values()])
-      .filter((charge) => charge !== undefined)
-      .filter(({ used, spent }) => used !== 0n || spent !== 0n);
+    if (charge === undefined || subject === undefined) return UNKNOWN_LEASE;
+    const { lease } = charge;
+    if (lease.subjectType !== subject.type || lease.subjectId !== subject.id) return UNKNOWN_LEASE;
+    if (lease.status !== 'active') return { status: lease.status, charge: undefined };
+    const isOver = lease.expiresAt * 1_000 <= this.nowMs;
+    return isOver ? EXPIRED_LEASE : { status: 'applied', charge };
   }
 
   #ofProject({ projectId }: PostingScope): Map<string, LeaseCharge | undefined> {
@@ -75,4 +59,15 @@ export class BatchLeases {
     }
     return charges;
   }
+}
+
+/** Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, its metric. */
+export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
+  const { currency, metric } = charge.lease;
+  let amount = 0n;
+  for (const item of items) {
+    if (item.currency === currency && (metric === null || item.metric === metric)) amount += item.amount;
+  }
+  charge.used += amount;
+  if (amount > 0n) charge.spent += amount;
 }

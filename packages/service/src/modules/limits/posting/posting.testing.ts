@@ -8,7 +8,8 @@ import {
   type TestProject,
 } from '../../../testing/index.js';
 import { createWorkerCatalog } from '../rules/index.js';
-import { BatchPosting, type PlannedPosting, type PostingCatalog } from './batch-posting.js';
+import { BatchPosting, type PostingCatalog } from './batch-posting.js';
+import { type EventPosting, PostingPlan } from './posting-plan.js';
 import type { PostedFields } from './rated-usage.js';
 import { placeholders, RULE, RULE_COLUMNS, ruleValues, type TestRule } from './rule-values.testing.js';
 import { NOW_S, ratedUsage, type TestUsage } from './usage.testing.js';
@@ -68,14 +69,13 @@ export class PostingFixture {
     return transaction(this.postgres, async (tx) => {
       const posting = new BatchPosting(tx, catalog, this.clock.nowMs());
       const usage = events.map(ratedUsage);
-      await posting.prepare([{ scope: this.project, events: usage }]);
-      const planned = usage.map((event) => posting.plan(this.project, event));
-      for (const [index, event] of usage.entries()) {
-        posting.add(this.project, event, planned[index] as PlannedPosting);
-      }
-      await posting.write();
+      const prepared = await posting.prepare([{ scope: this.project, events: usage }]);
+      const plan = new PostingPlan();
+      const postings = usage.map((event) => prepared.of(this.project, event));
+      for (const [index, event] of usage.entries()) plan.add(event, postings[index] as EventPosting);
+      await posting.write(plan);
       await before();
-      return planned.map(({ usage: _usage, ...fields }) => fields);
+      return postings.map(({ usage: _usage, charge: _charge, ...fields }) => fields);
     });
   }
 

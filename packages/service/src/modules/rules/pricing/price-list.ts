@@ -1,4 +1,5 @@
 import type { PricingAlias } from '@tollgate/contract';
+import { compareText } from '../../../kernel/compare-text.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expression/index.js';
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
@@ -170,10 +171,6 @@ class AliasedBook implements PriceList {
 
 function inOrder(a: CompiledPricingRule, b: CompiledPricingRule): number {
   return (
-    a.priority - b.priority || compareTexts(a.origin.ruleSetId, b.origin.ruleSetId) || a.position - b.position
+    a.priority - b.priority || compareText(a.origin.ruleSetId, b.origin.ruleSetId) || a.position - b.position
   );
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../../../platform/postgres/index.js';
-import { BatchPosting, type PostingScope } from '../../posting/index.js';
+import { BatchPosting, PostingPlan, type PostingScope } from '../../posting/index.js';
 import { ratedUsage, type TestUsage } from '../../posting/usage.testing.js';
 import { createWorkerCatalog } from '../index.js';
 import { createManagementApi, type ManagementApi, ruleOf } from '../management.testing.js';
@@ -42,9 +42,10 @@ async function use(amount: string, usage: TestUsage = {}): Promise<void> {
   await transaction(api.postgres, async (tx) => {
     const posting = new BatchPosting(tx, catalog, api.clock.nowMs());
     const event = ratedUsage({ atS: nowS(), items: [{ amount }], ...usage });
-    await posting.prepare([{ scope, events: [event] }]);
-    posting.add(scope, event, posting.plan(scope, event));
-    await posting.write();
+    const prepared = await posting.prepare([{ scope, events: [event] }]);
+    const plan = new PostingPlan();
+    plan.add(event, prepared.of(scope, event));
+    await posting.write(plan);
   });
 }
 
@@ -128,9 +129,10 @@ describe('another amount of a direct limit', () => {
     await transaction(api.postgres, async (tx) => {
       const posting = new BatchPosting(tx, catalog, api.clock.nowMs());
       const event = ratedUsage({ atS: nowS() });
-      await posting.prepare([{ scope, events: [event] }]);
-      posting.add(scope, event, posting.plan(scope, event));
-      await posting.write();
+      const prepared = await posting.prepare([{ scope, events: [event] }]);
+      const plan = new PostingPlan();
+      plan.add(event, prepared.of(scope, event));
+      await posting.write(plan);
       changing = change({ limit_amount: '5', effective: 'now' });
     });
     await changing;

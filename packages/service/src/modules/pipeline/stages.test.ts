@@ -7,7 +7,7 @@ import { UsageBlock } from '../usage/index.js';
 import type { AcceptedGroup } from './batch-input.js';
 import { BatchRules } from './batch-rules.js';
 import { EventBody } from './event.js';
-import { planBatch } from './plan.js';
+import { runStages } from './stages.js';
 
 const OCCURRED_AT = 1_750_000_000;
 const EVENTS = 20;
@@ -66,7 +66,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     refresh: async (refs) => refs.map((ref) => ({ ...ref, rules: { at: () => slow } })),
   });
   setImmediate(pass);
-  const plan = await planBatch({
+  const result = await runStages({
     batchInput: {
       claimed: EVENTS,
       groups: [groupOf(EVENTS)],
@@ -79,10 +79,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     duplicates: new Set(),
     rules,
     posting: {
-      prepare: async () => {},
-      plan: () => expect.unreachable(),
-      add: () => expect.unreachable(),
-      debits: () => [],
+      prepare: async () => ({ of: () => expect.unreachable() }),
     },
     rollup: { prepare: async () => {}, rawOnlyOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
@@ -95,6 +92,6 @@ it('gives the thread back while it rates one request by slow rules', async () =>
       throw error;
     },
   });
-  expect(plan.counts.failed).toBe(EVENTS);
+  expect(result.counts.failed).toBe(EVENTS);
   expect(passedAt.size).toBeGreaterThan(EVENTS / 2);
 });

@@ -1,0 +1,67 @@
+import { compareText } from '../../../kernel/compare-text.js';
+import { hasWindowSums, type SubjectUsage } from '../windows/subject-usage.js';
+import { UsageCounter } from '../windows/usage-counter.js';
+import type { AccountDebits, WalletDebit } from './debits.js';
+import type { LeaseCharge } from './lease-charge-store.js';
+import { addToCharge } from './lease-charges.js';
+import { isPriced, type PostedFields, type RatedUsage } from './rated-usage.js';
+
+/** The posting of one event: the fields of its row, and the places where the event is counted. */
+export interface EventPosting extends PostedFields {
+  /** The subject, if it has a route. */
+  readonly usage: SubjectUsage | undefined;
+  /** The lease that pays for the event. */
+  readonly charge: LeaseCharge | undefined;
+}
+
+/**
+ * Everything that one batch posts, as data: added up event by event, compared with the rows, then written once. An
+ * event counts only when it is added, so that one whose row cannot be encoded posts nothing.
+ */
+export class PostingPlan {
+  readonly #counter = new UsageCounter();
+  readonly #subjects = new Set<SubjectUsage>();
+  readonly #accounts = new Set<AccountDebits>();
+  readonly #charges = new Set<LeaseCharge>();
+
+  /** Adds an event to its lease, to the windows of its subject, and to the debits of its account. */
+  add(event: RatedUsage, { usage, charge }: EventPosting): void {
+    if (charge !== undefined) {
+      addToCharge(charge, event);
+      this.#charges.add(charge);
+    }
+    if (usage === undefined) return;
+    this.#subjects.add(usage);
+    this.#accounts.add(usage.account);
+    this.#counter.add(usage, event);
+    for (const item of event.items) {
+      if (!isPriced(item)) continue;
+      const debit = usage.account.in(item.currency);
+      debit.itemCount++;
+      debit.amount += item.amount;
+    }
+  }
+
+  /** The debits of all events that were added: at most one for each wallet. */
+  debits(): WalletDebit[] {
+    return [...this.#accounts].flatMap((account) => account.posted());
+  }
+
+  /** The leases that were charged with something. */
+  charges(): LeaseCharge[] {
+    return [...this.#charges].filter(({ used, spent }) => used !== 0n || spent !== 0n);
+  }
+
+  /** The subjects with something to count, in the order of the index in which their windows are stored. */
+  subjects(): SubjectUsage[] {
+    return [...this.#subjects].filter(hasWindowSums).sort(bySubject);
+  }
+}
+
+function bySubject(a: SubjectUsage, b: SubjectUsage): number {
+  return (
+    a.scope.projectNo - b.scope.projectNo ||
+    compareText(a.subject.type, b.subject.type) ||
+    compareText(a.subject.id, b.subject.id)
+  );
+}

@@ -1,0 +1,148 @@
+import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
+import type { UsageBlock, UsageEventRow } from '../usage/index.js';
+import { UsageAlerts } from './alerts.js';
+import type { TakenEvents } from './arrivals.js';
+import type { BatchInput } from './batch-input.js';
+import type { FailedEvent } from './batch-store.js';
+import { DeferredEvents } from './defer.js';
+import type { AcceptedEvent, EventGroup } from './event.js';
+import type { BatchCounts } from './observer.js';
+import { PostedTotals } from './posted-totals.js';
+import { type BatchEvent, type DefectListener, defectRow, failedEventOf, rowOf } from './rating.js';
+import type { RollupDimensions } from './rollup-dimensions.js';
+import { type BatchSection, BatchSections } from './sections.js';
+import { BatchTotals } from './totals.js';
+
+/** Everything that a batch writes. */
+export interface BatchResult {
+  /** The rows of `usage_events`, encoded; none when there are no rows. */
+  readonly sections: readonly BatchSection[];
+  readonly posting: PostingPlan;
+  readonly totals: BatchTotals;
+  readonly alerts: UsageAlerts;
+  /** Failed events to keep, and those that stay as they were. */
+  readonly failures: readonly FailedEvent[];
+  /** Events removed from the queue. */
+  readonly taken: readonly TakenEvents[];
+  readonly deferred: DeferredEvents;
+  readonly counts: BatchCounts;
+}
+
+export interface BatchResultOptions {
+  /** The encoded rows of the tables that projects share; empty. */
+  readonly block: UsageBlock;
+  readonly rollup: Pick<RollupDimensions, 'rawOnlyOf'>;
+  readonly processedAtMs: number;
+  readonly onDefect: DefectListener;
+}
+
+/** Collects the result of a batch, event by event, and checks it when it is complete. */
+export class BatchResultBuilder {
+  readonly deferred = new DeferredEvents();
+  readonly #posting = new PostingPlan();
+  readonly #totals = new BatchTotals();
+  readonly #alerts = new UsageAlerts();
+  readonly #posted = new PostedTotals();
+  readonly #sections: BatchSections;
+  readonly #failures: FailedEvent[] = [];
+  #duplicates = 0;
+  #processed = 0;
+  #failed = 0;
+  #reprocessed = 0;
+
+  constructor(private readonly options: BatchResultOptions) {
+    this.#sections = new BatchSections(options.block);
+  }
+
+  addDuplicate({ tenantId, projectId }: EventGroup): void {
+    this.#totals.addDuplicate(tenantId, projectId);
+    this.#duplicates++;
+  }
+
+  /**
+   * Encodes the row of an event and adds the event to the plan of what is posted. An event whose row cannot be encoded
+   * becomes a failed one and posts nothing.
+   *
+   * @param posting undefined for an event that failed
+   */
+  addEvent(
+    group: EventGroup,
+    event: AcceptedEvent,
+    rated: BatchEvent,
+    posting: EventPosting | undefined,
+  ): void {
+    const { rollup, processedAtMs, onDefect } = this.options;
+    const rawOnly = rated.items.length === 0 ? [] : rollup.rawOnlyOf(group.projectId, rated.dimensions);
+    const row = addOrFail(
+      this.#sections.blockOf(group),
+      event,
+      rowOf(group, event, rated, posting ?? NOT_POSTED, rawOnly, processedAtMs),
+      onDefect,
+    );
+    if (posting !== undefined && row.status === 'processed') this.#posting.add(rated, posting);
+    const isAgain = group.attempt > 0;
+    this.#totals.addRow(row, isAgain);
+    this.#alerts.addRow(row);
+    this.#posted.addRow(row);
+    if (isAgain) this.#reprocessed++;
+    else if (row.status === 'failed') this.#failed++;
+    else this.#processed++;
+    if (row.status === 'failed') this.#failures.push(failedEventOf(group, event, row));
+  }
+
+  /** @throws Error when an event is lost or invented, or a debit is not the sum of the charge items that name it */
+  result(batchInput: BatchInput): BatchResult {
+    const { deferred } = this;
+    for (const group of batchInput.repeated) if (!deferred.isWhole(group)) this.addDuplicate(group);
+    const reprocessed = this.#reprocessed;
+    const counts = {
+      claimed: batchInput.claimed,
+      processed: this.#processed,
+      failed: this.#failed,
+      duplicate: this.#duplicates,
+      reprocessed,
+      skipped:
+        batchInput.repeatedReprocess + batchInput.reprocess.length - reprocessed - deferred.failures.length,
+      deferred: deferred.count,
+    };
+    assertCounted(counts);
+    this.#posted.assertEqual(this.#posting.debits());
+    return {
+      sections: this.#sections.all(this.#totals.projects()),
+      posting: this.#posting,
+      totals: this.#totals,
+      alerts: this.#alerts,
+      failures: [...this.#failures, ...deferred.failures],
+      taken: batchInput.groups.map((group) => {
+        const { tenantId, receivedAtMs, record } = group;
+        return { tenantId, receivedAtMs, eventCount: record.eventCount - deferred.countOf(group) };
+      }),
+      deferred,
+      counts,
+    };
+  }
+}
+
+/** Adds the row or, where a column cannot hold a value of it, the event's failure. Returns the row that was added. */
+function addOrFail(
+  block: UsageBlock,
+  event: AcceptedEvent,
+  row: UsageEventRow,
+  onDefect: DefectListener,
+): UsageEventRow {
+  try {
+    block.add(row);
+    return row;
+  } catch (error) {
+    onDefect(error, event);
+    const failed = defectRow(row);
+    block.add(failed);
+    return failed;
+  }
+}
+
+/** A batch that loses or invents an event must not commit. */
+function assertCounted({ claimed, ...outcomes }: BatchCounts): void {
+  const counted = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  if (counted !== claimed) throw new Error(`claimed ${claimed} events but counted ${counted}`);
+}
