@@ -1,6 +1,7 @@
 import type { PaymentOrderStatus } from '@tollgate/contract';
 import { sql } from 'kysely';
 import type { Page } from '../../kernel/page.js';
+import { present } from '../../kernel/present.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { Order } from './order.js';
 import type { ProviderSession } from './provider.js';
@@ -141,5 +142,5 @@ export async function listOrders(
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from payment_orders where ${chosen}
   `.execute(db);
-  return { orders, total: rows[0]?.total ?? 0 };
+  return { orders, total: present(rows[0], 'the number of orders').total };
 }

@@ -47,6 +47,9 @@ export class PaymentMetrics {
   }
 
   orders(counts: ReadonlyMap<PaymentOrderStatus, number>): void {
-    for (const status of PAYMENT_ORDER_STATUSES) this.#orders.set({ status }, counts.get(status) ?? 0);
+    for (const status of PAYMENT_ORDER_STATUSES) {
+      const count = counts.get(status);
+      this.#orders.set({ status }, count === undefined ? 0 : count);
+    }
   }
 }

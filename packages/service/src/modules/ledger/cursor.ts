@@ -30,7 +30,7 @@ export function decodeEntryCursor(cursor: string, question: Question): LedgerPos
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== ID_BYTES + 1 + CHECK_BYTES || bytes.toString('base64url') !== cursor) return undefined;
   const position = bytes.subarray(0, ID_BYTES + 1);
-  const ledgerAccount = LEDGER_ACCOUNTS[position[ID_BYTES] ?? LEDGER_ACCOUNTS.length];
+  const ledgerAccount = LEDGER_ACCOUNTS[position.readUInt8(ID_BYTES)];
   if (ledgerAccount === undefined || !check(position, question).equals(bytes.subarray(ID_BYTES + 1))) {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Page } from '../../kernel/page.js';
+import { present } from '../../kernel/present.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText, amountText } from './amount.js';
 import type { GrantChange, LiveGrant } from './settlement.js';
@@ -149,7 +150,8 @@ export async function listCredits(
     where ${ofWallet}
     order by g.id desc limit ${limit} offset ${offset}
   `.execute(db);
-  const total = rows[0]?.total ?? (offset === 0 ? 0 : await countGrants(db, ofWallet));
+  const [first] = rows;
+  const total = first === undefined ? await countGrants(db, ofWallet) : first.total;
   return { grants: rows.map((row) => toGrant(key, row)), total };
 }
 
@@ -158,7 +160,7 @@ async function countGrants(db: Db, condition: ReturnType<typeof sql>): Promise<n
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from credit_grants g where ${condition}
   `.execute(db);
-  return rows[0]?.total ?? 0;
+  return present(rows[0], 'the number of credits').total;
 }
 
 function toGrant(key: WalletKey, row: GrantRow): CreditGrant {

@@ -1,5 +1,6 @@
 import type { LedgerDifference, LedgerMeasure, LedgerRecount } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
+import { present } from '../../kernel/present.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 
@@ -60,15 +61,14 @@ export async function recountLedger(
 ): Promise<LedgerRecount> {
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
   return snapshot.execute(async (tx) => {
-    const { rows: counts } = await sql<{ wallets: number; transactions: number }>`
+    const { rows: countRows } = await sql<{ wallets: number; transactions: number }>`
       select (select count(*) from wallets) as wallets, (select count(*) from ledger_transactions) as transactions
     `.execute(tx);
     const ofTransactions = await differencesIn(TRANSACTIONS, differencesMax);
     const orphans = await differencesIn(ORPHANS, differencesMax);
     const ofWallets = await differencesIn(WALLETS, differencesMax);
     return {
-      wallets: counts[0]?.wallets ?? 0,
-      transactions: counts[0]?.transactions ?? 0,
+      ...present(countRows[0], 'the number of wallets and transactions'),
       difference_count: ofTransactions.count + orphans.count + ofWallets.count,
       differences: [...ofTransactions.listed, ...orphans.listed, ...ofWallets.listed].slice(
         0,
@@ -82,7 +82,9 @@ export async function recountLedger(
         where expected is distinct from found
         order by project_id, account_id, currency, transaction_id, measure limit ${max}
       `.execute(tx);
-      return { count: rows[0]?.count ?? 0, listed: rows.map(toDifference) };
+      // Each row carries the count of all; no row means no difference.
+      const [first] = rows;
+      return { count: first === undefined ? 0 : first.count, listed: rows.map(toDifference) };
     }
   });
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { present } from '../../kernel/present.js';
 import type { Tx } from '../../platform/postgres/index.js';
 
 /** What the usage of all batches has cost one wallet. */
@@ -13,10 +14,10 @@ export interface UsageSum {
 
 /** When the newest usage was posted, in Unix milliseconds; 0 when none was. */
 export async function latestUsageMs(tx: Tx): Promise<number> {
-  const { rows } = await sql<{ latest: number | null }>`
-    select max(created_at_ms) as latest from ledger_transactions where kind = 'usage'
+  const { rows } = await sql<{ latest: number }>`
+    select coalesce(max(created_at_ms), 0) as latest from ledger_transactions where kind = 'usage'
   `.execute(tx);
-  return rows[0]?.latest ?? 0;
+  return present(rows[0], 'the time of the newest usage').latest;
 }
 
 /**

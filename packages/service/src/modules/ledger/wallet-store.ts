@@ -1,5 +1,6 @@
 import type { WalletMode } from '@tollgate/contract';
 import { sql } from 'kysely';
+import { present } from '../../kernel/present.js';
 import type { ProjectRef } from '../../kernel/scope.js';
 import type { Db, Postgres, Tx } from '../../platform/postgres/index.js';
 import { type Amount, amountFromText } from './amount.js';
@@ -88,7 +89,8 @@ export async function measureDueWallets(
   const { rows } = await sql<{ count: number; oldest: number | null }>`
     select count(*) as count, min(next_expiry_at) as oldest from wallets where next_expiry_at <= ${atS}
   `.execute(db);
-  return { count: rows[0]?.count ?? 0, oldestAtS: rows[0]?.oldest ?? null };
+  const { count, oldest } = present(rows[0], 'the number of wallets');
+  return { count, oldestAtS: oldest };
 }
 
 /** Writes locked wallets back. */

@@ -2,6 +2,7 @@ import type { BudgetLease } from '@tollgate/contract';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/errors.js';
 import { newId } from '../../../kernel/id.js';
+import { addTo } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import {
   type Amount,
@@ -99,11 +100,12 @@ export class LeaseDecisions {
   #statusOf(ruleNo: number): LimitStatus {
     const status = this.state.statuses.get(ruleNo);
     if (status === undefined) throw new Error(`rule ${ruleNo} was not read`);
-    return { ...status, reserved: status.reserved + (this.#added.get(ruleNo) ?? 0n) };
+    const added = this.#added.get(ruleNo);
+    return added === undefined ? status : { ...status, reserved: status.reserved + added };
   }
 
   #add({ ruleNos }: Lease, amount: Amount): void {
-    for (const ruleNo of ruleNos) this.#added.set(ruleNo, (this.#added.get(ruleNo) ?? 0n) + amount);
+    for (const ruleNo of ruleNos) addTo(this.#added, ruleNo, amount);
   }
 
   /** Whether the wallet holds the amount now: a postpaid one needs not. */

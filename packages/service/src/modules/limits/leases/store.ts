@@ -1,6 +1,7 @@
 import type { LeaseStatus } from '@tollgate/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Page } from '../../../kernel/page.js';
+import { present } from '../../../kernel/present.js';
 import type { ProjectRef } from '../../../kernel/scope.js';
 import type { Db, Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
@@ -104,7 +105,7 @@ export async function deleteEndedBefore(db: Db, beforeS: number, max: number): P
     )
     delete from budget_leases l using k where l.project_id = k.project_id and l.id = k.id
   `.execute(db);
-  return Number(numAffectedRows ?? 0n);
+  return Number(present(numAffectedRows, 'the number of deleted leases'));
 }
 
 /** A subject's leases, newest first. What has to end by `nowS` counts as expired. */
@@ -121,7 +122,7 @@ export async function listLeases(
   const { rows } = await sql<LeaseRow>`
     select ${COLUMNS} ${found} order by l.id desc limit ${limit} offset ${offset}`.execute(db);
   const { rows: counted } = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return { leases: rows.map(toLease), total: counted[0]?.total ?? 0 };
+  return { leases: rows.map(toLease), total: present(counted[0], 'the number of leases').total };
 }
 
 function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<boolean> {
@@ -147,7 +148,8 @@ export async function measureLeases(
       min(expires_at) filter (where expires_at <= ${nowS}) as oldest
     from budget_leases where status = 'active'
   `.execute(db);
-  return { active: rows[0]?.active ?? 0, due: rows[0]?.due ?? 0, oldestDueAtS: rows[0]?.oldest ?? null };
+  const { active, due, oldest } = present(rows[0], 'the number of leases');
+  return { active, due, oldestDueAtS: oldest };
 }
 
 function toLease(row: LeaseRow): Lease {

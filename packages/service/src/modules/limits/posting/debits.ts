@@ -49,8 +49,9 @@ export function usageDebits(debits: readonly WalletDebit[], releases: readonly R
     const { scope, accountId, currency, transactionId, amount } = debit;
     const { tenantId, projectId } = scope;
     const key = walletKey(debit);
-    const held = released.get(key)?.amount ?? 0n;
+    const release = released.get(key);
     released.delete(key);
+    const held = release === undefined ? 0n : release.amount;
     return { tenantId, projectId, accountId, currency, transactionId, amount, released: held };
   });
   // The subject has another account by now: the one that holds the lease is debited nothing.

@@ -61,7 +61,10 @@ export class BatchLeases {
   }
 }
 
-/** Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, its metric. */
+/**
+ * Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, its
+ * metric.
+ */
 export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
   const { currency, metric } = charge.lease;
   let amount = 0n;

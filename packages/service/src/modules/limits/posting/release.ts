@@ -23,7 +23,8 @@ function heldByRule(applied: readonly AppliedCharge[]): Held[] {
     const subject = { type: lease.subjectType, id: lease.subjectId };
     for (const ruleNo of lease.ruleNos) {
       const key = `${projectNo} ${ruleNo} ${subject.type} ${subject.id}`;
-      const amount = (byRule.get(key)?.amount ?? 0n) + released;
+      const before = byRule.get(key);
+      const amount = before === undefined ? released : before.amount + released;
       byRule.set(key, { projectNo, subject, ruleNo, amount });
     }
   }
@@ -37,7 +38,8 @@ function heldByWallet(applied: readonly AppliedCharge[]): Release[] {
     if (!lease.holdsWallet || accountId === null) continue;
     const { tenantId, projectId } = scope;
     const key = `${accountId} ${currency}`;
-    const amount = (byWallet.get(key)?.amount ?? 0n) + released;
+    const before = byWallet.get(key);
+    const amount = before === undefined ? released : before.amount + released;
     byWallet.set(key, { tenantId, projectId, accountId, currency, amount });
   }
   return [...byWallet.values()];

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import { arrayLiteral, numericText, quotedText } from './array-literal.js';
@@ -29,16 +30,17 @@ export async function readCurrentWindows(
   `.execute(tx);
   // The lists of most subjects are the same: they are read once.
   const known = new Map<string, WindowLists>();
-  const windows = new Array<CurrentWindows | undefined>(subjects.length).fill(undefined);
+  const stored = new Map<SubjectUsage, CurrentWindows>();
   for (const { position, used, lists: text } of rows) {
     let lists = known.get(text);
     if (lists === undefined) {
       lists = readLists(text);
       known.set(text, lists);
     }
-    windows[position - 1] = new CurrentWindows(subjects[position - 1] as SubjectUsage, lists, elements(used));
+    const usage = present(subjects[position - 1], 'the subject of a row of current windows');
+    stored.set(usage, new CurrentWindows(usage, lists, elements(used)));
   }
-  return subjects.map((usage, index) => windows[index] ?? new CurrentWindows(usage));
+  return subjects.map((usage) => stored.get(usage) ?? new CurrentWindows(usage));
 }
 
 /** Writes back what has changed: two statements for all. */

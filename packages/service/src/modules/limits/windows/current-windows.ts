@@ -94,12 +94,12 @@ export class CurrentWindows {
   add(sum: WindowSum): CrossedWindow | undefined {
     const { ruleNos, limits, notices } = this.#lists;
     const at = ruleNos.indexOf(sum.rule.ruleNo);
-    const used = amountFromText(present(this.#used[at], 'usage', at)) + sum.used;
+    const used = amountFromText(windowValue(this.#used[at], 'usage', at)) + sum.used;
     this.#used[at] = numericText(used);
     if (this.change === 'none') this.change = 'used';
     const notice = notices[at];
     if (notice === undefined || used < notice) return undefined;
-    const limit = present(limits[at], 'limit', at);
+    const limit = windowValue(limits[at], 'limit', at);
     const { percents, next } = crossingOf(sum.rule, limit, notice, used);
     this.#lists = { ...this.#lists, notices: replaced(notices, at, next) };
     this.change = 'all';
@@ -129,20 +129,20 @@ export class CurrentWindows {
     const { ruleNos, starts, ends, limits, notices, openedAtMs } = this.#lists;
     return {
       usage: this.usage,
-      ruleNo: present(ruleNos[at], 'rule', at),
-      startS: present(starts[at], 'start', at),
-      // Null is a lifetime: the lists have one length, so that no element is missing.
-      endS: ends[at] ?? null,
-      used: amountFromText(present(this.#used[at], 'usage', at)),
-      limit: present(limits[at], 'limit', at),
+      ruleNo: windowValue(ruleNos[at], 'rule', at),
+      startS: windowValue(starts[at], 'start', at),
+      // Null is a lifetime.
+      endS: windowValue(ends[at], 'end', at),
+      used: amountFromText(windowValue(this.#used[at], 'usage', at)),
+      limit: windowValue(limits[at], 'limit', at),
       next: notices[at],
-      openedAtMs: present(openedAtMs[at], 'opening time', at),
+      openedAtMs: windowValue(openedAtMs[at], 'opening time', at),
     };
   }
 }
 
 /** A value that is missing stops the batch: taken for zero it would change what is charged. */
-function present<Value>(value: Value | undefined, name: string, at: number): Value {
+function windowValue<Value>(value: Value | undefined, name: string, at: number): Value {
   if (value === undefined) throw new Error(`the window at ${at} has no ${name}`);
   return value;
 }

@@ -13,7 +13,8 @@ export interface Crossing {
 
 /** The usage × 10^18 at which the first alert of a new window is due. */
 export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
-  return noticeAt(limit, rule.notifyAt[0] ?? WHOLE_PERCENT);
+  const [percent = WHOLE_PERCENT] = rule.notifyAt;
+  return noticeAt(limit, percent);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 
 /** Names a window. */
@@ -41,7 +42,9 @@ export async function readCountedWindows(
     join limit_rules rule on rule.no = w.rule_no
     order by p.id, w.rule_no, w.window_start, w.subject_type, w.subject_id
   `.execute(tx);
-  return { windows: rows.map(({ total: _total, ...window }) => window), total: rows[0]?.total ?? 0 };
+  const [first] = rows;
+  const total = first === undefined ? 0 : first.total;
+  return { windows: rows.map(({ total: _total, ...window }) => window), total };
 }
 
 /** Those of the windows that nothing has opened. */
@@ -60,5 +63,5 @@ export async function absentWindows<Key extends WindowKey>(tx: Tx, keys: readonl
     where w.rule_no is null
     order by asked.at
   `.execute(tx);
-  return rows.flatMap(({ at }) => keys[at - 1] ?? []);
+  return rows.map(({ at }) => present(keys[at - 1], 'the key of a window'));
 }

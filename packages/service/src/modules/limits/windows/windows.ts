@@ -1,3 +1,4 @@
+import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { WebhookEvent } from '../../webhooks/index.js';
 import { type LimitStatus, toRealtimeLimit } from '../check/limit-status.js';
@@ -73,13 +74,13 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWin
   if (late.length === 0) return [];
   const { added, reached } = await addToPastWindows(tx, late);
   const moved = reached.map(({ index, used, limit, notice }) => {
-    const sum = late[index] as WindowSum;
+    const sum = present(late[index], 'late usage');
     return { sum, used, limit, ...crossingOf(sum.rule, limit, notice, used) };
   });
   await moveNotices(tx, moved);
   crossed.push(...moved);
   if (added === late.length) return [];
-  const missing = (await missingPastWindows(tx, late)).map((index) => late[index] as WindowSum);
+  const missing = (await missingPastWindows(tx, late)).map((index) => present(late[index], 'late usage'));
   if (missing.length !== late.length - added) {
     throw new Error(`${missing.length} windows are missing, not ${late.length - added}`);
   }
