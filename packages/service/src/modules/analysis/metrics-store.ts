@@ -28,9 +28,9 @@ interface DimensionSample {
 
 /** Dimension values are sampled from so long before a metric was last seen: a bound on what is read. */
 const SAMPLED_S = 31 * 86_400;
-/** Of dimensions that are not in the rollup, the values of so many charge items are looked at, the latest. */
+/** For dimensions that are not in the rollup, values are sampled from this many of the latest charge items. */
 const RAW_ITEMS_MAX = 1_000_000;
-/** A longer value is no sample: cut short, it would match nothing. */
+/** Longer values are left out of the samples: cut short, they would match nothing. */
 const VALUE_BYTES_MAX = 256;
 
 /** The metrics that a project has used, with what they can be grouped and filtered by. */
@@ -79,8 +79,8 @@ function metricSummaries(
 }
 
 /**
- * What the dimensions of the metrics hold. uniqCombined takes 12 KiB at most for each, however many values
- * there are, and is wrong by 2 % at most, nearly always.
+ * Samples and counts of the values of the metrics' dimensions. uniqCombined takes at most 12 KiB per dimension,
+ * however many values there are, and is nearly always within 2 %.
  */
 function dimensionSamples(
   clickhouse: Pick<ClickHouse, 'query'>,

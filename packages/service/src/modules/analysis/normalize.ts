@@ -96,7 +96,7 @@ export function answeredSplitBy({ splitsMetrics }: NormalizedQuery): Split[] {
   return splitsMetrics ? ['metric'] : [];
 }
 
-/** What the answer says it was grouped by: always the bucket first. */
+/** The `group_by` of the response: always the bucket first. */
 export function answeredGroupBy(query: NormalizedQuery): string[] {
   return [BUCKET, ...query.dimensions];
 }

@@ -140,7 +140,7 @@ function summable(measures: readonly Measure[]): Measure[] {
   return rest.length === 0 ? ['amount'] : rest;
 }
 
-/** What the events must answer, found by going through them one by one. Rows are sorted by their text. */
+/** The rows that the query must return, computed from the events one by one. Rows are sorted by their text. */
 export function expectedRows(events: readonly UsageEventRow[], query: AnalysisQuery): AnalysisRow[] {
   const normalized = normalizeQuery(query, 0);
   const { from, to, filters, metrics, dimensions } = normalized;

@@ -3,7 +3,7 @@ import { type HistoryScope, type StorageTables, storageTables } from '../storage
 import { type DimensionCondition, filterSql, StatementParams } from '../usage/index.js';
 import { RESOLUTIONS_S, type SourcePart, type TimeSpan } from './source.js';
 
-/** Whose usage, and from when on it is kept: no query goes without it. */
+/** The project whose usage is read, and the start of its retention. Every query is confined to it. */
 export type AnalysisScope = HistoryScope;
 
 /** A query that was checked and completed. Times are Unix seconds. */
@@ -13,7 +13,7 @@ export interface PlannedQuery {
   /** Whether rows keep metrics, and with them units, apart. */
   readonly splitsMetrics: boolean;
   readonly measures: readonly Measure[];
-  /** What rows are split by beside the bucket: dimensions, `subject_type`, `subject_id`. */
+  /** Columns that rows are grouped by in addition to the bucket: dimensions, `subject_type`, `subject_id`. */
   readonly dimensions: readonly string[];
   readonly filters: readonly DimensionCondition[];
   readonly sources: readonly SourcePart[];
@@ -32,7 +32,10 @@ export interface Statement {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** Of an answer, as the engine holds it: as JSON, all escaped, it is six times as long and still fits a string. */
+/**
+ * Upper bound of a result as the engine holds it. As JSON with every character escaped it is six times as long,
+ * which still fits a string.
+ */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
 
 /** Sums of one measure, over the union of the sources and over each of them. */
@@ -54,7 +57,7 @@ const EVENT_PARTS = {
   amount: 'toDecimal256(amount, 18) AS part_amount',
 } as const satisfies Record<Measure, string>;
 
-/** What the statements of all sources have in common. */
+/** The parts that the statements of all sources share. */
 interface SharedSql {
   readonly tables: StorageTables;
   readonly conditions: readonly string[];

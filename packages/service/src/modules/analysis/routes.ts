@@ -60,7 +60,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
     },
     handler: async (request, reply) => {
       const { project, body } = request;
-      // What is kept, and where, is looked up when the query begins: by then it may have waited.
+      // Retention and storage are looked up when the query begins, because it may have waited in the queue.
       const result = await queue.run(project.projectId, body, async () =>
         analyze(clickhouse, clock, await history.scopeOf(project), body),
       );

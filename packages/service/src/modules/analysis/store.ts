@@ -3,7 +3,7 @@ import { parseDecimal, toText } from '../../kernel/decimal.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import { type AnalysisScope, addsUnits, analysisStatement, type PlannedQuery } from './query-sql.js';
 
-/** What ClickHouse answers per row: 64-bit integers and decimals are texts. */
+/** A row as ClickHouse returns it: 64-bit integers and decimals are strings. */
 type StoredRow = Readonly<Record<string, string | number | null>>;
 
 /** The rows of an answer, and the units of the quantities that were added up to them. */

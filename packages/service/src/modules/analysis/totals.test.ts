@@ -138,7 +138,7 @@ function totals(summands: readonly Summand[]): Totals {
   );
 }
 
-/** Of an answered sum: its value × 10^18, of any size. */
+/** The value × 10^18 of a sum in a response, of any size. */
 function coefficientOf(text = '0'): bigint {
   const decimal = parseDecimal(text);
   if (decimal === undefined) throw new Error(`${text} is no decimal`);

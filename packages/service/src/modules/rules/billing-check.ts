@@ -14,7 +14,7 @@ import { isUsableText } from '../../kernel/usable-text.js';
 import type { SentDecimal } from './rating-input.js';
 
 const METRIC = new RegExp(METRIC_PATTERN);
-/** Of the longest metric there can be. */
+/** Length of the longest metric name. */
 const METRIC_CHARS_MAX = 128;
 const HUNDRED = decimalFromBigInt(100n);
 

@@ -21,8 +21,9 @@ export interface PricesInForce {
 
 export interface PricesOverTime {
   /**
-   * What prices that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory.
-   * The promise is rejected when a version, which compiled when it was saved, no longer does.
+   * Returns the prices for events that occurred at `occurredAt` (Unix seconds): directly when they are in
+   * memory, otherwise as a promise. The promise is rejected when a version, which compiled when it was saved,
+   * no longer does.
    */
   at(occurredAt: number): PricesInForce | Promise<PricesInForce>;
 }
@@ -39,7 +40,7 @@ const BOUNDS: CatalogBounds = {
 };
 /** Source of the expressions that are kept compiled. */
 const CODE_BYTES_MAX = 4 * 1_048_576;
-/** What an interval takes in memory when nothing prices in it. */
+/** Memory of an interval that has no prices. */
 const INTERVAL_BYTES = 1_024;
 
 /**
@@ -67,7 +68,7 @@ export class BoundPrices {
 
   /** As of now: whatever was published before the call is known. Without prices for a rule set that does not exist. */
   async of(projectId: string, extractorRuleSetId: string): Promise<PricesOverTime> {
-    // Of one rule set at a time: the catalog takes several only while nobody else refreshes it.
+    // One rule set at a time: the catalog accepts several only while no other caller refreshes it.
     const [found] = await this.#catalog.refresh([{ projectId, ruleSetId: extractorRuleSetId }]);
     if (found === undefined) return NO_PRICES;
     return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_PRICES_IN_FORCE };

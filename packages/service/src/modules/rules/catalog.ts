@@ -10,14 +10,14 @@ export interface RuleSetRef {
 /** The published versions of one extractor rule set and its prices. */
 export type RulesRead = RuleSetRef & PublishedRules;
 
-/** What is ready to rate, and the memory that it takes. */
+/** Rules that are ready to rate, and the memory that they take. */
 export interface LoadedRules<Compiled> {
   readonly compiled: Compiled;
-  /** Of the configs, as JSON. */
+  /** Size of the configs as JSON. */
   readonly bytes: number;
 }
 
-/** What the catalog reads. */
+/** The reads that the catalog needs. */
 export interface RuleCatalogSource<Compiled> {
   readRevisions(
     refs: readonly RuleSetRef[],
@@ -27,10 +27,10 @@ export interface RuleCatalogSource<Compiled> {
   load(projectId: string, rules: ActiveVersions): Promise<LoadedRules<Compiled>>;
 }
 
-/** What is kept in memory, and beyond which only what the batch at hand needs is. */
+/** Upper bounds of the cache; past them, only what the current batch needs is kept. */
 export interface CatalogBounds {
   readonly ruleSetsMax: number;
-  /** Of all rule sets, without their configs. */
+  /** Versions of all rule sets, without their configs. */
   readonly versionsMax: number;
   readonly loadedBytesMax: number;
 }
@@ -42,8 +42,8 @@ const CATALOG_BOUNDS: CatalogBounds = {
 };
 
 /**
- * The published rules, for workers: refreshed once per batch. Of a rule set all versions are known; what they
- * say is read for the times at which events occurred, however many other versions there are.
+ * The published rules, for workers: refreshed once per batch. All versions of a rule set are known, but their
+ * configs are read only for the times at which events occurred, however many other versions there are.
  */
 export class RuleCatalog<Compiled> {
   /** Least recently refreshed first. */
@@ -135,8 +135,8 @@ export class RulesOverTime<Compiled> {
   ) {}
 
   /**
-   * What rates that which happened at `occurredAt` (Unix seconds), without a promise where it is in memory.
-   * Undefined when no version of the rule set was ever published.
+   * Returns the rules for events that occurred at `occurredAt` (Unix seconds): directly when they are in
+   * memory, otherwise as a promise. Undefined when no version of the rule set was ever published.
    */
   at(occurredAt: number): Compiled | undefined | Promise<Compiled> {
     const interval = this.timeline.intervalAt(occurredAt);

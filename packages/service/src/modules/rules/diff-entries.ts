@@ -2,13 +2,13 @@
 export type ConfigEntry = Readonly<Record<string, unknown>>;
 
 export interface PairedEntries {
-  /** What only the list before has, in its order. */
+  /** Entries that only the earlier list has, in its order. */
   readonly removed: readonly { readonly label: string; readonly entry: ConfigEntry }[];
   /** The list as it is now. */
   readonly present: readonly {
     readonly label: string;
     readonly entry: ConfigEntry;
-    /** What it was before; undefined for what was added. */
+    /** The earlier entry; undefined for an added one. */
     readonly was: ConfigEntry | undefined;
     /** It no longer stands in order with the others that both lists have. */
     readonly isMoved: boolean;

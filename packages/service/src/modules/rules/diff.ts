@@ -9,11 +9,12 @@ export interface BoundedChanges {
 }
 
 /**
- * What makes `after` of `before`, both JSON. Fields are compared by their paths. Entries of a list of named things are
- * paired by name, so that an entry that only moved is not another one; any other list is one value.
+ * Returns the changes that turn `before` into `after`, both JSON. Fields are compared by their paths. List
+ * entries that have names are paired by name, so that an entry that only moved is not a new one; any other list
+ * is one value.
  *
- * To apply a list of changes: take out what was removed or moved, then put in, by rising position, what was added or
- * moved; then set the fields that changed.
+ * To apply a list of changes: take out what was removed or moved, then put in, by rising position, what was
+ * added or moved; then set the fields that changed.
  */
 export function diffConfigs(before: object, after: object): RuleSetChange[] {
   return [...diffFields(before as Fields, after as Fields, '')];
@@ -48,7 +49,7 @@ function* diffValues(before: unknown, after: unknown, path: string): Generator<R
   else yield { path, change: 'changed', before, after };
 }
 
-/** What was removed comes first, then what there is now, in its order. */
+/** Removed entries come first, then the current ones in their order. */
 function* diffEntries(
   before: readonly ConfigEntry[],
   after: readonly ConfigEntry[],

@@ -17,7 +17,7 @@ import { type DiscountHint, type HintsByMetric, hintFor, type SentDecimal } from
 const HUNDRED = decimalFromBigInt(100n);
 const ZERO = decimalFromBigInt(0n);
 
-/** What is left of an amount discount, once a charge item has said in which currency it is. */
+/** The unused part of an amount discount, once a charge item has set its currency. */
 interface Remainder {
   readonly currency: string;
   readonly left: Decimal;
@@ -29,7 +29,10 @@ export class Discounts {
 
   constructor(private readonly hints: HintsByMetric<DiscountHint>) {}
 
-  /** What a charge item of this price costs less, × 10^18: from 0, where there is no discount, to its whole amount. */
+  /**
+   * Returns the discount on a charge item of this price, × 10^18: from 0, without a discount, to its whole
+   * amount.
+   */
   take(metric: string, { amount, currency }: Price): bigint | RatingFailure {
     const hint = hintFor(this.hints, metric);
     if (hint === undefined || amount <= 0n) return 0n;
@@ -44,7 +47,7 @@ export class Discounts {
       : amount - stored;
   }
 
-  /** What one item leaves of the discount goes to the next one in the same currency. */
+  /** The part of the discount that one item leaves unused goes to the next item in the same currency. */
   #lessAmount(metric: string, currency: string, amount: Decimal, discount: SentDecimal | undefined): Decimal {
     const known = this.#remainders.get(metric) ?? { currency, left: decimalOf(discount) };
     if (known.currency !== currency) return amount;

@@ -57,7 +57,7 @@ export { PROMPT_SIZE, PROMPT_SIZES } from './templates/prompt-size.js';
 export interface RuleSets {
   readonly extractors: ExtractorRuleSetService;
   readonly pricings: PricingRuleSetService;
-  /** What ingest asks; the writes of this process tell it what they changed. */
+  /** Used by ingest to look up published rule sets. Writes in this process report their changes to it. */
   readonly publications: RuleSetPublications;
   readonly boundPrices: BoundPrices;
 }
@@ -86,7 +86,7 @@ export function createRuleSets({ postgres, clock, checkConfig = checkConfigHere 
 /** Source of the expressions that a worker keeps compiled, which takes some twenty times as much. */
 const CODE_BYTES_MAX = 8 * 1_048_576;
 
-/** What a worker rates by. */
+/** Creates the catalog of rules that a worker rates by. */
 export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<RuleVersion> {
   const codeMemory = new BoundedMemory(CODE_BYTES_MAX);
   return new RuleCatalog<RuleVersion>({

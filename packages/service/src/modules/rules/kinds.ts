@@ -16,7 +16,7 @@ import { pricingWarnings } from './pricing-warnings.js';
 import type { RuleSetOwner, StoredVersion } from './store.js';
 import { expandTemplate } from './templates/index.js';
 
-/** What a version of either kind may be sent with, besides its config. */
+/** Fields that a version of either kind can be sent with, in addition to its config. */
 export interface VersionInput {
   readonly name?: string;
   readonly template_id?: string;

@@ -16,7 +16,7 @@ import {
 import { type PriceList, placedIn } from './pricing/index.js';
 import type { PricingHint } from './rating-input.js';
 
-/** What a charge item costs, and who says so. Money is an integer: its value × 10^18. */
+/** The price of a charge item and the rule that sets it. Money is an integer: its value × 10^18. */
 export interface Price {
   /** The price of one unit; null when there is only an amount, or no price. */
   readonly unitPrice: bigint | null;
@@ -30,13 +30,13 @@ export interface Price {
   readonly ruleName: string;
 }
 
-/** What an item is, beside its quantity. */
+/** The rules of a charge item, without its quantity. */
 export type ItemRules = Pick<
   CompiledChargeItem,
   'name' | 'metric' | 'unit' | 'currency' | 'pricing' | 'path' | 'quantityPath'
 >;
 
-/** What an item's expressions see; the unit price once it is known. */
+/** The variables of an item's expressions, with the unit price once it is known. */
 export type ItemEnv = { -readonly [Field in keyof ExpressionEnv]: ExpressionEnv[Field] };
 
 const NO_RULE = { ruleSetId: '', ruleSetVersion: 0, ruleName: '' } as const;

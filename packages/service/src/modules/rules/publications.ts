@@ -45,8 +45,8 @@ export class RuleSetPublications {
   ) {}
 
   /**
-   * Whether it is published as far as is known without waiting; false says nothing. What is no longer new is
-   * read again meanwhile.
+   * Whether the rule set is known to be published, without waiting; false means unknown. Stale knowledge is
+   * renewed in the background.
    */
   isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {
     const key = keyOf(owner, ruleSetId);
@@ -95,7 +95,7 @@ export class RuleSetPublications {
       const found = await this.read(owner, ruleSetIds);
       for (const id of ruleSetIds) if (found.get(id) !== 'published') this.readAtMs.delete(keyOf(owner, id));
     } catch {
-      // What is known stays fresh for its time; whoever reads it after that sees the error.
+      // Known values stay fresh for their time; a caller that reads them later gets the error.
     } finally {
       for (const id of ruleSetIds) this.renewing.delete(keyOf(owner, id));
     }

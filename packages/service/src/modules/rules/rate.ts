@@ -10,18 +10,18 @@ import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 /** The rules that are in force at one time. */
 export interface RatingRules {
   readonly extractor: CompiledExtractor;
-  /** Of the pricing rule sets that are bound to the extractor rule set. */
+  /** Prices of the pricing rule sets that are bound to the extractor rule set. */
   readonly prices: PriceList;
 }
 
 /** Money and quantities are integers: their value × 10^18. The amount is what is charged, after the discount. */
 export interface ChargeItem extends Price {
-  /** Of the extractor that read the quantity; empty for `x_billing`. */
+  /** Name of the extractor that read the quantity; empty for `x_billing`. */
   readonly extractorName: string;
   readonly metric: string;
   readonly unit: string;
   readonly quantity: bigint;
-  /** What a discount hint has taken off the amount; not negative. */
+  /** The part of the amount that a discount hint took off; not negative. */
   readonly discount: bigint;
   readonly source: 'extractor' | 'x_billing';
 }
@@ -86,7 +86,7 @@ export function rateEvent(rules: RatingRules, input: RatingInput): RatedEvent {
   return { ok: true, items, notes: notes ?? NO_NOTES, subject, dimensions };
 }
 
-/** What the charge items of one event share. */
+/** Values that the charge items of one event share. */
 interface Rating {
   readonly rules: RatingRules;
   readonly input: RatingInput;

@@ -19,7 +19,10 @@ export interface PricingHint {
   readonly currency?: string | undefined;
 }
 
-/** What a metric costs less: a share of each charge item, or an amount once. Exactly one of them is there. */
+/**
+ * The discount on a metric: a percentage of each charge item, or an amount once. Exactly one of them is
+ * present.
+ */
 export interface DiscountHint {
   readonly percent?: SentDecimal | undefined;
   readonly amount?: SentDecimal | undefined;
@@ -57,7 +60,7 @@ export interface RatingInput extends RatingFacts {
 /** Fields of an event as ingest takes them, parsed without losing a digit. */
 export type EventFields = Readonly<Record<string, unknown>>;
 
-/** What is rated, of an event that was parsed whole. */
+/** The rating input of an event that was parsed whole. */
 export function ratingInputOf(fields: EventFields): RatingInput {
   return ratingInput(ratingFactsOf(fields), fields.raw_json);
 }
@@ -71,7 +74,10 @@ export function ratingInput({ occurredAt, subject, billing }: RatingFacts, rawJs
   return { occurredAt, subject, billing, rawJson };
 }
 
-/** Of fields that were checked when the event was accepted; what is not as expected is as if it were absent. */
+/**
+ * The facts that rating reads from fields which were checked when the event was accepted; an unexpected value
+ * counts as absent.
+ */
 export function ratingFactsOf(fields: EventFields): RatingFacts {
   const { occurred_at: time, subject_type: type, subject_id: id, 'x-billing': billing } = fields;
   return {

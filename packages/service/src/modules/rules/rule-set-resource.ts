@@ -92,7 +92,10 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
   },
 };
 
-/** A version as it is shown. What was not configured is empty, so that an answer can be sent back as an update. */
+/**
+ * A version as the API returns it. Fields that were not configured are empty, so that a response can be sent
+ * back as an update.
+ */
 export function answerOf<Config extends object>(
   kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,
   version: StoredVersion<Config>,

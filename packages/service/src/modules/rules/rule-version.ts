@@ -6,14 +6,14 @@ import { type CompiledPricing, compilePricing, priceListOf } from './pricing/ind
 import { type RatedEvent, rateEvent } from './rate.js';
 import type { RatingInput } from './rating-input.js';
 
-/** What a version of a rule set says. */
+/** The config of a version of a rule set. */
 export interface VersionConfig<Config> extends RuleOrigin {
   readonly config: Config;
   /** Length of the config as JSON. */
   readonly bytes: number;
 }
 
-/** What rates the events of one time, as it was saved. */
+/** The configs that rate events of one time, as they were saved. */
 export interface RuleConfigs {
   readonly extractor: VersionConfig<ExtractorConfig>;
   readonly pricings: readonly VersionConfig<PricingConfig>[];
@@ -21,7 +21,7 @@ export interface RuleConfigs {
 
 /** A published version of an extractor rule set with the prices of one time, ready to rate. */
 export interface RuleVersion {
-  /** Of the extractor rule set. */
+  /** Version of the extractor rule set. */
   readonly version: number;
   /** All of an event's `raw_json` that `rate` reads. */
   readonly reads: JsonSelection;
@@ -30,7 +30,7 @@ export interface RuleVersion {
 }
 
 /**
- * What does not compile fails the events that it should rate, and no others.
+ * A config that does not compile fails the events that it should rate, and no others.
  *
  * @param codeMemory of the expressions, each of which is compiled when it is first needed
  */

@@ -16,7 +16,7 @@ export interface StoredVersion<Config> {
   readonly id: string;
   readonly tenant_id: string;
   readonly project_id: string;
-  /** What a pricing rule set is bound to; null for an extractor rule set. */
+  /** The extractor rule set that a pricing rule set is bound to; null for an extractor rule set. */
   readonly extractor_rule_set_id: string | null;
   readonly version: number;
   readonly name: string | null;
@@ -28,7 +28,7 @@ export interface StoredVersion<Config> {
   readonly archived_at: number | null;
 }
 
-/** What a draft is made of. */
+/** The values of a draft. */
 export interface DraftValues<Config> {
   readonly version: number;
   readonly name: string | null;

@@ -14,11 +14,11 @@ export interface PublishedPricing extends PublishedVersion {
 /** Everything that was ever published for one extractor rule set. */
 export interface PublishedRules {
   readonly extractors: readonly PublishedVersion[];
-  /** Of all pricing rule sets that are bound to it. */
+  /** Published versions of all pricing rule sets that are bound to it. */
   readonly pricings: readonly PublishedPricing[];
 }
 
-/** What rates the events of one time. */
+/** The versions that rate events of one time. */
 export interface ActiveVersions {
   readonly extractor: PublishedVersion;
   /** One version of each pricing rule set that has not ended. */

@@ -3,7 +3,7 @@ import { boundChanges, diffConfigs } from './diff.js';
 import type { RuleSetKind } from './kinds.js';
 import type { StoredVersion } from './store.js';
 
-/** What differs from the version before; null for the first. Bounded: what is left out is counted. */
+/** The changes since the version before; null for the first. The list is bounded: changes left out are counted. */
 export interface VersionChanges {
   readonly changes: readonly RuleSetChange[] | null;
   readonly changes_omitted: number;

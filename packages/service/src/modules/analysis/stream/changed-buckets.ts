@@ -18,8 +18,8 @@ const RUNS_MAX = 4;
  *
  * A limit can show other groups, or other rows, anywhere in the range as soon as anything changes, so such a
  * query is read whole; so is one that adds up quantities, because usage of another unit anywhere makes it one
- * that is refused. Of a range that slides with the time, the bucket that it cuts loses what the range has
- * left: it is told too.
+ * that is refused. A sliding range cuts its first bucket, which loses the usage that the range has moved past:
+ * that bucket is included.
  */
 export function changedBuckets(
   query: AnalysisQuery,

@@ -8,7 +8,7 @@ import { analyze } from '../service.js';
 import type { TimeSpan } from '../source.js';
 import { changedBuckets } from './changed-buckets.js';
 
-/** Whose usage; no query goes without it. */
+/** The project whose usage is read. Every query is confined to it. */
 export type StreamScope = StorageScope;
 
 /** The update of one query: new rows, nothing, or a request to query again, if rows cannot express the change. */

@@ -2,7 +2,7 @@ import { type AnalysisQuery, type ChartQuery, STREAM_QUERIES_MAX } from '@tollga
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
 import type { StreamScope } from './changed-rows.js';
 
-/** What a chart asks, and the range that its board opens with. */
+/** The query of a chart, and the range that its board opens with. */
 export interface SavedQuery {
   readonly query: ChartQuery;
   readonly defaultRangeS: number;
@@ -14,7 +14,7 @@ export interface SavedQueries {
   queriesOf(project: StreamScope, chartIds: readonly string[]): Promise<ReadonlyMap<string, SavedQuery>>;
 }
 
-/** What is to be followed, as a URL says it. */
+/** The queries and charts to follow, as a URL names them. */
 export interface Followed {
   readonly queries: readonly AnalysisQuery[];
   readonly chartIds: readonly string[];

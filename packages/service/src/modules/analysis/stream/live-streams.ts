@@ -14,14 +14,14 @@ const TICK_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 /** A client that takes nothing for so long is let go; it can resume. */
 const BEHIND_MS_MAX = 30_000;
-/** What one client is sent in one tick; queries past it are to be asked anew. */
+/** Upper bound of the characters sent to one client in one tick. The client must run queries past it again. */
 const TICK_CHARS_MAX = 1_048_576;
 /** Queries that run at once for all streams of the process. */
 const QUERIES_RUNNING_MAX = 2;
 
 /** The connection to who follows. */
 export interface StreamClient {
-  /** What was written before has not gone out yet. */
+  /** Earlier writes have not been sent yet. */
   readonly isBehind: boolean;
   write(text: string): void;
   end(): void;
@@ -34,7 +34,7 @@ export interface LiveStreamsDeps extends ChangedRowsDeps {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** What is followed. */
+/** The queries that one client follows, and the project that they belong to. */
 export interface Subscription {
   readonly scope: StreamScope;
   readonly queries: readonly AnalysisQuery[];
@@ -155,7 +155,7 @@ export class LiveStreams {
     );
   }
 
-  /** What changes meanwhile is told later, all at once. */
+  /** Changes that happen in the meantime are sent together later. */
   #isReady({ isBusy, client, retryAtMs }: Stream, nowMs: number): boolean {
     return !isBusy && !client.isBehind && retryAtMs <= nowMs;
   }
@@ -180,7 +180,7 @@ export class LiveStreams {
       stream.failures = 0;
     } catch (err) {
       if (!this.#streams.has(stream)) return;
-      // What was not told is told with what changes until then.
+      // Unsent changes are sent together with those that follow until then.
       stream.retryAtMs = this.deps.clock.nowMs() + retryPauseMs(++stream.failures);
       this.deps.log.warn(
         { err, projectId: stream.scope.projectId },

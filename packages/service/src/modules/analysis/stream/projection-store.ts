@@ -15,9 +15,9 @@ export interface Watch {
   readonly since: number;
 }
 
-/** What happened since then. */
+/** The changes since a position. */
 export interface Changes {
-  /** Everything up to here is told with it. */
+  /** The position up to which these changes are complete. */
   readonly last: number;
   /**
    * Per watch, in their order: when the charge items happened that are new in ClickHouse; undefined when too

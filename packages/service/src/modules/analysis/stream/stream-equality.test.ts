@@ -53,7 +53,7 @@ const round = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** What a client holds that does as the guide says. */
+/** The rows of a client that follows the guide. */
 class Held {
   rows: Rows;
   bucketSize: string;

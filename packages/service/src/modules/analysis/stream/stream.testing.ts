@@ -148,7 +148,7 @@ export class StreamFixture {
     return EventClient.open(sent);
   }
 
-  /** What an analysis query answers now. */
+  /** Runs an analysis query and returns its current result. */
   async ask(query: AnalysisQuery): Promise<AnalysisResult> {
     const url = `/v1/projects/${this.api.projectId}/analysis/query`;
     return (await this.api.call('POST', url, query)).json();
@@ -193,7 +193,7 @@ function pipelineOf({ postgres, clock }: TestApi, { clickhouse }: TestClickHouse
   };
 }
 
-/** What a client of server-sent events does, and no more. */
+/** A minimal client of server-sent events. */
 export class EventClient {
   readonly events: ReceivedEvent[] = [];
   /** The text of an answer that is no stream. */

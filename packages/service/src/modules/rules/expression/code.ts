@@ -6,8 +6,8 @@ import { type Node, refuse, type StaticType } from './syntax.js';
 import { type ExpressionEnv, ExpressionError, type Run, type Value } from './value.js';
 
 /**
- * A node of the checked tree, compiled. What `run` refers to stays in memory for as long as the expression
- * does: it must not be a Code, for the tree takes more than all else.
+ * A compiled node of the checked tree. Everything that `run` refers to stays in memory for as long as the
+ * expression does, so it must not be a Code: the tree takes more memory than everything else.
  */
 export interface Code<T extends Value = Value> {
   readonly node: Node;
@@ -42,7 +42,10 @@ export function fold(code: Code, parts: readonly Code[], onFailure: 'keep' | 're
   }
 }
 
-/** An operand as a decimal. What the type check could not know is looked at, and numbers are taken over exactly. */
+/**
+ * An operand as a decimal. Types that the type check could not know are checked here, and numbers are converted
+ * exactly.
+ */
 export function asDecimal(code: Code): Code<Decimal> {
   if (code.type === 'Decimal') return code as Code<Decimal>;
   if (code.type === 'int' || code.type === 'double') {

@@ -13,7 +13,7 @@ import { Steps } from './steps.js';
 import { type Node, refuse } from './syntax.js';
 import type { ExpressionEnv, Run } from './value.js';
 
-/** What an expression is for, and so what it must yield. */
+/** The result type of each kind of expression. */
 export interface ResultOf {
   unit_price: Decimal;
   amount: Decimal;
@@ -51,8 +51,8 @@ const UNKNOWN_TYPE_HINTS = {
 } as const;
 
 /**
- * Parses, type-checks and compiles a CEL expression. What is accepted cannot hang, exhaust memory or reach anything but
- * its variables; see the README for the bounds.
+ * Parses, type-checks and compiles a CEL expression. An accepted expression cannot hang, exhaust memory or
+ * reach anything but its variables; see the README for the bounds.
  */
 export function compileExpression<Kind extends ExpressionKind>(
   source: string,

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { compileExpression } from './index.js';
 import { matchOf } from './testing.js';
 
-/** What macros go through: they cannot be nested. */
+/** Lists for macros to iterate over: they cannot be nested. */
 const numbers = fc.array(fc.nat(3), { minLength: 1, maxLength: 4 }).map((items) => `[${items.join(', ')}]`);
 
 /** Well-typed expressions of plain CEL, over ints, strings and truth values. */

@@ -1,6 +1,6 @@
 import { EVENT_STEPS_MAX, FAILURE_STEPS, STEPS_MAX } from './limits.js';
 
-/** What is left of the steps that all evaluations for one event share. */
+/** The remaining steps that all evaluations for one event share. */
 export class EventSteps {
   #left: number;
 
@@ -23,7 +23,7 @@ export class EventStepsError extends Error {
   override readonly name = 'EventStepsError';
 }
 
-/** Of what is computed once, when an expression is compiled. */
+/** Steps for constants, which are computed once when an expression is compiled. */
 const UNBOUNDED = new EventSteps(Number.POSITIVE_INFINITY);
 
 /**

@@ -20,7 +20,10 @@ export function nodeOf(ast: ASTNode): Node {
   return ast as unknown as Node;
 }
 
-/** What the type check knows of a value. `item` and `subject` are records: only their fields are values. */
+/**
+ * The type of a value as far as the type check knows it. `item` and `subject` are records: only their fields
+ * are values.
+ */
 export type StaticType = 'Decimal' | 'int' | 'double' | 'string' | 'bool' | 'null' | 'list' | 'map' | 'dyn';
 
 const STATIC_TYPES: readonly string[] = ['Decimal', 'int', 'double', 'string', 'bool', 'null'];

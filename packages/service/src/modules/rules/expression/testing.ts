@@ -29,7 +29,10 @@ export function envWith(changes: Partial<ExpressionEnv> = {}): ExpressionEnv {
   };
 }
 
-/** What becomes of an expression: its value as text, `refused: …` when it is saved, or `fails: …` for the event. */
+/**
+ * Returns the outcome of an expression: its value as text, `refused: …` when it is saved, or `fails: …` for the
+ * event.
+ */
 export function outcomeOf(source: string, kind: ExpressionKind, env = envWith()): string {
   const compiled = compileExpression(source, { kind });
   return compiled.ok ? evaluated(source, kind, env) : `refused: ${compiled.issue.message}`;

@@ -5,12 +5,13 @@ export interface TextCondition {
 }
 
 /**
- * The conditions `dimensions.x == "text"` that stand at the top level of a chain of `&&`, once for each dimension.
- * Where one of them does not hold, because the dimension is absent, another text or no text, the expression is false or
- * cannot be computed, whatever the rest of it says. What is left out here is only not known.
+ * The conditions `dimensions.x == "text"` that stand at the top level of a chain of `&&`, once for each
+ * dimension. Where one of them does not hold, because the dimension is absent, another text or no text, the
+ * expression is false or cannot be computed, regardless of the rest of it. A condition that is missing here is
+ * merely unknown.
  *
- * Looks at the words of the source alone: compiling takes ten times as long or more, and most rules of a price list are
- * never tried.
+ * Looks at the words of the source alone: compiling takes ten times as long or more, and most rules of a price
+ * list are never tried.
  *
  * @param source of a match that compiles
  */
@@ -96,7 +97,7 @@ function conjunctsOf(words: Words, closings: ReadonlyMap<number, number>, { from
       parts.push({ from: start, to: at });
       start = at + 1;
     }
-    // What stands in brackets is one operand with them.
+    // Brackets and their content are one operand.
     at = closings.get(at) ?? at;
   }
   return [...parts, { from: start, to }];
@@ -111,7 +112,7 @@ function conditionOf(words: Words): TextCondition | undefined {
   return dimension === undefined || text === undefined ? undefined : { dimension, text };
 }
 
-/** Of `dimensions.name` and `dimensions["name"]`. */
+/** Returns the name in `dimensions.name` or `dimensions["name"]`. */
 function dimensionOf(words: Words): string | undefined {
   const [container, access, key = '', closing] = words;
   if (container !== 'dimensions') return undefined;

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../kernel/decimal.js';
 import type { EventSteps } from './steps.js';
 
-/** What a dimension can hold while expressions see it: text, an exact number or a truth value. */
+/** A dimension's value as expressions see it: text, an exact number or a truth value. */
 export type DimensionValue = Decimal | string | boolean;
 
 /** Every value that an expression can compute. `bigint` is CEL's int, `number` its double. */
@@ -20,7 +20,7 @@ export interface SubjectValue {
   readonly id: string;
 }
 
-/** What an expression sees. */
+/** The variables of an expression. */
 export interface ExpressionEnv {
   /** As it was sent: not yet rounded to what is recorded. */
   readonly quantity: Decimal;
@@ -32,7 +32,7 @@ export interface ExpressionEnv {
   readonly subject: SubjectValue | undefined;
   /** Unix seconds. */
   readonly occurredAt: number;
-  /** What the event may still take; no expression sees it. */
+  /** The steps that the event may still take; expressions cannot read them. */
   readonly steps: EventSteps;
 }
 

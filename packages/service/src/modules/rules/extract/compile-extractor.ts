@@ -13,7 +13,7 @@ export interface RuleOrigin {
   readonly version: number;
 }
 
-/** Of rules that were never saved. */
+/** Origin of rules that were never saved. */
 export const UNSAVED: RuleOrigin = { ruleSetId: '', version: 0 };
 
 /** An extractor rule set, ready to read and rate events. Immutable, and free of any state between events. */

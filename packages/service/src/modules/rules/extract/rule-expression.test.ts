@@ -35,7 +35,7 @@ it('is compiled again once the memory has forgotten it', () => {
   expect(compiled.join('')).toBe('abca');
 });
 
-/** What the shortest expression takes. */
+/** Memory of the shortest expression. */
 function shortestBytes(): number {
   return new RuleExpression('', 'a', () => ({ ok: false, message: '' }), undefined).bytes;
 }

@@ -1,6 +1,6 @@
 import type { BoundedMemory, Forgettable } from '../../../kernel/bounded-memory.js';
 
-/** What an expression of a rule set compiles to, or what is wrong with it. */
+/** The compiled expression, or the error in it. */
 export type CompileResult<Code> =
   | { readonly ok: true; readonly code: Code }
   | { readonly ok: false; readonly message: string };
@@ -31,7 +31,7 @@ export class RuleExpression<Code extends object> implements Forgettable {
     return this.#code ?? this.#compiled();
   }
 
-  /** What is wrong with it, if anything is. */
+  /** Returns the error in the expression, if there is one. */
   check(): string | undefined {
     const result = this.compile();
     if (!result.ok) return result.message;

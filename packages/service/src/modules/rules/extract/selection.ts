@@ -7,7 +7,7 @@ import {
 } from '../../../kernel/json/json.js';
 import type { PathSegment } from './path.js';
 
-/** What some paths select below one value; `ALL` where one of them needs the whole of it. */
+/** The fields that paths select below one value; `ALL` where a path needs the whole value. */
 type Selected = Map<string, Selected> | typeof ALL;
 
 /** All that these paths can read: a value of which no more is read answers each of them as the whole value does. */

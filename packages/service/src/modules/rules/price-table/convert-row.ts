@@ -21,7 +21,10 @@ export interface PriceFinding {
   readonly reason: string;
 }
 
-/** What became of one row. Every key is a description of the model, part of a rule, left out, or refused. */
+/**
+ * The result of converting one row. Every key is a description of the model, part of a rule, left out, or
+ * refused.
+ */
 export interface ConvertedRow {
   readonly rules: readonly PricingRule[];
   /** Sizes of the prompt, in tokens, above which some of the rules apply. */
@@ -150,7 +153,7 @@ class RowPrices {
       .sort((a, b) => compareVariants(a.variant, b.variant));
   }
 
-  /** What the rules do not say of the row. */
+  /** Returns the keys of the row that the rules do not cover. */
   remainder(): Pick<ConvertedRow, 'leftOut' | 'refused' | 'rounded'> {
     const taken = [...this.#taken];
     return {

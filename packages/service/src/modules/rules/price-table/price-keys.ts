@@ -6,7 +6,7 @@ export interface PricedMetric {
   readonly fallback?: string;
 }
 
-/** What is imported, in the order of the rules. */
+/** The imported metrics, in the order of the rules. */
 export const PRICED_METRICS: readonly PricedMetric[] = [
   { metric: 'llm.input_tokens', key: 'input_cost_per_token' },
   {
@@ -102,7 +102,7 @@ const DESCRIPTIONS: ReadonlySet<string> = new Set([
 ]);
 const DESCRIPTION_PREFIXES: readonly string[] = ['max_', 'supported_', 'supports_'];
 
-/** Whether a key is known to say something else than a price. What is not known is taken for a price and reported. */
+/** Whether a key is known not to be a price. Unknown keys are taken for prices and reported. */
 export function isDescription(key: string): boolean {
   return DESCRIPTIONS.has(key) || DESCRIPTION_PREFIXES.some((prefix) => key.startsWith(prefix));
 }

@@ -29,7 +29,7 @@ import { pricingRuleNames } from './rule-names.js';
 
 export interface CompiledPricingRule {
   readonly origin: RuleOrigin;
-  /** What is recorded as the rule's name. */
+  /** The name that is recorded with the charge item. */
   readonly name: string;
   readonly metric: string;
   readonly priority: number;

@@ -27,7 +27,7 @@ export class PricingRuleIndex {
 
   /** The first rule that matches; a failure when the event has not the steps to find it. */
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
-    // Of thousands of rules, those of a metric are looked at when it is first charged.
+    // There can be thousands of rules; those of one metric are prepared when it is first charged.
     this.#groups ??= groupsOf(this.rules);
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
@@ -85,7 +85,7 @@ const NONE: readonly RankedRule[] = [];
 class RuleGroup {
   readonly #root = new TextNode();
 
-  /** Of looking for its candidates, at most. */
+  /** Upper bound of the steps of looking for its candidates. */
   readonly steps: number;
 
   /** @param dimensions sorted by name */

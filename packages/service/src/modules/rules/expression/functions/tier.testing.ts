@@ -12,7 +12,7 @@ export interface ReferenceTier {
   readonly unitPrice: bigint;
 }
 
-/** What a quantity costs, in units of 10^-2·SCALE; undefined where it is past the last bound. */
+/** Returns the cost of a quantity in units of 10^-2·SCALE; undefined past the last bound. */
 type Reference = (quantity: bigint, tiers: readonly ReferenceTier[]) => bigint | undefined;
 
 const text = (units: bigint) => new Decimal(units, SCALE).toString();

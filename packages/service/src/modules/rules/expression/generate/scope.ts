@@ -3,7 +3,7 @@ import { Site } from '../site.js';
 import type { Steps } from '../steps.js';
 import { type Node, refuse, staticType } from '../syntax.js';
 
-/** What names mean where a node stands, and how to compile what is below it. */
+/** The meaning of names at the place of a node, and how to compile the nodes below it. */
 export interface Scope {
   readonly source: string;
   readonly hasUnitPrice: boolean;
