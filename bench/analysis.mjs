@@ -33,7 +33,7 @@ const SCOPE = {
   projectNo: 1,
   storage: 'shared',
   retainedFrom: 0,
-  // What the worker does with a dimension of so many values.
+  // The worker keeps a dimension with so many values out of the rollup.
   rawOnly: options.requests === 0 ? [] : ['request'],
 };
 const METRICS = ['llm.input_tokens', 'llm.output_tokens'];
@@ -159,8 +159,8 @@ async function fill() {
 }
 
 /**
- * What ClickHouse does by itself when nothing was added to a month for a day. The last month stays as the
- * inserts left it.
+ * Merges months as ClickHouse does by itself when nothing was added to a month for a day. The last month stays
+ * as the inserts left it.
  */
 async function mergeEndedMonths() {
   const current = new Date(TO_S * 1_000).toISOString().slice(0, 7).replace('-', '');

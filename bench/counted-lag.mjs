@@ -1,9 +1,11 @@
 // How long accepted events take until they are queryable, by counting: how many were accepted when, and when
-// the service had copied so many into ClickHouse. Of events that overtake each other, some are counted for
-// others.
+// the service had copied so many into ClickHouse. When events overtake each other, some are counted for others.
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a delay is too long by, at most, the time of one look aside. A look takes some 6 ms of processor time. */
+/**
+ * Greatest error of a delay, always upwards, without the time of one look. A look takes some 6 ms of processor
+ * time.
+ */
 const LOOK_EVERY_MS = 100;
 const WAIT_MAX_MS = 60_000;
 

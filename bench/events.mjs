@@ -36,7 +36,8 @@ function item(name, metric, path, price) {
   };
 }
 
-// What changes from send to send has a fixed width, so that a request is one buffer with a few digits overwritten.
+// Values that change from send to send have a fixed width, so that a request is one buffer with a few digits
+// overwritten.
 const SEQUENCE_WIDTH = 12;
 const TIME_WIDTH = 10;
 const SUBJECT_WIDTH = 5;

@@ -4,8 +4,8 @@ import { singleBody } from './events.mjs';
 
 const SENT_EVERY_MS = 1_000;
 /**
- * What a marker's delay is too long by, at most, the time of two list requests aside. A list takes some 40 ms
- * of processor time: asked for every 50 ms, it made all events a quarter to half of a second later.
+ * Greatest error of a marker's delay, always upwards, without the time of two list requests. A list takes some
+ * 40 ms of processor time: asked for every 50 ms, it made all events a quarter to half of a second later.
  */
 const LOOK_EVERY_MS = 250;
 const WAIT_MAX_MS = 60_000;

@@ -1,9 +1,10 @@
-// What is asked of limits before the work: the realtime snapshot and the check at a fixed rate, alone and
-// beside a running pipeline, and budget leases on one hot limit, against the service as it is shipped.
+// Measures the limit requests that clients send before the work: the realtime snapshot and the check at a fixed
+// rate, alone and while the pipeline runs, and budget leases on one hot limit, against the service as it is
+// shipped.
 //
 //     node bench/realtime.mjs [rate=500] [seconds=20] [events=10000] [connections=64]
 //
-// `events` is the load of the pipeline beside, in events per second. Prints p50 and p99 in milliseconds: of
+// `events` is the load of the running pipeline, in events per second. Prints p50 and p99 in milliseconds: of
 // the server, from its own histogram (the share of requests in a bucket, spread evenly over it), and of the
 // client, which shares the machine. Needs a build.
 import { fork } from 'node:child_process';

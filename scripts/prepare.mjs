@@ -1,5 +1,5 @@
-// What `npm start` and `npm test` share: bring a bare clone to a built state, doing only what is needed.
-// Uses nothing but Node itself, because nothing else may be installed yet.
+// Shared by `npm start` and `npm test`: brings a bare clone to a built state, doing only what is needed. Uses
+// nothing but Node itself, because nothing else may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

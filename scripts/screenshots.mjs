@@ -33,7 +33,7 @@ const VIEWS = [
   { theme: 'light', name: 'wide', width: 2_560, height: 1_300 },
   { theme: 'dark', name: 'wide', width: 2_560, height: 1_300 },
 ].filter(({ name }) => devices.includes(name));
-/** What the README shows, by the name of its page. */
+/** Screenshots in the README, by the name of their page. */
 const IN_README = { board: 'board', 'usage-event': 'event', 'rules-test': 'rules' };
 const HOURS = 7 * 24;
 const CALLS_PER_HOUR = 60;

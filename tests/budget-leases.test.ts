@@ -22,7 +22,7 @@ const LOOKS_PER_KILL = 5;
 /** As many lease requests go by from one that is too large, one that is invalid and one about no lease to the next. */
 const REFUSED_EVERY = 10;
 const SETTLE_TIMEOUT_MS = 120_000;
-/** What an event costs: 400,000 tokens at 0.0000025 USD. */
+/** Tokens that cost 1 USD, at 0.0000025 USD each. Every event uses this many. */
 const TOKENS_PER_USD = 400_000;
 
 let postgres: TestPostgres;
@@ -106,7 +106,7 @@ const leaseOf = (subjectId: string, ttlSeconds: number) => ({
   ttl_seconds: ttlSeconds,
 });
 
-/** What is held, as leases, the limit and the wallet tell it in one moment, and what is used. */
+/** Reads the held amounts of leases, limit and wallet at one moment, and the usage. */
 async function look(subjectId: string) {
   const { rows } = await postgres.postgres.pool.query(
     `select

@@ -64,7 +64,7 @@ async function get({ projectId, key }: SampleProject, path: string) {
   return answer.body;
 }
 
-/** What the project's usage adds up to, as an analysis query tells. */
+/** The sum of the project's usage by an analysis query. */
 async function usageOf({ projectId, key }: SampleProject): Promise<unknown> {
   const body = {
     metrics: ['llm.input_tokens', 'llm.output_tokens'],

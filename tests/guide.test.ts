@@ -32,7 +32,7 @@ describe.runIf(hasTools)('the guides', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the guides print, one after the other. */
+  /** Runs the guides one after the other and returns their output. */
   async function printedBy(...guides: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)('bash', ['-c', scriptOf(...guides)], {
       cwd: folder,

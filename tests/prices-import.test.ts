@@ -256,7 +256,7 @@ describe('refuses in one sentence', () => {
     expect(sentence).toMatch(/answered 403 permission_denied\. .* needs rules:write/);
   });
 
-  /** Of an import in this process: starting a command for each takes its time. */
+  /** Runs an import in this process, because starting a command for each takes long, and returns its error. */
   async function refusal(values: PricesImportValues): Promise<string> {
     const config = readConfig({ TOLLGATE_URL: service.url, TOLLGATE_API_KEY: sample.key });
     const report = vi.spyOn(console, 'error').mockImplementation(() => {});

@@ -12,7 +12,7 @@ import { RULE_SET, SUBJECTS, singleBody } from '../events.mjs';
 const ROWS = 20_000;
 const RULE_SET_ID = 'ers_00000000000000000000000000000000';
 
-/** What rating makes of one benchmark event. */
+/** Returns the row that rating produces for one benchmark event. */
 function row(index, nowMs) {
   const rawJson = JSON.stringify(JSON.parse(singleBody(index, 'floor')).raw_json);
   const { model, region, usage } = JSON.parse(rawJson);

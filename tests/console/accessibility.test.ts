@@ -11,7 +11,7 @@ const CONTRAST: RunOnly = { type: 'rule', values: ['color-contrast'] };
 /** More kinds of pages than there are: the search for them ends. */
 const PAGES_MAX = 60;
 
-/** What a look at one page found, in the words that a developer needs. */
+/** A finding on one page, in the words that a developer needs. */
 type Finding = string;
 
 describe.runIf(hasBrowser)('every page of the console', () => {
@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     await page.getByRole('button', { name: button }).click();
     await page.getByRole(role).waitFor();
-    // What is behind it is out of reach for as long as it is open.
+    // The page behind it is out of reach for as long as it is open.
     expect(await look(button, `[role=${role}]`)).toEqual([]);
   });
 

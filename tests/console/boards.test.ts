@@ -8,7 +8,7 @@ import { CUSTOMER, hasBrowser, type OpenConsole, openConsole, SOURCE } from '../
 import { openPhone } from '../support/phone.js';
 
 const EVENTS = 30;
-/** What the page may load before anybody edits anything, compressed. */
+/** Upper bound of the compressed scripts that the page loads before anything is edited. */
 const SCRIPT_BYTES_MAX = 250_000;
 /** How far what is seen may move by itself, as browsers measure it. */
 const LAYOUT_SHIFT_MAX = 0.05;
@@ -267,7 +267,7 @@ describe.runIf(hasBrowser)('boards', () => {
     for (const key of ['x', 'Backspace', 'Backspace', 'Backspace']) await page.keyboard.down(key);
     await editor.getByRole('button', { name: 'Add condition' }).click();
     await editor.getByLabel('Condition', { exact: true }).last().selectOption('is not there');
-    // What is not added yet counts as well.
+    // A value that is not added yet counts as well.
     await value.fill('four');
     const posted = page.waitForRequest((request) => request.url().endsWith('/charts'));
     await editor.getByRole('button', { name: 'Add chart' }).click();

@@ -5,7 +5,7 @@ import { type HostileProject, writeHostileProject } from '../support/hostile-pro
 import { HOSTILE_TEXTS, HostileWriter, MARKER } from '../support/hostile-text.js';
 import { HostileWalk } from '../support/hostile-walk.js';
 
-/** What the browser says of an answer that refuses what was typed. */
+/** The browser's message about a response that refuses the typed text. */
 const REFUSED = /^Failed to load resource: .* status of (400|404|409|422)/;
 
 /** Some of the dialogs that open on the way, and fewer fields than there are: the walk finds its way. */

@@ -164,7 +164,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
 
   it('forgets a filter whose typing was left for another page, also while that is still loaded', async () => {
     const { service, tenant } = opened;
-    // Of its own, as are its clock and what it is kept from.
+    // Its own page, with its own clock and its own blocked requests.
     const other = await opened.openAnother();
     await other.clock.install();
     await other.goto(`${service.url}/p/${tenant.projectId}/usage`);
@@ -201,7 +201,7 @@ describe.runIf(hasBrowser)('usage in the console', () => {
     const event = other.getByRole('dialog', { name: 'Event' });
     const sent = event.getByText(`"customer": "${CUSTOMER}"`);
     await waitFor(async () => {
-      // What was read is shown after a moment of this clock, what was typed counts after many.
+      // Loaded rows appear after a moment of this clock; typed text takes effect after many.
       await other.clock.runFor(1);
       return sent.isVisible();
     });

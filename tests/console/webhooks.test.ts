@@ -19,7 +19,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   let opened: OpenConsole;
   let page: Page;
   let receiver: Receiver;
-  /** What the receiver answers from now on. */
+  /** Status of the receiver's responses from now on. */
   let status = 204;
   let secret = '';
 

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from './dist/api.js';
 
-/** What the program prints. */
+/** The output of the program. */
 export interface Outcome {
   readonly received: components['schemas']['BatchIngestAccepted'];
   readonly event: components['schemas']['UsageEventDetail'];

@@ -19,8 +19,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * What the page complains of, or asks for elsewhere, from now on, with what others of the same list do; a
- * test looks at the end that there was nothing.
+ * Collects errors of the page and its requests to other hosts from now on, in one list for all pages that share
+ * it; a test expects it to be empty at the end.
  */
 export function problemsOf(page: Page, serviceUrl: string, problems: string[] = []): string[] {
   page.on('console', (message) => {

@@ -161,7 +161,7 @@ async function writeRoutes({ project, writer }: Scene, planId: string): Promise<
 }
 
 async function writeEndpoints({ project: { webhookEndpoints }, writer }: Scene): Promise<void> {
-  // What a URL cannot have.
+  // Without characters that a URL cannot have.
   const url = () =>
     writer.text('endpoint URL', (text) => `https://hooks.example/${text.replace(/[\s\\#]/g, '')}`);
   for (const description of writer.texts('endpoint description')) {

@@ -1,4 +1,4 @@
-// What a walk through hostile text runs in the page.
+// Scripts that a walk through hostile text runs in the page.
 
 export const DIALOG = '[role=dialog]';
 
@@ -15,8 +15,8 @@ export const DRAWN = `new Promise((done) => {
 
 /**
  * Runs in the page: names from outside, which end in their mark, that could turn the letters of the console's
- * own words after them: those stand in the same line, and nothing holds the name apart. Of a text that is one
- * string, an isolate does, unless what stands in it can end it.
+ * own words after them: those stand in the same line, and nothing holds the name apart. Where the text is one
+ * string, an isolate holds the name apart, unless the name itself can end the isolate.
  */
 const TURNED = `() => {
   const turned = [];

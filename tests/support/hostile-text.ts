@@ -16,7 +16,7 @@ const ZERO_WIDTH = '\u200b\u2060\u200d';
 
 /**
  * Texts that would run, draw, leave their place or break what holds them, were they taken for anything but
- * text. What they would make is marked `data-hostile`. Short, so that every field takes them.
+ * text. Elements that they would create are marked `data-hostile`. Short, so that every field takes them.
  */
 export const HOSTILE_TEXTS: readonly string[] = [
   '<script data-hostile>__hostile()</script>',
@@ -49,7 +49,7 @@ export class HostileWriter {
   readonly unseenTexts = new Set<string>(HOSTILE_TEXTS);
   /** Fields of which nothing has been shown yet, neither on a page nor in a title or a control. */
   readonly unseenFields = new Set<string>();
-  /** What was written and has not been shown yet, with the field that it was written to. */
+  /** Written texts that have not been shown yet, with the field that each was written to. */
   readonly #written = new Map<string, string>();
   #count = 0;
 

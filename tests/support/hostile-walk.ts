@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { BUTTONS, DIALOG, DIALOG_TITLE, DRAWN, LOOK, TYPE } from './hostile-scripts.js';
 import { HOSTILE_TEXTS, type HostileWriter } from './hostile-text.js';
 
-/** What acts at once, is no part of what is looked at, or leads away. */
+/** Buttons that act at once, do not belong to the page under test, or lead away. */
 const NOT_PRESSED = /^(Close|Cancel|Copy|Sign out|Follow|Following|Refresh|Discard|Done|Stay|Leave|Back)\b/;
 const OPENS_MORE = /^(Add|Show|Choose|More|New|Edit|Form|JSON)\b/;
 const TIMEOUT_MS = 5_000;
@@ -23,7 +23,7 @@ interface Seen {
 
 /** Goes through the console as somebody would who presses every button and types into every field. */
 export class HostileWalk {
-  /** What is not as it should be, in the words that a developer needs. */
+  /** Findings, in the words that a developer needs. */
   readonly findings: string[] = [];
   /** Titles of the dialogs that were open. */
   readonly dialogs = new Set<string>();
@@ -132,7 +132,7 @@ export class HostileWalk {
     return true;
   }
 
-  /** What still opens or closes may be in the way once. */
+  /** An element that is still opening or closing may be in the way once. */
   async #press(within: string, name: string): Promise<void> {
     const isPressed = (await this.#click(within, name)) === undefined;
     if (!isPressed && within === 'main') {
@@ -163,7 +163,7 @@ export class HostileWalk {
 
   async #menu(name: string): Promise<void> {
     const items = await this.page.getByRole('menuitem').allInnerTexts();
-    // What changes how the rest is shown comes first in a menu: from its end, everything is met as it was.
+    // Items that change how the rest is shown come first in a menu: from its end, every item is met unchanged.
     for (const [index, item] of [...items.entries()].toReversed()) {
       const isThere = (await this.page.locator('[role=menu]').count()) > 0;
       if (!isThere) await this.#press('main', name);
@@ -217,7 +217,7 @@ export class HostileWalk {
   }
 
   async #typeIntoEditor(editor: Locator, texts: readonly string[]): Promise<void> {
-    // What was typed into another may have taken it away.
+    // Text typed into another editor may have removed this one.
     if (!(await editor.isVisible())) return;
     const name = (await editor.getAttribute('aria-label')) ?? '';
     if (!this.#isNew(`types ${name}`, 'editor')) return;

@@ -29,7 +29,7 @@ export class RecordedRequests {
     };
     const operations = Object.entries(document.paths).map(([path, methods]) => ({
       pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
-      // Of two that fit, `/events/reprocess` goes before `/events/{id}`.
+      // When two fit, `/events/reprocess` goes before `/events/{id}`.
       parameters: path.split('{').length,
       methods,
     }));

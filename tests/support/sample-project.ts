@@ -1,6 +1,6 @@
 import { call, created } from './http.js';
 
-/** What a test needs to know of the service it talks to. */
+/** The address of the service under test. */
 export interface ServiceAddress {
   readonly url: string;
   readonly serviceKey: string;

@@ -30,7 +30,7 @@ export interface ServiceOptions {
   readonly filesMax?: number;
 }
 
-/** What a crash takes with it. */
+/** The processes that a crash ends. */
 export type Crash = 'service' | 'service and stores';
 
 /** How a command of `tollgate` ended, and what it printed. */
@@ -132,7 +132,7 @@ export class RunningService {
     return this.#child === undefined;
   }
 
-  /** What the service printed over all its runs; only the end of it, when that was much. */
+  /** Output of the service over all its runs; only its end when it is long. */
   get output(): string {
     return this.#output;
   }

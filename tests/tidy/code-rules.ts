@@ -19,7 +19,7 @@ const MAY_READ_TIME = [
   'packages/console/src/clock.ts',
 ];
 
-/** What a single file must look like, wherever it stands. */
+/** Rules for a single file, regardless of its folder. */
 export function codeFindings(file: CodeFile): Finding[] {
   const found: Finding[] = [];
   const report = (rule: string, line: number, advice: string) =>

@@ -3,6 +3,7 @@ import type { TextFile } from './source.js';
 
 export const COMMENT_COLUMNS_MAX = 120;
 
+/** SQL is left out: migrations are compared by their checksums, so their comments cannot change. */
 const CODE = /\.(ts|tsx|mjs)$/;
 /** A line that is a comment and nothing more; the group is its text. */
 const COMMENT_LINE = /^\s*(?:\/\/|\/\*\*?|\*(?!\/)|\{\/\*)\s?(.*?)(?:\*\/.*)?$/;
@@ -11,12 +12,27 @@ const FRAGMENT = /(?:^|[.!?:] )(?:@\w+ )?(Of|What|Whose|Else)\b/;
 const ENDS_SENTENCE = /(^|[.!?:])$/;
 
 /** Folders whose comments are not rewritten yet; the list only shrinks. */
-const NOT_REWRITTEN = /^(bench|packages|scripts|tests)\//;
+const NOT_REWRITTEN = [
+  'packages/console/',
+  'packages/sdk/',
+  'packages/service/src/kernel/',
+  'packages/service/src/platform/',
+  'packages/service/src/modules/catalog/',
+  'packages/service/src/modules/checkout/',
+  'packages/service/src/modules/ingest/',
+  'packages/service/src/modules/ledger/',
+  'packages/service/src/modules/limits/',
+  'packages/service/src/modules/pipeline/',
+  'packages/service/src/modules/storage/',
+  'packages/service/src/modules/stripe-sandbox/',
+  'packages/service/src/modules/tenancy/',
+];
 
 /** Comments that people can read: not too wide, and made of sentences. */
 export function commentFindings(file: TextFile): Finding[] {
   if (!CODE.test(file.path)) return [];
   const found: Finding[] = [];
+  const isRewritten = !NOT_REWRITTEN.some((folder) => file.path.startsWith(folder));
   let before = '';
   file.text.split('\n').forEach((line, index) => {
     const comment = COMMENT_LINE.exec(line)?.[1]?.trim();
@@ -30,7 +46,7 @@ export function commentFindings(file: TextFile): Finding[] {
       report('comment-width', `${line.length} columns, at most ${COMMENT_COLUMNS_MAX}: wrap it.`);
     const fragment = FRAGMENT.exec(comment);
     const beginsInside = fragment?.index === 0 && !/^[.!?:]/.test(fragment[0]) && !ENDS_SENTENCE.test(before);
-    if (fragment !== null && !beginsInside && !NOT_REWRITTEN.test(file.path))
+    if (fragment !== null && !beginsInside && isRewritten)
       report('comment-sentence', `a sentence begins with "${fragment[1]}": write subject, verb, object.`);
     before = comment;
   });

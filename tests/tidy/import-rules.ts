@@ -15,7 +15,7 @@ const OWNED_PACKAGES: Readonly<Record<string, string>> = {
   stripe: 'modules/checkout',
 };
 
-/** What a store may import from packages besides the ports of platform. */
+/** Packages that a store may import in addition to the ports of platform. */
 const STORE_PACKAGES = new Set(['pg', 'kysely']);
 
 /**
@@ -32,7 +32,7 @@ const DATABASE_VALUES_FOR_ALL = new Set([
   'isForeignKeyViolation',
 ]);
 
-/** What reaches the rows of all projects. */
+/** Handles that reach the rows of all projects. */
 const PLAIN_DATABASE = new Set(['Db', 'Tx', 'Postgres', '*']);
 
 /** Node modules without input, output or time. */

@@ -11,7 +11,7 @@ const HOME_PATH = new RegExp(
 );
 const REGISTRY = /registry\.(npmjs|yarnpkg)\.|"resolved": "https?:/;
 
-/** What must not stand in any text of the repository. */
+/** Finds text that must not appear anywhere in the repository. */
 export function textFindings(file: TextFile): Finding[] {
   const found: Finding[] = [];
   const parent = `${dirname(repositoryRoot.replace(/\/$/, ''))}/`;

@@ -19,7 +19,7 @@ export const BOARDS_MAX = 100;
 export const BOARD_CHARTS_MAX = 50;
 export const CHARTS_BYTES_MAX = 2 * 1_048_576;
 
-/** What a board can show when it is opened, in seconds: 5 minutes, 15 minutes, 1 hour, 1 day, 7 days, 30 days. */
+/** Time ranges that a board can open with, in seconds: 5 minutes, 15 minutes, 1 hour, 1 day, 7 days, 30 days. */
 export const BOARD_TIME_RANGES_S = [300, 900, 3_600, 86_400, 604_800, 2_592_000] as const;
 export type BoardTimeRange = (typeof BOARD_TIME_RANGES_S)[number];
 export const BOARD_TIME_RANGE_DEFAULT_S = 86_400 satisfies BoardTimeRange;

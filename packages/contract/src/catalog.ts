@@ -4,7 +4,7 @@ import { closed, mapOf, Nullable, pageFields, ResourceName, UnixSeconds } from '
 import { IDENTIFIER_CHARS_MAX } from './limits.js';
 
 export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
-/** Of a limit of a plan: there is none. */
+/** Value of a subscription plan's limit that stands for no limit. */
 export const UNLIMITED = -1;
 /** A plan that is agreed on with each buyer: whatever its price, no checkout sells it. */
 export const UNSOLD_PLAN_ID = 'enterprise';
@@ -33,7 +33,7 @@ export const PlanFeatures = mapOf(Type.Boolean(), {
   description: 'Included features; a feature that is not listed is not included. `budgets`: budget leases.',
 });
 
-/** What a plan allows; a tenant's entitlement carries the same. */
+/** The allowances of a subscription plan; a tenant's entitlement carries the same. */
 const allowanceFields = {
   monthly_event_limit: limit('Events that are accepted in a calendar month (UTC), retries included.'),
   retention_days: Type.Integer({

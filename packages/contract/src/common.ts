@@ -64,7 +64,7 @@ export const decimalInput = (meaning: string): typeof DecimalInput => {
   return { ...DecimalInput, ...{ description } };
 };
 
-/** Of every list. */
+/** The `limit` parameter of every list. */
 const listLimit = (description: string) =>
   Type.Optional(
     Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT, description }),
@@ -93,7 +93,7 @@ export const PageQuery = Type.Object(
 );
 export type PageQuery = Static<typeof PageQuery>;
 
-/** What every paged list answers beside its entries. */
+/** Fields that every paged list contains in addition to its entries. */
 export const pageFields = {
   total_count: Type.Integer({ minimum: 0, description: 'Entries in the whole list.' }),
   limit: Type.Integer({ description: 'Page size that was used.' }),

@@ -9,7 +9,7 @@ import {
 } from './limits.js';
 import { WEBHOOK_EVENT_TYPE_PATTERN } from './webhooks.js';
 
-/** What plan rules and direct limits have in common. */
+/** Values that rules of limit plans and direct limits share. */
 export const LIMIT_MEASURES = ['amount', 'quantity'] as const;
 export type LimitMeasure = (typeof LIMIT_MEASURES)[number];
 

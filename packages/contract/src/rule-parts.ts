@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { UNIX_SECONDS_MAX } from './common.js';
 import { CURRENCY_PATTERN, EXPRESSION_BYTES_MAX, METRIC_PATTERN, NAME_CHARS_MAX } from './limits.js';
 
-/** What the configs of extractor and of pricing rule sets are made of. */
+/** Parts of the configs of extractor and pricing rule sets. */
 const pathOf = (meaning: string) => Type.String({ minLength: 1, maxLength: 1_024, description: meaning });
 const PATH_SYNTAX = 'RFC 9535 singular query; `a.b` is short for `$.a.b`.';
 export const Path = pathOf(PATH_SYNTAX);

@@ -29,7 +29,7 @@ export const RuleSetChange = Type.Object(
   { ...closed, description: 'A difference between two versions of a rule set.' },
 );
 
-/** What every version of a list of versions has beside its own fields. */
+/** Fields that every version in a list of versions has in addition to its own. */
 export const versionChangeFields = {
   changes: Nullable(
     Type.Array(RuleSetChange, {

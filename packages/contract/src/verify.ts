@@ -20,7 +20,7 @@ export const VerifyDifference = Type.Object(
   { ...closed, description: 'A sum of the history that differs from the totals of the system of record.' },
 );
 
-/** What was recounted of the ledger. */
+/** Values of the ledger that a verification recounts. */
 export const LEDGER_MEASURES = [
   'transaction_sum',
   'lines_without_transaction',

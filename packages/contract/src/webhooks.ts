@@ -31,7 +31,7 @@ export const WEBHOOK_OWN_EVENTS = [
   'payment.refunded',
   'payment.disputed',
 ] as const;
-/** What an endpoint lists to get every event. */
+/** The entry with which an endpoint subscribes to every event. */
 export const WEBHOOK_EVERY_EVENT = '*';
 /** The event that a test sends, whatever the endpoint lists. */
 export const WEBHOOK_TEST_EVENT = 'webhook.test';
@@ -207,7 +207,7 @@ export interface UsageFailedData extends UsageAlertData {
   readonly event_count: number;
 }
 
-/** What is posted to an endpoint. */
+/** The body of a request to an endpoint. */
 export interface WebhookPayload {
   readonly type: string;
   /** When it happened, ISO 8601 in UTC. */

@@ -2,11 +2,12 @@ import { PAYMENT_PROVIDERS, type PaymentProviderName } from '@tollgate/contract'
 import { BASELINE_PLANS, type BaselinePlan } from './modules/catalog/index.js';
 import { LOG_LEVELS, type LogLevel } from './platform/log/index.js';
 
-// How the text of a setting is read. What is wrong is thrown as an Error that ends the sentence "VARIABLE must be …".
+// How the text of a setting is read. A wrong value throws an Error whose message ends the sentence "VARIABLE
+// must be …".
 
 /** Any text of an operator's choice that fits a header; one that we generate has the form of every other key. */
 const SERVICE_KEY = /^[\x21-\x7e]{16,200}$/;
-/** What fits a header: whether it is a key, the service knows. */
+/** Text that fits a header; only the service knows whether it is a key. */
 const API_KEY = /^[\x21-\x7e]{1,200}$/;
 
 /** No comma, which separates several; no space, which would be a slip. */

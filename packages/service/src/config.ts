@@ -15,14 +15,14 @@ import {
 } from './config-values.js';
 import { LOG_LEVELS } from './platform/log/index.js';
 
-/** What a process of the service does. */
+/** The roles that a process of the service can take. */
 export const ROLES = ['api', 'worker', 'projector'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** One environment variable: how it is documented, and how its text is read. */
 interface Setting<T> {
   readonly variable: string;
-  /** What an absent or empty variable stands for; undefined when there is nothing. */
+  /** The value of an absent or empty variable; undefined when there is none. */
   readonly fallback: string | undefined;
   /** For docs/configuration.md. */
   readonly meaning: string;

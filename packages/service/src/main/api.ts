@@ -125,7 +125,7 @@ function checkAccepting(readiness: Readiness, { postgres, folders }: Stores): vo
   if (folders !== undefined) readiness.add('queue_files', () => probeSegmentFolder(folders.segments));
 }
 
-/** What others ask about tenants. */
+/** Services about tenants that other modules use. */
 interface Tenants {
   readonly tenancy: TenancyService;
   readonly entitlements: Entitlements;

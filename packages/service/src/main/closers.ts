@@ -1,4 +1,4 @@
-/** What was opened, to be closed in reverse order. */
+/** Opened resources, which are closed in reverse order. */
 export class Closers {
   readonly #closers: (() => void | Promise<void>)[] = [];
 

@@ -10,7 +10,7 @@ const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
-/** What a command takes; anything else is refused. */
+/** The arguments that a command accepts; any other is refused. */
 interface CommandForm {
   readonly options: readonly string[];
   /** Name of the one argument that it needs. */
@@ -28,7 +28,7 @@ const COMMANDS = {
 
 type Command = keyof typeof COMMANDS;
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Invocation {
   readonly command: Command;
   /** Empty for a command that takes none. */

@@ -8,9 +8,9 @@ const PRIVATE_FOLDER_MODE = 0o700;
 
 /** Folders beside an embedded PostgreSQL. */
 export interface LocalFolders {
-  /** Of large segments that wait to be rated. */
+  /** Directory of large segments that wait to be rated. */
   readonly segments: string;
-  /** Of rated batches that wait for ClickHouse. */
+  /** Directory of rated batches that wait for ClickHouse. */
   readonly spool: string;
 }
 

@@ -5,7 +5,7 @@ import { Counter, Histogram, type Metrics } from '../platform/metrics/index.js';
 const GROUP_SECONDS_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const OUTCOMES = ['processed', 'failed', 'duplicate', 'reprocessed', 'skipped', 'deferred'] as const;
 
-/** What the rating thread did, as metrics of the process. */
+/** Publishes the work of the rating thread as metrics of the process. */
 export class PipelineMetrics {
   readonly #events: Counter<'outcome'>;
   readonly #batches: Counter<'outcome'>;

@@ -5,8 +5,8 @@ import type pg from 'pg';
 import type { Logger } from '../platform/log/index.js';
 
 /**
- * Nice value of everything that rates: when the processors are busy, accepting goes first. What is accepted
- * is safe and can wait; a client that is not answered cannot.
+ * Nice value of everything that rates: when the processors are busy, accepting goes first. Accepted events are
+ * safe and can wait; a client that is not answered cannot.
  */
 export const RATING_NICENESS = 10;
 /** Backtests are in no hurry: rating goes first. */

@@ -5,8 +5,8 @@ import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
 
 /**
- * Whoever stops a service waits ten seconds, and ending the embedded ClickHouse by force takes some of them.
- * What is then still in hand is left to the next start, as after a crash: nothing that was acknowledged is
+ * Supervisors wait ten seconds for a service to stop, and ending the embedded ClickHouse by force takes some of
+ * them. Work that is unfinished then is left to the next start, as after a crash: no acknowledged event is
  * lost.
  */
 const STOP_MS_MAX = 8_000;

@@ -32,7 +32,7 @@ export interface Stores {
   readonly clickhouse: ClickHouse;
   /** Undefined when what could be in them rides in the database. */
   readonly folders: LocalFolders | undefined;
-  /** What is kept where: a name and a place each. */
+  /** The name of each store and where it keeps its data. */
   readonly places: readonly (readonly [name: string, place: string])[];
   /** Names of the migrations that this opening applied. */
   readonly applied: readonly string[];
@@ -49,7 +49,7 @@ export interface StoreEvents {
   readonly signal?: AbortSignal;
 }
 
-/** Starts or connects both stores and migrates them. What was opened is closed again when a later step fails. */
+/** Starts or connects both stores and migrates them. When a later step fails, opened stores are closed again. */
 export async function openStores(config: Config, events: StoreEvents): Promise<Stores> {
   const closers = new Closers();
   try {

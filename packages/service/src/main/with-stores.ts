@@ -8,7 +8,7 @@ import { announcedUrl, withInstanceLock } from './instance.js';
 import { StartError } from './start-error.js';
 import { openStores, type Stores } from './stores.js';
 
-/** What a command does with the stores, and a running service does when it is asked. */
+/** A task that a command runs with the stores, and that a running service can run on request. */
 export interface StoreTask<T> {
   run(stores: Stores, log: Logger): Promise<T>;
   /** Path of the service's route that does the same, and what is posted to it; it answers the result. */

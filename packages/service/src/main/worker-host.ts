@@ -11,9 +11,9 @@ export interface WorkerHostEvents {
 
 const PROGRAM = new URL('./worker-thread.js', import.meta.url);
 /**
- * Room for young objects, of which a third is in use between two collections. What a batch keeps until it is
- * written outlives several collections of the default size, and is copied in each: with 48 MB that takes a
- * quarter of the thread's time, with this a tenth.
+ * Room for young objects, of which a third is in use between two collections. The objects of a batch live until
+ * it is written, outlive several collections at the default size, and are copied in each: with 48 MB that takes
+ * a quarter of the thread's time, with this value a tenth.
  */
 const YOUNG_GENERATION_MB = 192;
 /**
@@ -51,7 +51,10 @@ export class WorkerHost {
     });
   }
 
-  /** Says that there is something to rate. Of many times in a short while the first and one later reach the thread. */
+  /**
+   * Wakes the rating thread because there is something to rate. Many calls in a short time reach the thread as
+   * two: the first at once, and one later.
+   */
   notify(): void {
     if (this.#quiet !== undefined) {
       this.#isNewsWaiting = true;

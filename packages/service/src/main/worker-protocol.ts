@@ -3,7 +3,7 @@ import type { LogLevel } from '../platform/log/index.js';
 import type { PostgresConfig } from '../platform/postgres/index.js';
 import type { LocalFolders } from './data-dir.js';
 
-/** What the rating thread needs to begin. */
+/** The data that the rating thread needs to start. */
 export interface WorkerThreadData {
   readonly postgresConnection: PostgresConfig['connection'];
   readonly connectionsMax: number;

@@ -39,7 +39,7 @@ export function idHexOf({ tenantId, projectId }: TestProject, event: TestEvent):
   return rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
 }
 
-/** What ingest would append for a batch request. */
+/** Returns the record that ingest would append for a batch request. */
 export function batchRecord(
   project: TestProject,
   events: readonly TestEvent[],
@@ -54,7 +54,7 @@ export function batchRecord(
   };
 }
 
-/** What a reprocess request would append. */
+/** Returns the record that a reprocess request would append. */
 export function reprocessRecord(project: TestProject, idHexes: readonly string[]): SegmentRecord {
   return reprocessRecordAt(project, idHexes, RECEIVED_AT_MS);
 }

@@ -1,7 +1,7 @@
 import type { LimitAdmission } from '../modules/limits/index.js';
 import type { ProjectAdmission } from '../modules/tenancy/index.js';
 
-/** Of tenants that may have everything. */
+/** Admission of tenants that may have everything. */
 export const everythingAdmitted: ProjectAdmission & LimitAdmission = {
   admitProject: async () => 'shared',
   admitSubjectRoutes: async () => {},

@@ -43,13 +43,13 @@ export interface TestApi {
 /** Some moment in 2026. */
 export const TEST_NOW_S = 1_790_000_000;
 
-/** What an application is made over. */
+/** The stores behind a test application. */
 export interface TestStores {
   readonly postgres: Postgres;
   readonly clock: ManualClock;
 }
 
-/** What routes are registered over. */
+/** The services that routes are registered with. */
 export interface TestParts extends TestStores {
   readonly tenants: TenancyService;
 }

@@ -8,7 +8,7 @@ import {
 
 export interface TestClickHouse {
   readonly clickhouse: ClickHouse;
-  /** Of the database itself, as `TOLLGATE_CLICKHOUSE_URL` would have it. */
+  /** URL of the database itself, as `TOLLGATE_CLICKHOUSE_URL` would name it. */
   readonly url: string;
   readonly database: string;
   drop(): Promise<void>;

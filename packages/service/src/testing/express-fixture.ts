@@ -45,7 +45,7 @@ export class ExpressFixture {
   seenByFastify = 0;
   /** Requests that the operation refuses before parsing. */
   precheck: () => void = () => {};
-  /** What the operation does. */
+  /** The operation under test. */
   answer: () => Promise<string> = async () => '{"taken":true}';
   /** Who the key `service` speaks for. */
   authenticate: () => ReturnType<Authenticator['authenticate']> = () => ({ kind: 'service' });

@@ -22,7 +22,7 @@ export interface TestIngest extends TestApi {
 
 export const TEST_WINDOW = { ageDaysMax: 3_650, aheadDaysMax: 30 };
 
-/** Of tenants that may send as much as they like. */
+/** Admission of tenants without a limit on events. */
 export const everyEventAdmitted: EventAdmission = {
   termsOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
 };

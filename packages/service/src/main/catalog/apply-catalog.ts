@@ -61,7 +61,7 @@ async function applyTo({ postgres }: Stores, file: CatalogFile): Promise<Applied
   }
 }
 
-/** What is wrong with the file, one place after the other; other errors as they are. */
+/** Turns a domain error into a StartError that lists every wrong place; returns other errors unchanged. */
 function describedBy(what: string, error: unknown): unknown {
   if (!(error instanceof DomainError)) return error;
   const places = (error.details ?? []).map(({ path, message }) => `${path || 'the whole'}: ${message}`);

@@ -1,6 +1,9 @@
 import type { CreateUsageLimitPlanBody } from '@tollgate/contract';
 
-/** What a customer of the sample company may use: what it is told at half, and what it cannot pass. */
+/**
+ * The limits of a customer of the sample company: spend alerts at 50 % and 80 % and blocks at 100 %, tokens
+ * only alert.
+ */
 export const SAMPLE_PLAN: CreateUsageLimitPlanBody = {
   name: 'starter',
   title: 'Starter',

@@ -44,7 +44,7 @@ function rulesOf(model: (typeof SAMPLE_MODELS)[number]): PricingRule[] {
   }));
 }
 
-/** What the tokens of each model cost, and at the end those of any other. */
+/** Token prices of each model, and at the end those of any other model. */
 export const SAMPLE_PRICES: PricingConfig = {
   currency: 'USD',
   rules: [

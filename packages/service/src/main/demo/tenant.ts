@@ -6,7 +6,7 @@ import { SAMPLE_BOARD, SAMPLE_CHARTS } from './sample-board.js';
 import { SAMPLE_PLAN, SAMPLE_ROUTE } from './sample-limits.js';
 import { SAMPLE_EXTRACTOR, SAMPLE_PRICES } from './sample-rules.js';
 
-/** What the demo remembers between starts. */
+/** Values that the demo keeps between starts. */
 export interface DemoTenant {
   readonly tenantId: string;
   readonly projectId: string;

@@ -49,7 +49,7 @@ export interface PricesImport {
   readonly destination: Destination;
 }
 
-/** What a pricing rule set has besides its rules; undefined for what was not said. */
+/** Fields of a pricing rule set other than its rules; undefined where the option is absent. */
 export interface RuleSetFields {
   readonly name: string | undefined;
   readonly currency: string | undefined;

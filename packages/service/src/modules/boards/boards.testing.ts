@@ -9,9 +9,9 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A node with boards, and with analysis over no usage at all. */
 export interface TestBoards extends TestApi {
-  /** Of the project's analysis, without a slash at the end. */
+  /** URL of the project's analysis, without a slash at the end. */
   readonly url: string;
-  /** Sends a request below `url`, which must be answered with this status. Returns the answer without its warnings. */
+  /** Sends a request below `url` and expects this status. Returns the response without its warnings. */
   must(
     status: number,
     method: Method,

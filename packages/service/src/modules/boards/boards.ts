@@ -48,7 +48,7 @@ export class Boards {
     });
   }
 
-  /** What is left out stays as it is. @throws DomainError `invalid_request`, `not_found` */
+  /** Absent fields stay as they are. @throws DomainError `invalid_request`, `not_found` */
   update(context: ChangeContext, boardId: string, body: UpdateBoardBody): Promise<store.BoardRow> {
     if (body.timezone !== undefined) checkedTimezone(body.timezone);
     return changeBoards(this.deps, context, async (tx, now) => {

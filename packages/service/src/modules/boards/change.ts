@@ -9,7 +9,7 @@ export interface BoardDeps {
   readonly clock: Clock;
 }
 
-/** What a change has come to, and what the audit log is to tell of it. */
+/** The result of a change, and its entry for the audit log. */
 export interface BoardChange<Answer> {
   readonly answer: Answer;
   readonly resourceType: 'board' | 'chart';

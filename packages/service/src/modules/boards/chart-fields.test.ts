@@ -16,12 +16,12 @@ const replace = (chartId: string, body: object, status = 200) =>
   api.must(status, 'PUT', `/charts/${chartId}`, { ...CHART, board_id: boardId, ...body });
 const listed = async (id: string) => (await api.shown(boardId)).charts.find((chart) => chart.chart_id === id);
 
-/** What is sent may be long; its beginning names the test. */
+/** A sent value may be long; its beginning names the test. */
 const LABEL_CHARS = 60;
 
 const MEASURES = ['item_count', 'quantity', 'amount'];
 
-/** What else is sent, and what the answer shows of it. */
+/** Other fields that are sent, with the values that the response shows. */
 const TAKEN: readonly (readonly [sent: object, shown?: object])[] = [
   [{ title: '🦜'.repeat(120) }],
   [{ description: 'ü'.repeat(500) }],

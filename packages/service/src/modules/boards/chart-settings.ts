@@ -11,7 +11,7 @@ import { answeredGroupBy, answeredSplitBy, normalizeQuery } from '../analysis/in
 import type { BoardRow } from './board-store.js';
 import type { ChartRow } from './chart-store.js';
 
-/** What a chart shows, with every choice made; where it stands is said elsewhere. */
+/** The settings of a chart with every default filled in, without its place on the board. */
 export type ChartSettings = Pick<
   ChartRow,
   | 'title'
@@ -64,7 +64,7 @@ export function chartSettings(input: ChartInput, nowS: number): ChartSettings {
   return { ...settings, bytes: Buffer.byteLength(JSON.stringify(settings)) };
 }
 
-/** What a chart asks, in the timezone of its board. */
+/** Returns the query of a chart, in the timezone of its board. */
 export function chartQuery(chart: ChartRow, { timezone }: Pick<BoardRow, 'timezone'>): ChartQuery {
   return {
     ...(chart.metrics === null ? {} : { metrics: chart.metrics }),

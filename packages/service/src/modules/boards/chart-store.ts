@@ -22,7 +22,7 @@ export interface ChartRow {
   readonly split_by: Split[];
   /** How many groups stand for themselves; null for all. */
   readonly groups_max: number | null;
-  /** What it adds to a list of boards, about. */
+  /** Approximate size that the chart adds to a list of boards. */
   readonly bytes: number;
   readonly created_at: number;
   readonly updated_at: number;

@@ -23,7 +23,7 @@ const FIRST_POSITION = 0;
 export class Charts implements SavedQueries {
   constructor(private readonly deps: BoardDeps) {}
 
-  /** What charts ask, by their ids; those that the project does not have are absent. */
+  /** Returns the queries of charts by chart id; charts that the project does not have are absent. */
   async queriesOf(owner: ProjectScope, chartIds: readonly string[]): Promise<Map<string, SavedQuery>> {
     const charts = await store.findChartsInBoards(new ProjectDb(this.deps.postgres.db, owner), chartIds);
     return new Map(

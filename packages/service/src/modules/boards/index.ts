@@ -5,7 +5,7 @@ import type { BoardRoutesDeps } from './routes.js';
 
 export { registerBoardRoutes } from './routes.js';
 
-/** What the routes of boards need. */
+/** Creates the services that the routes of boards need. */
 export function createBoards(deps: BoardDeps & Pick<BoardRoutesDeps, 'names'>): BoardRoutesDeps {
   return { boards: new Boards(deps), charts: new Charts(deps), names: deps.names };
 }

@@ -15,7 +15,7 @@ export interface ConsoleDeps {
 }
 
 const PUBLIC = { access: { kind: 'public' } } as const;
-/** What the console shows lies below these; they all are the same page. */
+/** URLs of the console; the same page serves them all. */
 const PAGE_URLS = ['/', '/sign-in', '/p/*'];
 const NONCE_BYTES = 16;
 const ASSET_MAX_AGE_S = 31_536_000;

@@ -78,7 +78,7 @@ export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | und
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-/** What the page sends with each change. It follows from the cookie, which pages cannot read. */
+/** The token that the page sends with each change. It is derived from the cookie, which pages cannot read. */
 export function csrfTokenOf(token: string): string {
   return hash('sha256', `csrf ${token}`, 'base64url');
 }

@@ -45,7 +45,7 @@ export class RuleSetPublications {
   ) {}
 
   /**
-   * Whether the rule set is known to be published, without waiting; false means unknown. Stale knowledge is
+   * Whether the rule set is known to be published, without waiting; false means unknown. An ageing entry is
    * renewed in the background.
    */
   isKnownPublished(owner: RuleSetOwner, ruleSetId: string): boolean {

@@ -23,7 +23,7 @@ const OneParams = Type.Object(
   closed,
 );
 
-/** What stored usage would have cost by other rules. */
+/** Routes of backtests: the cost of stored usage by other rules. */
 export function registerBacktestRoutes(app: App, { backtests }: BacktestRouteDeps): void {
   app.route({
     method: 'POST',

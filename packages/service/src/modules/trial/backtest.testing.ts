@@ -15,7 +15,7 @@ import { createTestTrial, EXTRACTOR, PRICING, type TestTrial } from './trial.tes
 
 /** Unix seconds before the first event of the fixture. */
 export const FROM = TEST_NOW_S - 1_000;
-/** Of the rule set that small backtests are about, and of the one for jobs. */
+/** Events of the rule set for small backtests, and of the one for jobs. */
 export const EVENTS = 12;
 export const JOB_EVENTS = 40;
 const AT_ONCE_EVENTS_MAX = 20;
@@ -28,12 +28,15 @@ export interface BacktestFixture {
   readonly trial: TestTrial;
   readonly extractorId: string;
   readonly jobExtractorId: string;
-  /** Of `extractorId`, one token more each; as PRICING prices them, but for the first two, which cost nothing. */
+  /**
+   * Rows of `extractorId`, each with one token more than the one before; priced by PRICING, except for the
+   * first two, which cost nothing.
+   */
   readonly rows: readonly UsageEventRow[];
   readonly timeRange: { readonly from: number; readonly to: number };
   /** The project as its requests name it. */
   readonly project: ProjectRef;
-  /** Of the list, or of one backtest. */
+  /** URL of the list, or of one backtest. */
   url(id?: string): string;
   read(id: string): Promise<Json>;
   /** Asks for a backtest of all events, but for what the body says. */

@@ -21,8 +21,8 @@ interface Total extends Pick<BacktestTotal, 'metric' | 'unit' | 'currency'> {
 }
 
 /**
- * What differs between two ratings of the same events, event by event. Its size is bounded, whatever the
- * events hold.
+ * The differences between two ratings of the same events, event by event. Its size is bounded, regardless of
+ * the events.
  */
 export class RatingComparison {
   readonly #totals = new Map<string, Total>();

@@ -28,8 +28,9 @@ interface Candidate {
 const NO_CURRENCY = '';
 
 /**
- * The events that differ most, by currency: amounts of two currencies cannot be compared. Of equal differences, and of
- * currencies beyond the bound, the earlier events are kept: the same each time, because events come in one order.
+ * The events that differ most, by currency: amounts of two currencies cannot be compared. Among equal
+ * differences, and among currencies beyond the bound, the earlier events are kept: always the same ones,
+ * because events arrive in one order.
  */
 export class Examples {
   /** Greatest difference first. */

@@ -2,7 +2,7 @@ import type { UsageChargeItem, UsageEvent } from '@tollgate/contract';
 import type { RatedEvent } from '../rules/index.js';
 import { type StoredInput, toUsageChargeItem, toUsageEvent } from '../usage/index.js';
 
-/** What became of an event by some rules: its charge items, or why it has none. */
+/** The outcome of rating one event: its charge items, or why it has none. */
 export interface RatingOutcome {
   readonly items: readonly UsageChargeItem[];
   readonly failure: UsageEvent['failure'];

@@ -8,7 +8,7 @@ import { RatingComparison } from './comparison.js';
 import { outcomeOf, type RatingOutcome, storedOutcome } from './outcome.js';
 import type { TrialRating } from './trial-rules.js';
 
-/** What a backtest reads and by what it rates. */
+/** The usage that a backtest reads, and the rules that it rates by. */
 export interface Replay {
   readonly scope: UsageScope;
   readonly selection: ReplaySelection;

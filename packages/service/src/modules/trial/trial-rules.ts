@@ -47,7 +47,7 @@ export interface TrialConfig<Config> {
   readonly config: Config;
 }
 
-/** What is tried, ready to rate. */
+/** The rules under test, ready to rate. */
 export interface TrialRating {
   readonly extractor: CompiledExtractor;
   readonly prices: PricesOverTime;
@@ -116,7 +116,7 @@ function checkSent(naming: Naming): SentRules {
   const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>
     EXTRACTOR_KIND.checkedConfig(input),
   );
-  // What a pricing rule set is bound to is no part of its config.
+  // The extractor rule set that a pricing rule set is bound to is not part of its config.
   const pricing = attempt(
     'pricing',
     naming.pricing,

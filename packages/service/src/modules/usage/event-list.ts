@@ -54,7 +54,7 @@ export async function listEvents(
   };
 }
 
-/** What a cursor belongs to: pages of another list would have gaps. */
+/** The query that a cursor belongs to: with another query, pages would have gaps. */
 function questionOf({ tenantId, projectId }: UsageScope, filter: EventFilter): string[] {
   const filters = Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
   return [tenantId, projectId, ...filters.flatMap(([name, value]) => [name, JSON.stringify(value)])];

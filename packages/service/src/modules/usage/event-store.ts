@@ -6,7 +6,7 @@ import type { EventFilter } from './event-filter.js';
 import { filterSql, StatementParams } from './filter-sql.js';
 import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SOURCES } from './row.js';
 
-/** Whose usage, and from when on it is kept: no query goes without it. */
+/** The project whose usage is read, and the start of its retention. Every query is confined to it. */
 export type UsageScope = HistoryScope;
 
 /** A row of `usage_events` as ClickHouse answers it; absent texts are empty, decimals are texts. */
@@ -117,7 +117,7 @@ const ORDERS = {
 export interface Candidates {
   /** 32 hex digits each, in the order asked for. */
   readonly ids: string[];
-  /** Of each, the bytes of its dimensions: all else in a row has bounds of its own. */
+  /** Bytes of the dimensions of each event: all other columns of a row have bounds of their own. */
   readonly bytes: ReadonlyMap<string, number>;
   /** None follow. */
   readonly isEnd: boolean;

@@ -27,14 +27,14 @@ export const NOTE = {
   path: 'charge_item_extractors[0].less_paths',
   message: 'More than "code":"quantity_kept" has.',
 } as const;
-/** What the rich event was sent with: digits, spaces and repeated keys that a parser would change. */
+/** The `raw_json` of the rich event: digits, spaces and repeated keys that a parser would change. */
 export const RAW_JSON = '{ "id": 12345678901234567890, "x": 1.0, "x": 1e2,\n "__proto__": {"a": "\\u0041"} }';
 
 /** The usage routes over a project with five events, and some of others. */
 export interface EventsFixture {
   readonly api: TestApi;
   readonly store: TestClickHouse;
-  /** Of the list. */
+  /** URL of the list. */
   readonly url: string;
   /** By how they came about; `mended` failed at first. */
   readonly rows: Readonly<Record<'plain' | 'rich' | 'failed' | 'mended' | 'tied', UsageEventRow>>;

@@ -64,7 +64,7 @@ export type FindUnpriced = (
   extractor: ExtractorConfig,
 ) => Promise<readonly UnpricedItem[]>;
 
-/** What an event was rated by, as it was written. */
+/** The rules that rated an event, as they were written. */
 export interface RatedBy {
   /** Undefined when the event failed before a version was found. */
   readonly extractor: ExtractorText | undefined;
@@ -78,7 +78,7 @@ export interface RatedBy {
 /** The values of an event that rules see, except its charge items. */
 export type SeenEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
 
-/** What an extractor or rule with a unit price and no expression of its own multiplies. */
+/** Amount expression of an extractor or rule that has a unit price and no amount expression. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
 const ONE = decimalFromBigInt(1n);
 
@@ -180,7 +180,7 @@ interface Expressions {
 
 const NO_EXPRESSIONS: Expressions = { unitPrice: null, pricingUnit: null, amount: null };
 
-/** Of an entry that has a price; one of the two is there. */
+/** Price expressions of an entry that has a price; at least one of the two is present. */
 function expressionsOf(
   pricing: Pick<PricingRule, 'unit_price_expr' | 'pricing_unit' | 'amount_expr'>,
 ): Expressions {

@@ -11,9 +11,8 @@ export const EXPORT_PAGE_EVENTS = 1_000;
 const PORTION_BYTES_MAX = 4 * 1_048_576;
 
 /**
- * All events that match, oldest first by (occurred_at, raw_event_id), in portions: the next is read when it
- * is asked for. Of an event that was reprocessed the last attempt counts, as of the moment at which its
- * portion is read.
+ * All events that match, oldest first by (occurred_at, raw_event_id), in portions: the next is read when it is
+ * asked for. For a reprocessed event the last attempt counts, as of the time at which its portion is read.
  */
 export async function* eventPages(
   clickhouse: Pick<ClickHouse, 'query'>,

@@ -68,7 +68,7 @@ export function registerExportRoutes(app: App, { clickhouse, history, metrics }:
       const gone = slots.take(request.principal, reply);
       const scope = await history.scopeOf(request.project);
       const pages = eventPages(abortable(clickhouse, gone), scope, filter);
-      // What fails up to here is told by an ordinary answer.
+      // An error up to here still gets an ordinary error response.
       const first = await pages.next();
       const text = EXPORT_TEXTS[format];
       const isAllowed = () => app.isStillAllowed(request);

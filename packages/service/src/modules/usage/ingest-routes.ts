@@ -12,7 +12,7 @@ import { EventParams } from './event-routes.js';
 import { type ReprocessDeps, reprocessEvent, reprocessEvents } from './reprocess.js';
 import { ingestCounts } from './status-store.js';
 
-/** What the user must know to mend rules: an event keeps the price of its time. */
+/** Advice on how to mend rules: an event keeps the price of its time. */
 const MENDING =
   'It is rated by the version in force at its `occurred_at`: publish mended rules with the `effective_from` of those ' +
   'that they replace, because the default is now.';

@@ -59,7 +59,7 @@ async function addFailed(
   return id;
 }
 
-/** What waits in the queue, as (kind, ids). */
+/** The records that wait in the queue, as (kind, ids). */
 async function queued(): Promise<{ kind: string; project: string; ids: string[] }[]> {
   const segments = await transaction(api.postgres, (tx) => queue.claim(tx, 1_000_000));
   return segments

@@ -45,7 +45,7 @@ export class ItemColumns {
     ['item.ledger_transaction_id', new ArrayColumn(this.#lengths, this.#transactionId)],
   ];
 
-  /** Of all rows. */
+  /** Number of items of all rows. */
   get count(): number {
     return this.#lengths.total;
   }

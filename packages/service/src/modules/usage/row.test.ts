@@ -3,7 +3,7 @@ import { usageItem, usageRow } from '../../testing/index.js';
 import { UsageBlock } from './usage-block.js';
 
 const UINT32_MAX = 0xffff_ffff;
-/** What 20 integer and 18 fraction digits can hold. */
+/** Greatest value of 20 integer and 18 fraction digits. */
 const STORED_MAX = 10n ** 38n - 1n;
 
 /** For each field that is a number or a decimal, values that no column of its kind holds. */

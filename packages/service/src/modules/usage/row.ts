@@ -7,9 +7,9 @@ export interface UsageItemRow {
   readonly currency: string;
   readonly quantity: bigint;
   readonly unitPrice: bigint | null;
-  /** What is charged. */
+  /** The charged amount. */
   readonly amount: bigint;
-  /** What a discount hint has taken off the amount. */
+  /** The part of the amount that a discount hint took off. */
   readonly discount: bigint;
   readonly source: keyof typeof ITEM_SOURCES;
   readonly pricingSource: keyof typeof PRICING_SOURCES;
@@ -41,7 +41,7 @@ export interface UsageEventRow {
   readonly subjectIsSent: boolean;
   readonly accountId: string;
   readonly budgetLeaseId: string;
-  /** Of the lease that the event names, as it was when the event was rated; `none` without one. */
+  /** Status of the lease that the event names, at the time of rating; `none` without a lease. */
   readonly leaseStatus: keyof typeof LEASE_STATUSES;
   readonly extractorRuleSetId: string;
   /** 0 when the event failed before a version was found. */

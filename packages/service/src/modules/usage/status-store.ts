@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/postgres/index.js';
 import type { UsageScope } from './event-store.js';
 
-/** What became of a project's accepted events, at one moment. */
+/** Counts of a project's accepted events by outcome, at one moment. */
 export interface IngestCounts {
   readonly processed: number;
   readonly failed: number;

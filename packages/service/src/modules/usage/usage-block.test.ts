@@ -15,7 +15,7 @@ import {
 import { USAGE_EVENT_COLUMNS, UsageBlock } from './usage-block.js';
 
 const UINT32_MAX = 0xffff_ffff;
-/** What 20 integer and 18 fraction digits can hold. */
+/** Greatest value of 20 integer and 18 fraction digits. */
 const STORED_MAX = 10n ** 38n - 1n;
 /** DateTime64(3) ends with the year 2299. */
 const MS_MAX = Date.UTC(2299, 11, 31);
@@ -121,7 +121,7 @@ function hex(text: string | Uint8Array): string {
     .toUpperCase();
 }
 
-/** What a row must read back as, in the shape of `SELECTED`. */
+/** The values that a row must read back as, in the shape of `SELECTED`. */
 function expected(row: UsageEventRow): unknown {
   const texts = [
     row.tenantId,

@@ -137,7 +137,7 @@ export class UsageBlock {
     this.#eventCount++;
   }
 
-  /** What was added, in pieces: valid until `clear()` or the next row. */
+  /** The added rows, in pieces: valid until `clear()` or the next row. */
   bytes(): Buffer[] {
     return nativeBlock(this.#eventCount, this.#columns);
   }

@@ -3,7 +3,7 @@
  * differ.
  */
 const CHANGE_MARGIN_MS = 60_000;
-/** Of the marks, so that changes that were made together share one. */
+/** Distance of the marks, so that changes that were made together share one. */
 const MARK_STEP_MS = 10_000;
 
 /** From when on every batch has read a change. */

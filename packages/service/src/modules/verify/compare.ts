@@ -1,7 +1,7 @@
 import type { VerifyDifference } from '@tollgate/contract';
 import { equals, parseDecimal, toText } from '../../kernel/decimal.js';
 
-/** What the two sides must agree on. Sums are per metric, unit and currency; counts of events are not. */
+/** The values that both sides must agree on. Sums are per metric, unit and currency; counts of events are not. */
 export type Measure =
   | 'item_count'
   | 'quantity'

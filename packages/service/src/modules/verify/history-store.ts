@@ -6,7 +6,7 @@ import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
 /**
- * What in ClickHouse holds, each for itself, the sums of all charge items: the events, and the rollup in each
+ * Tables in ClickHouse of which each holds the sums of all charge items: the events, and the rollup in each
  * resolution.
  */
 export const ITEM_STORES = [
@@ -17,7 +17,7 @@ export const ITEM_STORES = [
 ] as const;
 export type ItemStore = (typeof ITEM_STORES)[number];
 
-/** What ClickHouse says of some days. */
+/** The totals of some days in ClickHouse. */
 export interface Found {
   readonly items: Readonly<Record<ItemStore, Measurement[]>>;
   /** Counts of events by the status of their last attempt. */

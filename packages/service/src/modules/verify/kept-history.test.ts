@@ -110,7 +110,7 @@ describe('verifyUsage', () => {
     const [before] = [await verify()];
     expect(before).toMatchObject({ status: 'equal' });
     await keep(30);
-    // What is 40 days old is of a month that is not over yet: it is there, and nobody sees it.
+    // Usage that is 40 days old belongs to a month that is not over yet: it is stored, but hidden.
     expect([await rowsLeft(shared), await rowsLeft(own)]).toEqual([3, 3]);
     const after = await verify();
     expect(after).toMatchObject({ status: 'equal', days_compared: 8, totals: before.totals });

@@ -95,7 +95,7 @@ async function readGroup(
   return [];
 }
 
-/** Of subjects that are counted by a rule of the group, what was processed since then. */
+/** Usage of subjects that a rule of the group counts, processed since then. */
 function neededBy(
   uses: readonly WindowUse[],
   group: readonly ActiveRule[],
@@ -148,7 +148,7 @@ function groupsOf(inForce: readonly ActiveRule[]): ActiveRule[][] {
   });
 }
 
-/** What decides where windows of a period lie. */
+/** The settings that decide where windows of a period lie. */
 function placeOf(period: Period, { timezone, weekStart, anchorS }: WindowSettings): unknown {
   if (period.kind === 'lifetime') return null;
   return period.kind === 'calendar' ? [timezone, weekStart] : [timezone, anchorS];

@@ -4,7 +4,10 @@ import type { UsageSum } from '../ledger/index.js';
 import type { CountedWindow, WindowKey } from '../limits/index.js';
 import { decimalOf } from './compare.js';
 
-/** What the history says of a window: the part that it counts for certain, and the most and least of the rest. */
+/**
+ * Bounds of a window's usage by the history: the part that it certainly counts, and the most and least of the
+ * rest.
+ */
 export interface WindowBounds {
   readonly certain: Decimal;
   readonly gained: Decimal;
@@ -14,7 +17,7 @@ export interface WindowBounds {
 /** How many of what was posted could be compared, and how. */
 type Judged = Omit<PostingRecount, 'difference_count' | 'differences'>;
 
-/** What comparing the postings has found so far. */
+/** The findings so far of comparing the postings. */
 export class PostingTally {
   readonly counts: { -readonly [Name in keyof Judged]: number } = {
     wallets: 0,

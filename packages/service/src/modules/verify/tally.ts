@@ -8,7 +8,7 @@ import {
 import { add, type Decimal, toText, ZERO } from '../../kernel/decimal.js';
 import { compareDays, dayText, decimalOf, type Measurement, type ProjectDay } from './compare.js';
 
-/** What one verification has found so far. */
+/** The findings so far of one verification. */
 export class Tally {
   /** Project days that were judged. */
   days = 0;

@@ -16,7 +16,7 @@ export interface BatchOnItsWay {
   readonly projectIds: readonly string[];
 }
 
-/** What the system of record says of some days, at one moment. */
+/** The totals of some days in the system of record, at one moment. */
 export interface Expected {
   /** Sums of charge items. */
   readonly items: Measurement[];

@@ -47,7 +47,7 @@ afterEach(async () => {
 const verify = () => verifyUsage({ postgres: postgres.postgres, clickhouse: clickhouse.clickhouse, log });
 const command = (text: string) => clickhouse.clickhouse.command(text);
 
-/** What a worker commits for a batch of new events. */
+/** Commits a batch of new events as a worker does. */
 async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
   const id = await transaction(postgres.postgres, async (tx) => {
     for (const row of rows) {
@@ -79,7 +79,7 @@ async function commitBatch(rows: readonly UsageEventRow[]): Promise<void> {
   waiting.set(id, [...rows]);
 }
 
-/** What the projector does. */
+/** Projects the waiting batches as the projector does. */
 async function projectBatches(): Promise<void> {
   for (const [id, rows] of waiting) {
     await insertUsageRows(clickhouse.clickhouse, rows);

@@ -42,14 +42,17 @@ export async function readWindows(
   return { read, leftOut: windows.length - read.length };
 }
 
-/** What decides how a window is judged. */
+/** A window with the times that decide how it is judged. */
 interface PlannedWindow {
   readonly window: CountedWindow;
   readonly rule: ActiveLimitRule | undefined;
   readonly sinceMs: number | undefined;
-  /** What was processed before does not count, whatever the rule was. Unix milliseconds. */
+  /** Usage processed before this time does not count, whichever rule was active. Unix milliseconds. */
   readonly fromMs: number;
-  /** What the rule selects counts when it was processed from here on; of what is between them nobody knows. */
+  /**
+   * Usage that the rule selects counts when it was processed from here on; usage between the two times may or
+   * may not count.
+   */
   readonly certainMs: number;
 }
 

@@ -4,7 +4,7 @@ import { everyHistory, type OwnTables, SHARED_TABLES } from '../storage/index.js
 
 type Reader = Pick<ClickHouse, 'query'>;
 
-/** What a rule selects; without a selector, everything that it could. */
+/** The usage that a rule selects; without a selector, all usage of its measure. */
 export type Selection = Pick<ActiveLimitRule, 'measure' | 'currency'> &
   Partial<Pick<ActiveLimitRule, 'selectorType' | 'selectorValue' | 'dimensionKey' | 'dimensionValue'>>;
 
@@ -22,14 +22,14 @@ export interface SubjectUse {
   readonly subjectId: string;
   /** They were processed from this mark on, until the next. */
   readonly markMs: string;
-  /** Of what the rule selects. */
+  /** Sum of the usage that the rule selects. */
   readonly selected: string;
-  /** Of everything that is more than 0, and of everything that is less. */
+  /** Sums of all positive and of all negative usage. */
   readonly gained: string;
   readonly lost: string;
 }
 
-/** What the charge items of a window add up to, processed at the first mark or later. */
+/** Sums the charge items of a window that were processed at the first mark or later. */
 export function readWindowUse(
   clickhouse: Reader,
   own: readonly OwnTables[],
@@ -47,7 +47,7 @@ export function readWindowUse(
   );
 }
 
-/** What the charge items that a rule selects add up to in each of its windows. */
+/** Sum of the charge items that a rule selects, for one of its windows. */
 export interface WindowUse {
   readonly subjectId: string;
   readonly startS: string;

@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * What the IANA registries of special-purpose addresses list as not globally reachable, and a little more.
- * IPv4 and IPv6 have lists of their own: in one, a rule for the one would match addresses of the other.
+ * Addresses that the IANA registries of special-purpose addresses list as not globally reachable, and some
+ * more. IPv4 and IPv6 have lists of their own: in one, a rule for the one would match addresses of the other.
  */
 const INTERNAL_IPV4 = blockList('ipv4', [
   ['0.0.0.0', 8], // this network
@@ -23,7 +23,7 @@ const INTERNAL_IPV4 = blockList('ipv4', [
   ['240.0.0.0', 4], // reserved, and broadcast
 ]);
 
-/** Of IPv6, only 2000::/3 is given out for use in public. */
+/** In IPv6, only 2000::/3 is assigned for public use. */
 const INTERNAL_IPV6 = blockList('ipv6', [
   // Unspecified, loopback, IPv4-compatible and -mapped addresses, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard-only.
   ['::', 3],
@@ -36,7 +36,10 @@ const INTERNAL_IPV6 = blockList('ipv6', [
   ['3fff::', 20], // documentation
 ]);
 
-/** Whether nothing that a tenant names may be sent to this IP address. What is no address at all counts as internal. */
+/**
+ * Whether requests that a tenant configures must not reach this IP address. Text that is not an address counts
+ * as internal.
+ */
 export function isInternalAddress(address: string): boolean {
   if (isIPv4(address)) return INTERNAL_IPV4.check(address, 'ipv4');
   // A zone names an interface of this machine: only link-local addresses have one.

@@ -21,7 +21,7 @@ export interface Attempt {
   readonly failing_since_ms: number | null;
 }
 
-/** What became of an attempt, beside when. */
+/** The result of an attempt, without its time. */
 export interface AttemptResult {
   readonly lastStatus: number | null;
   readonly lastError: string | null;
@@ -108,7 +108,10 @@ export async function markDelivered(db: Db, attempt: Attempt, result: AttemptRes
     where ${isAttempted(attempt)}`.execute(db);
 }
 
-/** Sets the next attempt, or gives up without one. Of no effect when somebody else has taken the delivery meanwhile. */
+/**
+ * Sets the next attempt, or gives up when there is none. Has no effect when another dispatcher has claimed the
+ * delivery in the meantime.
+ */
 export async function markFailed(
   db: Db,
   attempt: Attempt,
@@ -156,7 +159,7 @@ export async function cancelPending(tx: Tx, { tenant_id, project_id, endpoint_id
       and status = 'pending'`.execute(tx);
 }
 
-/** What is waiting, of every project: for metrics. */
+/** Reads the deliveries that wait in all projects, for metrics. */
 export async function readBacklog(db: Db, nowMs: number): Promise<DeliveryBacklog> {
   const { rows } = await sql<BacklogRow>`
     select w.messages, w.oldest_message_at_ms, count(d.*) as deliveries, min(d.next_attempt_at_ms) as oldest_due_at_ms

@@ -16,7 +16,7 @@ export interface DeliveriesDeps {
   readonly clock: Clock;
 }
 
-/** What was sent to endpoints, and what is to be. */
+/** Past and pending deliveries to endpoints. */
 export class WebhookDeliveries {
   constructor(private readonly deps: DeliveriesDeps) {}
 

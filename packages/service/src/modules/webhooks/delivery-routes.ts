@@ -17,7 +17,7 @@ const DeliveryParams = Type.Object(
   closed,
 );
 
-/** What became of messages to one endpoint; messages that are asked for by hand. */
+/** Routes of the deliveries of one endpoint, and of messages that are sent by hand. */
 export function registerDeliveryRoutes(app: App, deliveries: WebhookDeliveries): void {
   registerReading(app, deliveries);
   registerAsking(app, deliveries);

@@ -15,7 +15,7 @@ export interface StoredDelivery {
   readonly last_status: number | null;
   readonly last_error: string | null;
   readonly delivered_at_ms: number | null;
-  /** Of the message. */
+  /** Time at which the message was created. */
   readonly created_at_ms: number;
 }
 

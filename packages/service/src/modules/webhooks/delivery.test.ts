@@ -7,7 +7,7 @@ import { createTestWebhooks, isSignedBy, type TestWebhooks } from './webhooks.te
 
 let hooks: TestWebhooks;
 let receiver: Receiver;
-/** What the receiver answers next. */
+/** Status of the receiver's next response. */
 let status = 204;
 
 beforeAll(async () => {

@@ -8,7 +8,10 @@ export interface DeliveryBacklog {
   readonly oldestDueAgeMs: number;
 }
 
-/** What the dispatchers of this process do, and what waits in the database for those of all. */
+/**
+ * Work of the dispatchers of this process, and the deliveries in the database that wait for dispatchers of all
+ * processes.
+ */
 export class DispatcherMetrics {
   readonly #attempts: Counter<'outcome'>;
   readonly #disabled: Counter<'reason'>;

@@ -120,8 +120,8 @@ class Dispatcher implements WebhookDispatcher {
     while ((await this.#fanOut()) > 0);
     let attempts = 0;
     for (;;) {
-      // Of an endpoint that had all its attempts under way, nothing was claimed: that they have ended since
-      // says little.
+      // No delivery was claimed for an endpoint that already had the maximum of attempts under way: their end since
+      // then does not mean that nothing is due.
       const wasIdle = this.#underWay.size === 0;
       const started = await this.#startDue(signal);
       if (started === 0 && wasIdle) return attempts;

@@ -18,7 +18,7 @@ export interface StoredEndpoint {
   readonly updated_at: number;
 }
 
-/** What a tenant says of an endpoint. */
+/** The fields of an endpoint that a tenant sets. */
 export interface EndpointValues {
   readonly url: string;
   readonly eventTypes: readonly string[];

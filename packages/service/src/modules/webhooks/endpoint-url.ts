@@ -14,8 +14,8 @@ const DNS_NAME =
 const PLAIN_URL = /^https?:\/\/[^\s\\/][^\s\\]*$/i;
 
 /**
- * Why messages cannot go to this URL, ending the sentence "expected …"; undefined when they can. What a name
- * leads to is seen only when it is connected to, and checked then, every time.
+ * Why messages cannot go to this URL, ending the sentence "expected …"; undefined when they can. The address
+ * behind a name is known only when a connection is opened, and is checked then, every time.
  */
 export function endpointUrlProblem(
   text: string,

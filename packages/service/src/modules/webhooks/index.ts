@@ -13,7 +13,7 @@ export { emit, emitToTenant, listMessagesAbout, type WebhookEvent } from './outb
 export { registerWebhookRoutes } from './routes.js';
 export { createSender, type Send, type SenderOptions } from './sender.js';
 
-/** What the routes of webhooks need. */
+/** Creates the services that the routes of webhooks need. */
 export function createWebhooks(deps: EndpointsDeps): WebhookRoutesDeps {
   return { endpoints: new WebhookEndpoints(deps), deliveries: new WebhookDeliveries(deps) };
 }

@@ -14,17 +14,20 @@ export interface WebhookEvent {
   readonly type: string;
   /** JSON. */
   readonly data: unknown;
-  /** What happens only once: of events of one project with the same key, the first is told. */
+  /**
+   * Key of an event that happens only once: among events of one project with the same key, only the first is
+   * sent.
+   */
   readonly dedupeKey?: string | undefined;
-  /** Of whom it tells; `listMessagesAbout` finds it by this. */
+  /** The subject of the event; `listMessagesAbout` finds the message by it. */
   readonly about?: string | undefined;
   /** When it happened, milliseconds since the Unix epoch. */
   readonly atMs: number;
 }
 
 /**
- * Notes events in the transaction in which they happen: told when it commits, and not at all when it does
- * not. What will be sent is fixed here, to the byte. One statement, however many.
+ * Records events in the transaction in which they happen: they are sent when it commits, and never when it does
+ * not. The message is fixed here, to the byte. Uses one statement for any number of events.
  */
 export async function emit(tx: Tx, events: readonly WebhookEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -122,7 +125,7 @@ export interface StoredMessage {
   readonly created_at_ms: number;
 }
 
-/** What was told of somebody, newest first, and how many messages there are; as long as messages are kept. */
+/** Lists the messages about a subject, newest first, and their number, as long as messages are kept. */
 export async function listMessagesAbout(
   db: Db,
   { tenantId, projectId }: ProjectScope,

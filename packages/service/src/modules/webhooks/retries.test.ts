@@ -7,7 +7,7 @@ const MS_PER_DAY = 86_400_000;
 
 let hooks: TestWebhooks;
 let receiver: Receiver;
-/** What the receiver answers to a message. */
+/** The status of the receiver's response to a message. */
 let statusFor: (messageId: string) => number;
 
 beforeAll(async () => {

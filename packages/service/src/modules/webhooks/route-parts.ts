@@ -1,7 +1,7 @@
 import { closed, ProjectParams } from '@tollgate/contract';
 import { Type } from 'typebox';
 
-/** What all routes of webhooks share. */
+/** Parts that all routes of webhooks share. */
 export const ENDPOINTS_URL = '/v1/projects/:project_id/webhook-endpoints';
 export const ENDPOINT_URL = `${ENDPOINTS_URL}/:id`;
 export const tags = ['Webhooks'];

@@ -7,14 +7,14 @@ import { ConnectError, type Connector, type ConnectorOptions, createConnector } 
 const ANSWER_BYTES_MAX = 16 * 1_024;
 const ANSWER_HEADER_BYTES_MAX = 16 * 1_024;
 
-/** What is posted, and where. */
+/** A request to post, with its destination. */
 export interface Posting {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** What came of posting: the status of the answer, or why there was none. */
+/** The result of posting: the status of the response, or why there was none. */
 export type SendOutcome = { readonly status: number } | { readonly error: string };
 
 /** Posts once; follows no redirect. Rejects only when `signal` aborts. */

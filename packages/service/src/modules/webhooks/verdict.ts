@@ -9,7 +9,7 @@ export const FAILING_DAYS_MAX = 5;
 const MS_PER_DAY = 86_400_000;
 const GONE = 410;
 
-/** What follows from an attempt. */
+/** The decision that follows from an attempt. */
 export type Verdict =
   | { readonly kind: 'delivered' }
   | {

@@ -27,7 +27,7 @@ export class PricingRuleIndex {
 
   /** The first rule that matches; a failure when the event has not the steps to find it. */
   first(env: ExpressionEnv): RankedRule | RatingFailure | undefined {
-    // There can be thousands of rules; those of one metric are prepared when it is first charged.
+    // There can be thousands of rules: those of one metric are grouped when it is first charged.
     this.#groups ??= groupsOf(this.rules);
     let best: RankedRule | undefined;
     for (const group of this.#groups) {
