@@ -16,7 +16,16 @@ const GENERATED = {
   'docs/configuration.md': configurationPage(),
 };
 /** Documents that a reader expects at these places. */
-const REQUIRED = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'LICENSE'];
+const REQUIRED = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'docs/glossary.md',
+  'docs/walkthrough.md',
+  'docs/decisions/README.md',
+];
 const IGNORED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', 'results', '.git', '.tollgate']);
 
 if (process.argv.includes('--write')) {
