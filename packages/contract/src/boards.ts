@@ -62,7 +62,7 @@ export const CreateBoardBody = Type.Object(
 );
 export const UpdateBoardBody = Type.Object(
   { name: Type.Optional(BoardName), ...boardSettings },
-  { ...closed, description: 'What is left out stays as it is; `description: ""` clears it.' },
+  { ...closed, description: 'Absent fields stay as they are; `description: ""` clears the description.' },
 );
 
 export const Board = Type.Object(

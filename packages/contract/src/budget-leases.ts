@@ -24,12 +24,12 @@ const Metric = Type.String({ pattern: METRIC_PATTERN });
 export const CreateLeaseBody = Type.Object(
   {
     ...subjectFields,
-    amount: decimalInput('What is reserved; above 0.'),
+    amount: decimalInput('Amount to reserve; above 0.'),
     currency: Currency,
     metric: Type.Optional({
       ...Metric,
       description:
-        'What the lease is for: it is then reserved of limits that select this metric, too. Without it only of limits on all usage.',
+        'Metric that the lease is for: the amount is then also reserved in limits that select this metric. Without it, only in limits on all usage.',
     }),
     ttl_seconds: Type.Integer({
       minimum: 1,
@@ -62,7 +62,10 @@ export const BudgetLease = Type.Object(
       ...DecimalText,
       description: 'Usage that came with the lease; more than `amount` if it was.',
     },
-    remaining_amount: { ...DecimalText, description: 'What is still held; `"0"` once the lease has ended.' },
+    remaining_amount: {
+      ...DecimalText,
+      description: 'Amount that is still held; `"0"` once the lease has ended.',
+    },
     expires_at: UnixSeconds,
     created_at: UnixSeconds,
     closed_at: Nullable({ ...UnixSeconds, description: 'When it ended. Unix seconds.' }),

@@ -152,7 +152,7 @@ export const EntitlementGrant = Type.Object(
     id: Type.String({ description: 'Grant id, `grt_…`.' }),
     tenant_id: Type.String(),
     plan_id: Type.String(),
-    revision: Type.Integer({ description: 'Of the plan, as it was granted.' }),
+    revision: Type.Integer({ description: 'Revision of the plan that was granted.' }),
     starts_at: UnixSeconds,
     ends_at: { ...UnixSeconds, description: 'Unix seconds, exclusive: one calendar month after the start.' },
     ended_at: Nullable({
@@ -160,7 +160,9 @@ export const EntitlementGrant = Type.Object(
       description:
         'When it ended early, because another plan replaced it or its payment was refunded or disputed; no later than its start if it never began. Null otherwise.',
     }),
-    source: Type.String({ description: 'What it was granted for; nothing is granted twice.' }),
+    source: Type.String({
+      description: 'The reason for the grant, such as an order; nothing is granted twice for one reason.',
+    }),
     created_at: UnixSeconds,
   },
   { ...closed, description: 'A plan that a tenant has for a month.' },
@@ -215,6 +217,6 @@ export const Entitlement = Type.Object(
     }),
     usage: EntitlementUsage,
   },
-  { ...closed, description: 'What a tenant may do now, and what of it is used.' },
+  { ...closed, description: 'The current allowances of a tenant, and their usage.' },
 );
 export type Entitlement = Static<typeof Entitlement>;

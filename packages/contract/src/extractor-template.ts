@@ -14,11 +14,11 @@ export const SampleChargeItem = Type.Object(
 
 export const ExtractorTemplateSample = Type.Object(
   {
-    title: Type.String({ description: 'What the sample shows.' }),
+    title: Type.String({ description: 'Title of the sample.' }),
     raw_json: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: true,
-      description: 'What a client sends as `raw_json`.',
+      description: 'The `raw_json` that a client sends.',
     }),
     subject: Nullable(ResolvedSubject),
     dimensions: mapOf(Type.String(), { description: 'Dimensions read from the sample, by name.' }),
@@ -31,10 +31,10 @@ export const ExtractorTemplateSample = Type.Object(
 
 export const ExtractorTemplate = Type.Object(
   {
-    id: Type.String({ description: 'What a rule set names as `template_id`.' }),
+    id: Type.String({ description: 'Value for the `template_id` of a rule set.' }),
     title: Type.String(),
-    description: Type.String({ description: 'What is charged, and how it adds up.' }),
-    payload: Type.String({ description: 'What to send as `raw_json`, of a stream too.' }),
+    description: Type.String({ description: 'The metrics that are charged, and how they add up.' }),
+    payload: Type.String({ description: 'The payload to send as `raw_json`, also for a streamed response.' }),
     documentation_url: Type.String({ description: 'Where the shape of the payload is documented.' }),
     subject: SubjectConfig,
     dimensions: Type.Array(DimensionConfig),

@@ -63,7 +63,7 @@ export const LedgerAccountSchema = Type.Unsafe<LedgerAccount>({
   type: 'string',
   enum: [...LEDGER_ACCOUNTS],
   description:
-    'What the line belongs to. The lines of `wallet` add up to the balance, those of `receivable` to what is owed, negated; the others say where it came from, or went.',
+    'Ledger account of the line. Lines of `wallet` add up to the balance, lines of `receivable` to the negated amount owed; the others show where the amount came from or went.',
 });
 
 export const AccountParams = Type.Object({ ...ProjectParams.properties, id: AccountId }, closed);
@@ -168,7 +168,7 @@ export const Credit = Type.Object(
     currency: Currency,
     source: Type.Union([Type.Literal('credit'), Type.Literal('adjustment')]),
     amount: DecimalText,
-    remaining: { ...DecimalText, description: 'What usage has left of it.' },
+    remaining: { ...DecimalText, description: 'Remaining balance of the credit.' },
     priority: Type.Integer(),
     expires_at: Nullable(UnixSeconds),
     expired_at: Nullable({ ...UnixSeconds, description: 'When what was left was taken back.' }),

@@ -51,8 +51,8 @@ export const PricingRule = Type.Object(
     metric: MetricName,
     match_expr: Type.Optional(
       expressionFor(
-        'Whether the rule prices a charge item, a bool; by default it prices all of its metric. What cannot be computed, for ' +
-          'want of a dimension say, is no match.',
+        'Whether the rule prices a charge item, a bool; by default it prices every charge item of its metric. An expression that cannot be computed, for ' +
+          'example because a dimension is missing, does not match.',
       ),
     ),
     unit_price_expr: Type.Optional(UnitPriceExpression),

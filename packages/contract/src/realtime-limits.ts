@@ -50,7 +50,7 @@ export const RealtimeLimit = Type.Object(
     dimension_value: Type.Optional(
       Type.String({ description: 'The value that the dimension has to have. Present with `dimension_key`.' }),
     ),
-    currency: Type.String({ description: 'What an amount is in; of a quantity it may be empty.' }),
+    currency: Type.String({ description: 'Currency of an amount; may be empty for a quantity.' }),
     metric_scope: Type.String({
       description: 'The selector in one text: `*` for all usage, a metric, or a prefix of metrics and `*`.',
     }),
@@ -64,7 +64,10 @@ export const RealtimeLimit = Type.Object(
       description: 'End of the current window, Unix seconds. Absent for a lifetime.',
     }),
     used_amount: { ...DecimalText, description: 'Usage in the current window.' },
-    reserved_amount: { ...DecimalText, description: 'Held by active budget leases, beside what is used.' },
+    reserved_amount: {
+      ...DecimalText,
+      description: 'Held by active budget leases, in addition to the usage.',
+    },
     limit_amount: { ...DecimalText, description: 'The limit, frozen for the current window.' },
     remaining_amount: {
       ...DecimalText,
@@ -136,7 +139,7 @@ export const RealtimeCheckBody = Type.Object(
     metric: Type.Optional(
       Type.String({
         pattern: METRIC_PATTERN,
-        description: 'What would be used. Without it only limits on all usage are asked.',
+        description: 'Metric that would be used. Without it only limits on all usage are checked.',
       }),
     ),
     dimensions: Type.Optional(
@@ -147,7 +150,7 @@ export const RealtimeCheckBody = Type.Object(
       }),
     ),
     quantity: Type.Optional(decimalInput('How much would be used; not negative.')),
-    amount: Type.Optional(decimalInput('What it would cost, in `currency`; not negative.')),
+    amount: Type.Optional(decimalInput('Expected cost, in `currency`; not negative.')),
     currency: Type.Optional(
       Type.String({
         pattern: CURRENCY_PATTERN,

@@ -22,7 +22,7 @@ export const RuleSetChange = Type.Object(
     position: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Of an entry that was added or moved: its place in the list as it is now, from 0.',
+        description: 'Position of an added or moved entry in the current list, from 0.',
       }),
     ),
   },
@@ -34,7 +34,7 @@ export const versionChangeFields = {
   changes: Nullable(
     Type.Array(RuleSetChange, {
       maxItems: RULE_SET_CHANGES_MAX,
-      description: 'What differs from the version before it; null for the first version.',
+      description: 'Changes since the version before; null for the first version.',
     }),
   ),
   changes_omitted: Type.Integer({

@@ -181,7 +181,7 @@ export const ExtractorConfig = Type.Object(
     charge_item_extractors: Type.Optional(
       Type.Array(ChargeItemExtractor, {
         maxItems: RULE_SET_EXTRACTORS_MAX,
-        description: 'What is charged. Several may report one metric.',
+        description: 'The charged metric. Several extractors may report one metric.',
       }),
     ),
     on_unpriced: Type.Optional(OnUnpriced),

@@ -32,7 +32,7 @@ const Version = (of: string) =>
   Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
-    description: `Of \`${of}\`; default: its newest version, be it a draft.`,
+    description: `Version of \`${of}\`; default: its newest version, which may be a draft.`,
   });
 
 /** A pricing rule set that need not say what it would be bound to. */
@@ -44,7 +44,7 @@ export const TrialPricing = Type.Object(
   {
     ...closed,
     description:
-      'A pricing rule set as create takes it. What it is bound to, its name and `effective_from` do not matter here. It ' +
+      'A pricing rule set as create takes it. Its extractor rule set, name and `effective_from` are ignored here. It ' +
       'prices alone: bound pricing rule sets do not apply. `{"rules": []}` is without any price.',
   },
 );
@@ -113,7 +113,8 @@ export const RulesTestResult = Type.Object(
         'and no version.',
     }),
     errors: Type.Array(UsageEventFailure, {
-      description: 'What fails the event, with what was resolved before; empty when it would be processed.',
+      description:
+        'Errors that fail the event; other fields hold the values resolved before. Empty when the event would be processed.',
     }),
     unpriced: Type.Array(UnpricedItem, {
       description:
@@ -201,7 +202,7 @@ export const BacktestExample = Type.Object(
 
 export const BacktestResult = Type.Object(
   {
-    from: Type.Integer({ description: 'Of the range that was asked, inclusive.' }),
+    from: Type.Integer({ description: 'Start of the requested range, inclusive.' }),
     to: Type.Integer({ description: 'Exclusive.' }),
     event_count: Type.Integer({ minimum: 0, description: 'Events that were rated.' }),
     changed_count: Type.Integer({

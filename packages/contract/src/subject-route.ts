@@ -69,7 +69,7 @@ export const UpdateSubjectRouteBody = Type.Object(
     ...settings,
     account_id: Type.Optional(AccountId),
   },
-  { ...closed, description: 'What is left out stays as it is; `null` unbinds the plan.' },
+  { ...closed, description: 'Absent fields stay as they are; `null` unbinds the plan.' },
 );
 
 export const SubjectRoute = Type.Object(
@@ -132,7 +132,7 @@ export const UpdateDirectLimitBody = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'What is left out stays as it is; `null` takes away what is optional.' },
+  { ...closed, description: 'Absent fields stay as they are; `null` clears an optional field.' },
 );
 
 export const DirectLimit = Type.Object(

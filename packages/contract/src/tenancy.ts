@@ -135,11 +135,11 @@ export const AuditEntry = Type.Object(
     tenant_id: TenantId,
     project_id: Nullable(ProjectId),
     actor: Type.String({ description: '`service`, or the id of the key that was used.' }),
-    action: Type.String({ description: 'What was done, e.g. `api_key.create`.' }),
+    action: Type.String({ description: 'The recorded action, e.g. `api_key.create`.' }),
     resource_type: Type.String(),
     resource_id: Type.String(),
     change: Type.Unknown({
-      description: 'What was written, without secrets; null when the action says it all.',
+      description: 'The written values, without secrets; null when the action needs no details.',
     }),
     request_id: Type.String({ description: '`X-Request-Id` of the request.' }),
     created_at: UnixSeconds,

@@ -31,10 +31,10 @@ const chargeItemFields = {
   unit: NullableText,
   quantity: DecimalText,
   unit_price: Nullable(DecimalText),
-  amount: { ...DecimalText, description: 'What is charged: after the discount, exact and plain.' },
+  amount: { ...DecimalText, description: 'The charged amount, after the discount; an exact plain decimal.' },
   discount: {
     ...DecimalText,
-    description: 'What `x-billing.discount_hints` has taken off; `"0"` without.',
+    description: 'The part that `x-billing.discount_hints` took off; `"0"` without a discount.',
   },
   currency: NullableText,
   source: ItemSourceSchema,

@@ -44,7 +44,7 @@ export const UpdateUsageLimitPlanBody = Type.Object(
     description: Type.Optional(Description),
     rules: Type.Optional({ ...Rules, description: 'In place of all rules of the draft.' }),
   },
-  { ...closed, description: 'What is left out stays as it is.' },
+  { ...closed, description: 'Absent fields stay as they are.' },
 );
 
 export const UsageLimitPlanRule = Type.Object(

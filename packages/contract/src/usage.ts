@@ -19,7 +19,7 @@ const FAILURE_CODE_CHARS_MAX = 64;
 export const USAGE_FILTERS_CHARS_MAX = 4_096;
 
 const ONE_ITEM =
-  'Of `metric`, `currency` and `pricing_source`, those given must fit one and the same charge item.';
+  'One and the same charge item must match all of `metric`, `currency` and `pricing_source` that are given.';
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -110,7 +110,7 @@ export const EventPostingSchema = Type.Union(
   [Type.Literal('posted'), Type.Literal('unpriced'), Type.Literal('unrouted')],
   {
     description:
-      'What the event did to a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
+      'Effect of the event on a wallet: `posted` its amounts, or nothing, because no charge item has a price ' +
       '(`unpriced`) or the subject had no route (`unrouted`). Null for a failed event.',
   },
 );
@@ -119,7 +119,7 @@ export const EventLeaseStatusSchema = Type.Union(
   [Type.Literal('applied'), Type.Literal('closed'), Type.Literal('expired'), Type.Literal('unknown')],
   {
     description:
-      'What the lease was when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
+      'Status of the lease when the event was rated: `applied` it was charged; `closed` or `expired` it held ' +
       'nothing any more; `unknown` the project has none of that id for this subject, or it ended more than 90 days ' +
       'before. Null without a lease, and for a failed event.',
   },
@@ -151,7 +151,7 @@ const usageEventFields = {
   failure: Nullable(UsageEventFailure),
   notes: Type.Array(UsageEventNote, {
     description:
-      'What of the event was not as its extractor rule set expected when it was rated, and is no failure. Events that were rated ' +
+      'Deviations from what the extractor rule set expected at the time of rating that do not fail the event. Events that were rated ' +
       'before notes were kept have none.',
   }),
 };
@@ -277,7 +277,7 @@ export const IngestStatus = Type.Object(
   {
     ...closed,
     description:
-      'What became of everything that was accepted: `accepted` = `processed` + `failed` + `duplicates` + `pending`.',
+      'Counts of all accepted events by outcome: `accepted` = `processed` + `failed` + `duplicates` + `pending`.',
   },
 );
 

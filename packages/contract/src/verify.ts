@@ -9,7 +9,9 @@ export const VerifyDifference = Type.Object(
     tenant_id: Type.String(),
     project_id: Type.String(),
     day: Type.String({ description: 'UTC day of `occurred_at`, `YYYY-MM-DD`.' }),
-    store: Type.String({ description: 'What was compared with the totals of the system of record.' }),
+    store: Type.String({
+      description: 'The store that was compared with the totals of the system of record.',
+    }),
     metric: Nullable(Type.String()),
     unit: Nullable(Type.String()),
     currency: Nullable(Type.String()),
@@ -65,11 +67,15 @@ export const ReservationDifference = Type.Object(
     tenant_id: Type.String(),
     project_id: Type.String(),
     subject_type: Nullable(Type.String()),
-    subject_id: Nullable(Type.String({ description: 'Of what is reserved of a limit; null for a wallet.' })),
+    subject_id: Nullable(
+      Type.String({ description: 'Subject of the limit that holds the reservation; null for a wallet.' }),
+    ),
     limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
-    account_id: Nullable(Type.String({ description: 'Of what is reserved of a wallet; null for a limit.' })),
+    account_id: Nullable(
+      Type.String({ description: 'Account of the wallet that holds the reservation; null for a limit.' }),
+    ),
     currency: Nullable(Type.String()),
-    expected: Type.String({ description: 'What active budget leases hold.' }),
+    expected: Type.String({ description: 'Amount that active budget leases hold.' }),
     found: Type.String(),
   },
   { ...closed, description: 'A reserved amount that differs from what leases hold.' },
@@ -85,7 +91,8 @@ export const ReservationRecount = Type.Object(
   },
   {
     ...closed,
-    description: 'What is reserved of limits and wallets, against what leases hold, on one snapshot.',
+    description:
+      'Reserved amounts of limits and wallets, compared with the amounts that leases hold, on one snapshot.',
   },
 );
 
@@ -97,12 +104,12 @@ export const PostingDifference = Type.Object(
       type: 'string',
       enum: ['usage_debits', 'window_usage', 'window_missing'],
       description:
-        'What usage has cost a wallet, by the ledger; what a window of a limit has counted; and a window that usage should have opened. Each against the charge items of the history.',
+        'The cost of usage to a wallet by the ledger, the usage that a window of a limit has counted, or a window that usage should have opened. Each is compared with the charge items of the history.',
     }),
-    account_id: Nullable(Type.String({ description: 'Of a wallet; null for a window.' })),
+    account_id: Nullable(Type.String({ description: 'Account of the wallet; null for a window.' })),
     currency: Nullable(Type.String()),
     subject_type: Nullable(Type.String()),
-    subject_id: Nullable(Type.String({ description: 'Of a window; null for a wallet.' })),
+    subject_id: Nullable(Type.String({ description: 'Subject of the window; null for a wallet.' })),
     limit_rule_no: Nullable(Type.Integer({ description: 'Number under which the limit counts.' })),
     window_start: Nullable(Type.Integer({ description: 'Start of the window, Unix seconds.' })),
     expected: Type.String({ description: 'By the system of record.' }),
@@ -111,7 +118,7 @@ export const PostingDifference = Type.Object(
         'By the history: a decimal, or `<least> to <most>` where it does not tell exactly what had to count.',
     }),
   },
-  { ...closed, description: 'What was posted, where the history says otherwise.' },
+  { ...closed, description: 'A posted amount that differs from the history.' },
 );
 
 export const PostingRecount = Type.Object(
@@ -142,7 +149,7 @@ export const PostingRecount = Type.Object(
     difference_count: Type.Integer(),
     differences: Type.Array(PostingDifference, { description: `Up to ${VERIFY_DIFFERENCES_MAX} of them.` }),
   },
-  { ...closed, description: 'What was posted, against the charge items of the history.' },
+  { ...closed, description: 'Posted amounts, compared with the charge items of the history.' },
 );
 
 export const QuotaDifference = Type.Object(
@@ -172,8 +179,10 @@ export const PurchaseDifference = Type.Object(
     tenant_id: Type.String(),
     order_id: Nullable(Type.String({ description: 'Null for a grant of a payment that no order had.' })),
     grant_id: Nullable(Type.String({ description: 'Null for a paid order without its grant.' })),
-    expected: Type.String({ description: 'What was paid: plan and revision, or `nothing`.' }),
-    found: Type.String({ description: 'What was granted for it.' }),
+    expected: Type.String({ description: 'The paid plan and its revision, or `nothing`.' }),
+    found: Type.String({
+      description: 'The plan and revision that were granted for the payment, or `nothing`.',
+    }),
   },
   { ...closed, description: 'A paid order and its grant that do not fit.' },
 );
@@ -236,7 +245,7 @@ export const VerifyReport = Type.Object(
     purchases: PurchaseRecount,
     duration_ms: Type.Integer(),
   },
-  { ...closed, description: 'What was compared, and every difference.' },
+  { ...closed, description: 'The compared totals, and every difference.' },
 );
 
 export type VerifyDifference = Static<typeof VerifyDifference>;

@@ -57,7 +57,7 @@ const SETTINGS = {
   roles: setting(
     'TOLLGATE_ROLES',
     ROLES.join(','),
-    'What this process does, separated by commas; `--roles` takes precedence.',
+    'Roles of this process, separated by commas; `--roles` takes precedence.',
     readRoles,
   ),
   logLevel: setting(
@@ -81,7 +81,7 @@ const SETTINGS = {
   baselinePlan: setting(
     'TOLLGATE_BASELINE_PLAN',
     'unlimited',
-    'What a tenant has that was granted no plan: `unlimited` is everything without a limit; with `none` its events are refused with 403 `no_entitlement`.',
+    'Allowances of a tenant without a granted plan: with `unlimited` it may use everything without a limit; with `none` its events are refused with 403 `no_entitlement`.',
     readBaselinePlan,
   ),
   ingestBacklogEventsMax: setting(
@@ -108,7 +108,7 @@ const SETTINGS = {
   ),
   paymentWebhookSecrets: optional(
     'TOLLGATE_PAYMENT_WEBHOOK_SECRET',
-    'What the payment provider signs its webhooks with, `whsec_…`; several, separated by commas, while one replaces another. The sandbox needs none.',
+    'Secret with which the payment provider signs its webhooks, `whsec_…`; several, separated by commas, while one replaces another. The sandbox needs none.',
     readSecrets,
   ),
   checkoutSuccessUrl: optional(

@@ -3,7 +3,7 @@ import { SAMPLE_METRICS } from './sample-rules.js';
 
 export const SAMPLE_BOARD: CreateBoardBody = {
   name: 'LLM usage',
-  description: 'What the sample company’s models are asked, and what that costs.',
+  description: 'Requests to the sample company’s models, and their cost.',
   default_time_range_seconds: 86_400,
 };
 

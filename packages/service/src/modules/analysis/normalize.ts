@@ -77,7 +77,10 @@ export function marksOther({ limit, group_by = [] }: AnalysisQuery): boolean {
 function groupedDimensions(groupBy: readonly string[]): string[] {
   const names = [...new Set(groupBy)].filter((name) => name !== BUCKET);
   if (names.length > ANALYSIS_GROUP_BY_MAX) {
-    throw invalidRequest('group_by', `must name at most ${ANALYSIS_GROUP_BY_MAX} dimensions beside bucket`);
+    throw invalidRequest(
+      'group_by',
+      `must name at most ${ANALYSIS_GROUP_BY_MAX} dimensions in addition to bucket`,
+    );
   }
   return names;
 }

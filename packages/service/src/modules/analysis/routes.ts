@@ -40,7 +40,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       tags: ['Analysis'],
       summary: 'Query usage',
       description:
-        'Sums of charge items per bucket, metric, unit, currency and group: exact, whatever the bucket. ' +
+        'Sums of charge items per bucket, metric, unit, currency and group: exact for every bucket size. ' +
         'With `limit` and dimensions, those groups that have the most, and one row of all others. ' +
         'A bucket that would give more than 1,500 points is raised, and the answer says the size used. ' +
         'Metrics and dimensions without usage match nothing and are listed in `warnings`. ' +

@@ -93,7 +93,7 @@ function registerBoard(app: App, boards: Boards): void {
     schema: {
       tags,
       summary: 'Change a board',
-      description: 'What is left out stays as it is; `description: ""` clears the description.',
+      description: 'Absent fields stay as they are; `description: ""` clears the description.',
       operationId: 'updateBoard',
       params: BoardParams,
       body: UpdateBoardBody,
@@ -176,7 +176,7 @@ function registerCharts(app: App, charts: Charts, names: BoardRoutesDeps['names'
       tags,
       summary: 'Replace a chart',
       description:
-        'What is left out takes its default, but for `position` and `size`, which stay. A chart stays on its board.',
+        'Absent fields take their defaults, except for `position` and `size`, which stay. A chart stays on its board.',
       operationId: 'updateChart',
       params: ChartParams,
       body: ChartInput,

@@ -62,8 +62,8 @@ export const EXTRACTOR_RESOURCE: RuleSetResource<ExtractorRuleSetInput, Extracto
     create:
       'Version 1, as a draft. Everything is checked now; ingest is possible once it is published. With `template_id` ' +
       'the template is expanded now, and fields that are sent stand in place of its own.',
-    publish: 'The version becomes immutable, and effective for the very next event.',
-    archive: 'It takes no more events, for good. What was accepted before is still rated.',
+    publish: 'The version becomes immutable, and applies from the next event on.',
+    archive: 'It accepts no more events, permanently. Events that were accepted before are still rated.',
   },
 };
 
@@ -88,7 +88,8 @@ export const PRICING_RESOURCE: RuleSetResource<PricingRuleSetInput, PricingConfi
       'leave without a price. Everything is checked now, and the rules are sorted by priority.',
     publish:
       'The version becomes immutable, and prices events from `effective_from` on; earlier ones too when it is the first.',
-    archive: 'It prices no event that occurs from now on. What occurred before keeps the price of its time.',
+    archive:
+      'It prices no event that occurs from now on. Events that occurred before keep the price of their time.',
   },
 };
 

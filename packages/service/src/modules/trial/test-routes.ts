@@ -20,7 +20,7 @@ export function registerTestRoutes(app: App, { testRules }: TestRouteDeps): void
       description:
         'Rates one event by the rules that are named, saved or sent, drafts included, as production would: where none name ' +
         'its price, by the published ones of its time. ' +
-        'What fails the event is in `errors`. Nothing is stored.',
+        '`errors` lists why the event fails. Nothing is stored.',
       operationId: 'testRules',
       params: ProjectParams,
       body: RulesTestRequest,

@@ -54,7 +54,7 @@ function registerReading(app: App, deliveries: WebhookDeliveries): void {
     schema: {
       tags,
       summary: 'Read a delivery',
-      description: 'What became of one message to this endpoint, and what is posted.',
+      description: 'The delivery of one message to this endpoint, and the posted body.',
       operationId: 'getWebhookDelivery',
       params: DeliveryParams,
       response: { 200: WebhookDeliveryDetail },
@@ -75,7 +75,7 @@ function registerAsking(app: App, deliveries: WebhookDeliveries): void {
       tags,
       summary: 'Test a webhook endpoint',
       description:
-        'Queues a message of the type `webhook.test` for this endpoint alone, whatever it listens to. It goes the way of every other message.',
+        'Queues a message of the type `webhook.test` for this endpoint alone, regardless of its event types. It is delivered like any other message.',
       operationId: 'testWebhookEndpoint',
       params: EndpointParams,
       response: { 202: WebhookDelivery, 409: ErrorBodySchema },

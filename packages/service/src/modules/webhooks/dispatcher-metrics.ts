@@ -37,7 +37,7 @@ export class DispatcherMetrics {
     });
     this.#failures = new Counter({
       name: 'tollgate_webhook_failures_total',
-      help: 'What of the delivery of webhooks failed on this side and is tried again: turns of the dispatcher, attempts that were lost.',
+      help: 'Failures of webhook delivery inside the service, which are tried again: turns of the dispatcher, lost attempts.',
       labelNames: ['work'],
       registers,
     });

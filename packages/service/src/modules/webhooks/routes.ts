@@ -97,7 +97,7 @@ function registerOne(app: App, endpoints: WebhookEndpoints): void {
       tags,
       summary: 'Replace a webhook endpoint',
       description:
-        'All but its secret, and enables it again. What waits for it goes to the new URL; what was cancelled stays so.',
+        'Replaces everything but the secret, and enables the endpoint again. Pending deliveries go to the new URL; cancelled ones stay cancelled.',
       operationId: 'updateWebhookEndpoint',
       params: EndpointParams,
       body: WebhookEndpointInput,

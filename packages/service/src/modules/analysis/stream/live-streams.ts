@@ -102,7 +102,7 @@ export class LiveStreams {
   run(signal: AbortSignal): Promise<void> {
     return repeat(() => this.tick(), signal, {
       pollMs: TICK_MS,
-      onFailure: (err) => this.deps.log.warn({ err }, 'streams could not be told what changed'),
+      onFailure: (err) => this.deps.log.warn({ err }, 'streams could not be sent their changes'),
     });
   }
 
@@ -184,7 +184,7 @@ export class LiveStreams {
       stream.retryAtMs = this.deps.clock.nowMs() + retryPauseMs(++stream.failures);
       this.deps.log.warn(
         { err, projectId: stream.scope.projectId },
-        'a stream could not be told what changed',
+        'a stream could not be sent its changes',
       );
     }
   }
