@@ -11,7 +11,7 @@ export const CHART_DESCRIPTION_CHARS_MAX = 500;
 /** Text of an id: of one that is sent, and of those that are made. */
 export const CHART_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const CHART_POSITION_MAX = 1_000_000;
-/** A chart of more groups than this tells nobody anything. */
+/** Charts with more groups than this are unreadable. */
 export const CHART_GROUPS_MAX = 100;
 export const CHART_BODY_BYTES_MAX = 16_384;
 /** Boards of a project, charts of a board, and what all charts of a project may take in the list of its boards. */

@@ -6,7 +6,7 @@ import { IDENTIFIER_CHARS_MAX } from './limits.js';
 export const CATALOG_PLAN_ID_PATTERN = '^[a-z][a-z0-9_-]{0,63}$';
 /** Value of a subscription plan's limit that stands for no limit. */
 export const UNLIMITED = -1;
-/** A plan that is agreed on with each buyer: whatever its price, no checkout sells it. */
+/** A plan that is agreed on with each buyer: no checkout sells it, regardless of its price. */
 export const UNSOLD_PLAN_ID = 'enterprise';
 /** The largest price of a plan, which is what a payment can be of. */
 export const CATALOG_AMOUNT_MINOR_MAX = 99_999_999;

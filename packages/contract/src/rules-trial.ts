@@ -8,10 +8,10 @@ import { ExtractorRuleSetInput } from './rule-set.js';
 import { UsageEventFailure } from './usage.js';
 import { UnpricedItem, UsageChargeItem, UsageEventNote, UsageItemExplanation } from './usage-item.js';
 
-/** Bounds of one backtest; one that meets a bound answers what it has, and says which. */
+/** Bounds of one backtest; a backtest that reaches a bound returns its result up to there, and names the bound. */
 export const BACKTEST_EVENTS_MAX = 1_000_000;
 export const BACKTEST_SECONDS_MAX = 600;
-/** Totals it tells apart: metrics × units × currencies. */
+/** Upper bound of its totals: metrics × units × currencies. */
 export const BACKTEST_TOTALS_MAX = 1_000;
 /** Examples per currency, currencies with examples, and charge items that one side of an example shows. */
 export const BACKTEST_EXAMPLES_MAX = 20;

@@ -33,7 +33,7 @@ export const WEBHOOK_OWN_EVENTS = [
 ] as const;
 /** The entry with which an endpoint subscribes to every event. */
 export const WEBHOOK_EVERY_EVENT = '*';
-/** The event that a test sends, whatever the endpoint lists. */
+/** The event that a test sends, regardless of the endpoint's list. */
 export const WEBHOOK_TEST_EVENT = 'webhook.test';
 
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;

@@ -181,7 +181,7 @@ describe('operations', () => {
 });
 
 describe('examples', () => {
-  /** Bodies of a store or of somebody else, which are not ours to describe. */
+  /** Bodies of a store or of another party, which the service does not describe. */
   const WITHOUT_EXAMPLE = ['receivePaymentEvent'];
 
   test('stand at every request body', () => {

@@ -64,7 +64,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** The HTTP application; it does not listen yet. Without the api role it tells of its health and nothing else. */
+/** The HTTP application; it does not listen yet. Without the api role it serves only its health. */
 export async function createApi(parts: ApiParts): Promise<Api> {
   const { config, stores, log, metrics, readiness } = parts;
   const { postgres, clickhouse } = stores;

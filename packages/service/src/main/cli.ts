@@ -88,7 +88,7 @@ function isOperatorError(error: unknown): error is Error {
   return typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS');
 }
 
-/** How long the end waits for somebody to read what was printed. */
+/** How long the process waits at its end for its output to be read. */
 const PRINT_MS_MAX = 2_000;
 
 /** Ends the process: the embedded stores keep handles of their own that must not hold it up. */

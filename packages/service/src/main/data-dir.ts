@@ -6,7 +6,7 @@ import { StartError } from './start-error.js';
 const ROOT_FOLDER_MODE = 0o711;
 const PRIVATE_FOLDER_MODE = 0o700;
 
-/** Folders beside an embedded PostgreSQL. */
+/** Folders next to an embedded PostgreSQL. */
 export interface LocalFolders {
   /** Directory of large segments that wait to be rated. */
   readonly segments: string;

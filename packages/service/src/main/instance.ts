@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { acquireInstanceLock, type InstanceLock } from '../platform/instance-lock.js';
 
-/** Says where the service of this data directory answers, for commands that run beside it. */
+/** Says where the service of this data directory answers, for commands that run at the same time. */
 const URL_FILE = 'service-url';
 
 /** Whether this process keeps a store of its own in the data directory. */

@@ -11,7 +11,7 @@ import type { Metrics } from '../platform/metrics/index.js';
 import { baselineOf } from './baseline.js';
 import type { Stores } from './stores.js';
 
-/** Work that nobody asks for: what expires, and what is to be told to others. */
+/** Background work: expiry, and notifications. */
 export interface RunningJobs {
   /** Ends after what is in hand. */
   stop(): Promise<void>;

@@ -8,7 +8,10 @@ import type { AliasQuestion } from '../modules/usage/index.js';
 import { createTestPostgres, waitFor } from '../testing/index.js';
 import { RulesThreads, type RulesThreadsDeps } from './rules-threads.js';
 
-/** In place of what a rules thread does: what it is told in the body of a test, and queries for a backtest. */
+/**
+ * Replaces the work of a rules thread by the actions that the body of a test names, and by queries for a
+ * backtest.
+ */
 const SCRIPT = `
   import { serveJobs } from '${new URL('../../dist/platform/threads/index.js', import.meta.url).href}';
   const doings = {

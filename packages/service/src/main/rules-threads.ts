@@ -29,7 +29,10 @@ const JOB_SECONDS_MAX = 30;
 /** Added to the time limit of a backtest, for compiling and its last page. */
 const BACKTEST_MARGIN_S = 60;
 const IDLE_MS_MAX = 60_000;
-/** A test of a megabyte of rules takes 48 MB; prices in force can be 50 times as much text, most of it not compiled. */
+/**
+ * A test of a megabyte of rules takes 48 MB; active prices can be 50 times as much text, most of it not
+ * compiled.
+ */
 const HEAP_MB_MAX = 384;
 const WAITING_PER_TENANT_MAX = 16;
 const WAITING_MAX = 500;

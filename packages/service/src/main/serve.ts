@@ -19,7 +19,7 @@ function takesSandboxPayments({ roles, paymentProvider }: Config): boolean {
   return roles.includes('api') && paymentProvider === 'sandbox';
 }
 
-/** `tollgate serve`: runs the service until it is told to stop. Answers the exit code. */
+/** `tollgate serve`: runs the service until it is stopped. Returns the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog({ level: config.logLevel });
   for (const warning of config.warnings) log.warn(warning);

@@ -11,7 +11,7 @@ import { openStores, type Stores } from './stores.js';
 /** A task that a command runs with the stores, and that a running service can run on request. */
 export interface StoreTask<T> {
   run(stores: Stores, log: Logger): Promise<T>;
-  /** Path of the service's route that does the same, and what is posted to it; it answers the result. */
+  /** Path and body of the service's route that does the same; its response is the result. */
   readonly path: string;
   readonly body?: object;
 }

@@ -29,7 +29,7 @@ function host(script: string) {
 
 const ON_STOP = "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => { %s });";
 
-/** Commits a batch whenever it is told of news. */
+/** Commits a batch on each notification. */
 const ON_NEWS = `import { parentPort } from 'node:worker_threads';
   parentPort.on('message', ({ kind }) => {
     if (kind === 'stop') parentPort.close();

@@ -8,7 +8,7 @@ export interface BuiltProcess {
   readonly child: ChildProcess;
   /** The next line it prints; throws, with what it said on stderr, when it ends instead. */
   nextLine(): Promise<string>;
-  /** Kills it as a crash would; answers, when it is gone, the lines it had still printed. */
+  /** Kills it as a crash would; resolves, when it is gone, to the lines that it still printed. */
   kill(): Promise<string[]>;
 }
 

@@ -126,7 +126,7 @@ export class ExpressFixture {
     return () => connection;
   }
 
-  /** A request to the route, good unless told otherwise; a header that is undefined is left out. */
+  /** A request to the route, valid by default; a header that is undefined is left out. */
   post(
     body: string | Buffer = ExpressFixture.GOOD,
     headers: Readonly<Record<string, string | undefined>> = {},

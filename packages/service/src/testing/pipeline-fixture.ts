@@ -18,7 +18,10 @@ import { createTestPostgres, type TestPostgres } from './postgres.js';
 import { testRules } from './test-rules.js';
 import { waitFor } from './wait-for.js';
 
-/** A database with one project, a spool folder, and workers that rate by `testRules` and die where they are told to. */
+/**
+ * A database with one project, a spool folder, and workers that rate by `testRules` and stop at the stage that
+ * a test sets.
+ */
 export class PipelineFixture {
   static readonly nowMs = 1_750_000_100_000;
 

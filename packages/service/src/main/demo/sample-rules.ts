@@ -10,7 +10,7 @@ const PRICES = {
   'gemini-2.5-flash': ['0.0000003', '0.000000075', '0.0000025'],
 } as const;
 
-/** USD per token of whatever has no price of its own: nothing goes unpriced. */
+/** USD per token of models without a price of their own: nothing stays unpriced. */
 const OTHER_PRICE = '0.000001';
 const OTHER_PRIORITY = 100;
 

@@ -57,7 +57,7 @@ function refuseUnfit(file: string, { models, refused }: ConvertedTable): void {
   }
 }
 
-/** @throws StartError for more rule sets than can be in force together */
+/** @throws StartError for more rule sets than can be active together */
 function bounded(file: string, planned: PlannedRuleSet[]): PlannedRuleSet[] {
   if (planned.length > PRICING_RULE_SETS_IN_FORCE_MAX) {
     throw new StartError(
@@ -129,7 +129,7 @@ async function warnWithoutPromptSize(project: ProjectClient, id: string, dimensi
   );
 }
 
-/** Rule sets that lost a model are published last, so that the model always has a price in force. */
+/** Rule sets that lost a model are published last, so that the model always has an active price. */
 async function publish(
   project: ProjectClient,
   drafts: readonly { ruleSet: PricingRuleSet; isOverfull: boolean }[],

@@ -21,7 +21,7 @@ export const PRICES_IMPORT_OPTIONS = {
   'api-key': { type: 'string' },
 } as const;
 
-/** The values of the options as `parseArgs` answers them. */
+/** The values of the options as `parseArgs` returns them. */
 export interface PricesImportValues {
   readonly project?: string;
   readonly 'extractor-rule-set'?: string;

@@ -9,7 +9,7 @@ export class FairTurns {
 
   constructor(private readonly runningMax: number) {}
 
-  /** Runs `work` when it is its turn; answers or throws as that does. */
+  /** Runs `work` when it is its turn; returns or throws as `work` does. */
   run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const waiting = this.#waiting.get(owner) ?? [];

@@ -23,7 +23,7 @@ export interface NormalizedQuery {
   readonly to: number;
   readonly timezone: string;
   readonly buckets: Bucketing;
-  /** Grouped names beside the bucket. */
+  /** Names that rows are grouped by in addition to the bucket. */
   readonly dimensions: readonly string[];
   readonly filters: readonly DimensionCondition[];
   /** Number of groups with their own rows, per metric, unit and currency that rows are split by; undefined: all. */

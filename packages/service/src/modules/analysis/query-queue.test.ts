@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { QueryQueue } from './query-queue.js';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test ends it. */
 function heldWork() {
   const ends: (() => void)[] = [];
   const work = () => new Promise<void>((resolve) => ends.push(resolve));

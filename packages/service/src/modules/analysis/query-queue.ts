@@ -15,12 +15,12 @@ const WAITING_MAX = 1_000;
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);
   readonly #waiting = new Map<string, number>();
-  /** Answers that nobody works on yet. */
+  /** Queries that have not started yet. */
   readonly #shared = new Map<string, Promise<unknown>>();
   #total = 0;
 
   /**
-   * Runs `work` when it is its turn; answers or throws as that does. The same question, within a project,
+   * Runs `work` when it is its turn; returns or throws as `work` does. The same question, within a project,
    * means the same work.
    * @throws DomainError `analysis_busy` when too many wait already
    */

@@ -63,7 +63,7 @@ interface SharedSql {
   readonly conditions: readonly string[];
   /** On the item, which the events have nested. */
   readonly itemConditions: readonly string[];
-  /** Fields of the item beside its measures. */
+  /** Fields of the item other than its measures. */
   readonly fields: readonly string[];
   readonly measures: readonly Measure[];
   readonly groups: readonly string[];

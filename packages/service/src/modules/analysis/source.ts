@@ -7,7 +7,7 @@ export interface TimeSpan {
   readonly to: number;
 }
 
-/** The stretches of a range that one source answers: at most two, one at each end. */
+/** The parts of a range that one source covers: at most two, one at each end. */
 export interface SourcePart {
   readonly source: Source;
   readonly spans: readonly TimeSpan[];

@@ -21,7 +21,7 @@ const NONCE_BYTES = 16;
 const ASSET_MAX_AGE_S = 31_536_000;
 
 const SignInBody = Type.Object({ api_key: Type.String({ minLength: 1, maxLength: 255 }) }, closed);
-/** Both are null where nobody is signed in: to ask is no mistake. */
+/** Both are null without a session: the request is not an error. */
 const Session = Type.Object({ csrf_token: Nullable(Type.String()), me: Nullable(Me) }, closed);
 
 /** The console's page with its files, and the sessions of those who use it. */

@@ -13,9 +13,9 @@ import {
 import { refuseToCompile, type VersionConfig } from './rule-version.js';
 
 /** The pricing rules of one time, ready to price, and their text. */
-export interface PricesInForce {
+export interface ActivePrices {
   readonly list: PriceList;
-  /** By the id of the rule set, of which one version is in force. */
+  /** By the id of the rule set, of which one version is active. */
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
 
@@ -25,13 +25,13 @@ export interface PricesOverTime {
    * memory, otherwise as a promise. The promise is rejected when a version, which compiled when it was saved,
    * no longer does.
    */
-  at(occurredAt: number): PricesInForce | Promise<PricesInForce>;
+  at(occurredAt: number): ActivePrices | Promise<ActivePrices>;
 }
 
-const NO_PRICES_IN_FORCE: PricesInForce = { list: EMPTY_PRICE_LIST, configs: new Map() };
+const NO_ACTIVE_PRICES: ActivePrices = { list: EMPTY_PRICE_LIST, configs: new Map() };
 
 /** Without any pricing rule, ever. */
-export const NO_PRICES: PricesOverTime = { at: () => NO_PRICES_IN_FORCE };
+export const NO_PRICES: PricesOverTime = { at: () => NO_ACTIVE_PRICES };
 
 const BOUNDS: CatalogBounds = {
   ruleSetsMax: 200,
@@ -48,7 +48,7 @@ const INTERVAL_BYTES = 1_024;
  * production would price the event by at its time.
  */
 export class BoundPrices {
-  readonly #catalog: RuleCatalog<PricesInForce>;
+  readonly #catalog: RuleCatalog<ActivePrices>;
   readonly #codeMemory = new BoundedMemory(CODE_BYTES_MAX);
 
   constructor({ db }: Pick<Postgres, 'db'>) {
@@ -71,10 +71,10 @@ export class BoundPrices {
     // One rule set at a time: the catalog accepts several only while no other caller refreshes it.
     const [found] = await this.#catalog.refresh([{ projectId, ruleSetId: extractorRuleSetId }]);
     if (found === undefined) return NO_PRICES;
-    return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_PRICES_IN_FORCE };
+    return { at: (occurredAt) => found.rules.at(occurredAt) ?? NO_ACTIVE_PRICES };
   }
 
-  #compiled(versions: readonly VersionConfig<PricingConfig>[]): LoadedRules<PricesInForce> {
+  #compiled(versions: readonly VersionConfig<PricingConfig>[]): LoadedRules<ActivePrices> {
     const pricings: CompiledPricing[] = [];
     let bytes = INTERVAL_BYTES;
     for (const version of versions) {

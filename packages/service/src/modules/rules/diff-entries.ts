@@ -1,4 +1,4 @@
-/** An entry of a list that its name or, without one, its metric or its pattern tells from the others. */
+/** An entry of a list that its name or, without one, its metric or its pattern distinguishes from the others. */
 export type ConfigEntry = Readonly<Record<string, unknown>>;
 
 export interface PairedEntries {

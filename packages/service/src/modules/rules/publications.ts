@@ -12,9 +12,9 @@ export type Publication = 'published' | 'unpublished' | 'absent';
 /** A rule set archived on another node is refused here after this time at the latest. */
 export const PUBLISHED_FRESH_MS = 1_000;
 /**
- * One that is still used at this age is read again beside its use. Were it read when it is no longer fresh,
- * all requests of that moment would read it, each for itself: they would take every connection of the pool,
- * and wait.
+ * One that is still used at this age is read again while it is in use. Were it read when it is no longer fresh,
+ * all requests of that moment would read it, each for itself: they would take every connection of the pool, and
+ * wait.
  */
 const RENEWED_AFTER_MS = PUBLISHED_FRESH_MS / 2;
 /** Rule sets remembered as published; past it all are read again. */

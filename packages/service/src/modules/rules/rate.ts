@@ -7,7 +7,7 @@ import { type ItemEnv, type ItemRules, outOfRange, type Price, priceOf } from '.
 import type { PriceList } from './pricing/index.js';
 import { type BilledItem, hintFor, type RatingInput } from './rating-input.js';
 
-/** The rules that are in force at one time. */
+/** The rules that are active at one time. */
 export interface RatingRules {
   readonly extractor: CompiledExtractor;
   /** Prices of the pricing rule sets that are bound to the extractor rule set. */

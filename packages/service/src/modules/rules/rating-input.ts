@@ -39,7 +39,7 @@ export interface Billing {
   readonly discount_hints?: HintsByMetric<DiscountHint>;
 }
 
-/** All of an event that its rating depends on, beside the rules and `raw_json`. */
+/** Everything in an event that its rating depends on, without the rules and `raw_json`. */
 export interface RatingFacts {
   /** Unix seconds; NaN where the event names no time. */
   readonly occurredAt: number;
@@ -48,7 +48,7 @@ export interface RatingFacts {
   readonly billing?: Billing | undefined;
 }
 
-/** All of an event that its rating depends on, beside the rules. */
+/** Everything in an event that its rating depends on, without the rules. */
 export interface RatingInput extends RatingFacts {
   /**
    * The event's `raw_json`, parsed, at least as far as the rules read it; numbers that no double holds are

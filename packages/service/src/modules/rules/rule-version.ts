@@ -48,7 +48,7 @@ export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: 
   return { version, reads: compiled.extractor.reads, rate: (input) => rateEvent(rules, input) };
 }
 
-/** @throws Error, always: whatever was saved compiled then */
+/** @throws Error, always: every saved config compiled when it was saved */
 export function refuseToCompile({ ruleSetId, version }: RuleOrigin, issues: readonly Issue[]): never {
   const texts = issues.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new Error(`version ${version} of ${ruleSetId} no longer compiles: ${texts}`);

@@ -161,7 +161,7 @@ export class RuleSetService<Input extends VersionInput, Config extends object> {
     return { rows: compared, totalCount };
   }
 
-  /** One change, its revision and its audit entry, together or not at all; answers the newest version. */
+  /** One change, its revision and its audit entry, together or not at all; returns the newest version. */
   private async change(
     { project, principal, requestId }: ChangeContext,
     ruleSetId: string,

@@ -192,7 +192,7 @@ export class Backtests {
     }
   }
 
-  /** Runs to the end, whatever that is, and writes it down. */
+  /** Runs to success or failure, and records the result. */
   async #run(
     { owner, id, abort }: Omit<Run, 'ended'>,
     work: BacktestWork,

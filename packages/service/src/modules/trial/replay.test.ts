@@ -20,7 +20,7 @@ const stored = Array.from({ length: EVENTS }, (_, n) => ({
   item_metric: [],
 }));
 
-/** A history that answers pages of `stored`. */
+/** A history that returns pages of `stored`. */
 function history(onQuery = () => {}): Pick<ClickHouse, 'query'> {
   return {
     query: async <Row>(_sql: string, params: object = {}) => {

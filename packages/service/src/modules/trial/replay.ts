@@ -72,7 +72,7 @@ export async function replay(
   let cutBy: 'events' | 'time' | undefined;
   let after: string | undefined;
   while (cutBy === undefined) {
-    // One more than may be rated tells whether anything is left out.
+    // One more than may be rated shows whether anything is left out.
     const left = eventsMax - comparison.eventCount;
     const page = { eventsMax: Math.min(pageEventsMax, left + 1), bytesMax: pageBytesMax };
     const events = await readInputs(clickhouse, scope, selection, after, page, signal);

@@ -69,7 +69,7 @@ const CODE_BYTES_MAX = 4 * 1_048_576;
 
 /**
  * The rules that the request names. Where it names an extractor rule set and no prices, they are those of
- * production: the published pricing rule sets that are bound to it and in force when the event occurred.
+ * production: the published pricing rule sets that are bound to it and active when the event occurred.
  *
  * @throws DomainError `invalid_request` as saving the rules would, each place with `extractor.` or `pricing.`
  *   before it, and `rule_set_not_found` (400) with the field that names it
@@ -110,7 +110,7 @@ interface SentRules {
   readonly pricing?: TrialConfig<PricingConfig>;
 }
 
-/** The rules of the body itself; what is wrong with either is told at once. */
+/** The rules of the body itself; errors of both are reported together. */
 function checkSent(naming: Naming): SentRules {
   const details: ErrorDetail[] = [];
   const extractor = attempt('extractor', naming.extractor, details, (input: ExtractorRuleSetInput) =>

@@ -16,7 +16,7 @@ export interface UnpricedBy {
   readonly event: SeenEvent;
   /** Id of the extractor version that read the event. */
   readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
-  /** Sources of the pricing rules in force, by the id of their rule set. */
+  /** Sources of the active pricing rules, by the id of their rule set. */
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
 

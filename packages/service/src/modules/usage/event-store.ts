@@ -9,7 +9,7 @@ import type { EVENT_STATUSES, ITEM_SOURCES, LEASE_STATUSES, POSTINGS, PRICING_SO
 /** The project whose usage is read, and the start of its retention. Every query is confined to it. */
 export type UsageScope = HistoryScope;
 
-/** A row of `usage_events` as ClickHouse answers it; absent texts are empty, decimals are texts. */
+/** A row of `usage_events` as ClickHouse returns it; absent texts are empty, decimals are texts. */
 export interface StoredEvent {
   /** 32 hex digits. */
   readonly id: string;

@@ -6,11 +6,11 @@ const LOOK_UP_PAUSE_MS = 100;
 export interface WaitOptions {
   /** Longest wait for an event that does not exist yet, in milliseconds. */
   readonly waitMs: number;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when no client waits any more. */
   readonly signal: AbortSignal;
 }
 
-/** Looks up until something is found, the time is over, or nobody waits any more; undefined then. */
+/** Polls until something is found. Returns undefined when the time is over or no client waits any more. */
 export async function lookUpUntil<T>(
   lookUp: () => Promise<T | undefined>,
   { waitMs, signal }: WaitOptions,

@@ -107,7 +107,7 @@ async function* textsOf(
   if (text !== '') yield text;
 }
 
-/** Queries end when nobody waits for their answers any more. */
+/** Queries end when no client waits for their results any more. */
 function abortable(clickhouse: Pick<ClickHouse, 'query'>, signal: AbortSignal): Pick<ClickHouse, 'query'> {
   return { query: (sql, params) => clickhouse.query(sql, params, { signal }) };
 }

@@ -26,7 +26,7 @@ export interface PageBounds {
   readonly bytesMax: number;
 }
 
-/** About what a charge item takes beside the event's texts. */
+/** Approximate size of a charge item without the event's texts. */
 const ITEM_BYTES = 512;
 const BYTES = `length(raw_json) + length(x_billing) + ${ITEM_BYTES} * length(item.metric)`;
 const SELECTED = `${IN_SCOPE} AND extractor_rule_set_id = {rule_set:String}

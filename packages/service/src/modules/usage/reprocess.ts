@@ -35,8 +35,8 @@ export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, i
 }
 
 /**
- * Queues every failed event of the range and answers how many. A chunk is durable before the next is read; a request
- * that breaks off can be sent again, because an event that is queued twice is rated once.
+ * Queues every failed event of the range and returns their number. A chunk is durable before the next is read;
+ * a request that breaks off can be sent again, because an event that is queued twice is rated once.
  */
 export async function reprocessEvents(
   deps: ReprocessDeps,

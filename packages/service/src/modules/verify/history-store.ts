@@ -48,7 +48,7 @@ function rollupQuery({ rollup }: EveryHistory, resolutionS: 60 | 900 | 3_600): s
     WHERE ${rollup.inPlace} AND part.resolution = ${resolutionS} AND ${WITHIN('part.bucket')} GROUP BY ${KEYS}`;
 }
 
-/** The sums that each store answers. */
+/** The sums that each store returns. */
 const ITEM_QUERIES = {
   usage_events: eventsQuery,
   usage_rollup_1m: (history) => rollupQuery(history, 60),

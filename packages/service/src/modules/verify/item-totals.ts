@@ -1,6 +1,6 @@
 import type { Measurement } from './compare.js';
 
-/** Sums of the charge items of a project's day, as either store answers them. */
+/** Sums of the charge items of a project's day, as either store returns them. */
 export interface ItemTotals {
   readonly tenantId: string;
   readonly projectId: string;

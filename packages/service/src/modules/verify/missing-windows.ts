@@ -18,7 +18,7 @@ export interface NeededWindow extends WindowKey {
 }
 
 export interface MissingReading {
-  /** Those that nobody has opened. */
+  /** Windows that were never opened. */
   readonly missing: readonly NeededWindow[];
   /** Rules of routes whose windows were looked for, and those that were not because there are too many. */
   readonly rules: number;
@@ -31,7 +31,7 @@ export interface MissingWindowsDeps {
   readonly rules: ActiveRules;
   /** From when on the history of a project is complete, Unix seconds. */
   readonly completeFromS: (projectId: string) => number;
-  /** Those of the windows that nobody has opened. */
+  /** The windows that were never opened. */
   readonly absent: (windows: readonly NeededWindow[]) => Promise<readonly NeededWindow[]>;
 }
 
@@ -45,7 +45,7 @@ const ROUTES_MAX = 1_000;
 const WINDOWS_PER_RULE_MAX = 750;
 /** Rows that one query may answer: a bound on memory. With more, it asks for fewer windows. */
 const ROWS_MAX = 100_000;
-/** With so many differences nobody needs to know of more. */
+/** Upper bound of the differences: more of them would not help. */
 const MISSING_MAX = 10_000;
 
 /**
@@ -136,7 +136,7 @@ function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, comple
   return starts.reverse();
 }
 
-/** Rules of routes that one query answers. */
+/** Groups rules of routes that one query can read. */
 function groupsOf(inForce: readonly ActiveRule[]): ActiveRule[][] {
   const groups = groupBy(inForce, ({ rule, route: { projectId, subjectType, settings } }) =>
     JSON.stringify([projectId, subjectType, rule.ruleNo, placeOf(periodOf(rule.period), settings)]),

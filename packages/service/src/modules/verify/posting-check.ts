@@ -19,7 +19,7 @@ import { readWindows, type WindowReading } from './window-check.js';
 export interface PostingCheckDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
-  /** Waits for batches to reach ClickHouse; answers the projects of those that do not. */
+  /** Waits for batches to reach ClickHouse; returns the projects of those that do not. */
   readonly wait: (batches: readonly BatchOnItsWay[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -86,7 +86,7 @@ async function readMissing(
   });
 }
 
-/** From when on the history of a project tells all that was posted, Unix seconds. */
+/** Time from which the history of a project holds everything that was posted, Unix seconds. */
 async function completeFromS({ db }: Postgres): Promise<(projectId: string) => number> {
   const expired = await projectsWithExpiredUsage(db);
   const days = await retainedFromDays(db);

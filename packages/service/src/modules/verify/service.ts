@@ -160,7 +160,7 @@ function lookWhileHeld(
 
 /** The way of committed batches to ClickHouse. */
 class Projection {
-  /** Batches that were waited for in vain; nobody waits for them again. */
+  /** Batches that did not arrive in time; verification does not wait for them again. */
   readonly #stuck = new Set<number>();
 
   constructor(private readonly waitMsMax: number) {}
@@ -178,7 +178,7 @@ class Projection {
   }
 }
 
-/** Compares every day that is at rest and not judged yet; answers the others. */
+/** Compares every day that is at rest and not judged yet; returns the others. */
 function judge(look: Look, judged: Set<string>, tally: Tally): Map<string, ProjectDay> {
   const { expected, ids, found, retained, moving, stalled } = look;
   const settled = new Set<string>();

@@ -10,7 +10,7 @@ import type { WindowBounds } from './posting-tally.js';
 import { periodOf } from './stored-period.js';
 import { readWindowUse, type SubjectUse } from './window-history-store.js';
 
-/** A window beside the history. */
+/** A window compared with the history. */
 export interface ReadWindow {
   readonly window: CountedWindow;
   /** When its rule came to what it is for the subject; undefined when it is none of theirs any more. */
@@ -26,7 +26,7 @@ export interface WindowReading {
 
 /** Queries that windows may take; those of one rule and span share one. */
 const GROUPS_MAX = 500;
-/** Marks that one query tells apart. */
+/** Upper bound of the marks of one query. */
 const MARKS_MAX = 2_000;
 
 /** Asks the history what each of the windows had to count, those that began last first. */
@@ -128,7 +128,7 @@ function marksOf(group: readonly PlannedWindow[]): number[] {
   return [...new Set(marks.filter(Number.isFinite))].sort((a, b) => a - b);
 }
 
-/** Windows that one query answers. */
+/** Groups windows that one query can read. */
 function groupsOf(windows: readonly PlannedWindow[]): PlannedWindow[][] {
   const groups = groupBy(windows, ({ window, rule }) => {
     const { projectId, subjectType, ruleNo, startS, endS } = window;

@@ -59,7 +59,7 @@ export interface WindowUse {
  * The same of many windows.
  *
  * @param startsS where windows start, rising; the last has no end
- * @param rowsMax answers no more than one row above that
+ * @param rowsMax returns at most one row more than this
  */
 export function readWindowUses(
   clickhouse: Reader,

@@ -35,7 +35,7 @@ export interface Connector {
 
 export interface ConnectorOptions {
   readonly allowPrivate: boolean;
-  /** The IP addresses of a name; default: as name servers tell. */
+  /** The IP addresses of a name; default: a DNS lookup. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
   /** Default: node:net. */
   readonly connect?: (options: TcpNetConnectOpts) => Socket;
@@ -71,7 +71,7 @@ export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptio
       port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
-      // Pinned: nobody asks again what the name means.
+      // Pinned: the name is not looked up again.
       lookup: (_host, _options, callback) => callback(null, found),
     });
     await opened(socket, 'connect', 'connection_failed', signal);

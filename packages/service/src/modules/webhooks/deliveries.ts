@@ -87,7 +87,7 @@ export class WebhookDeliveries {
       const own = new ProjectTx(tx, project);
       const endpoint = foundEndpoint(await holdEndpoint(own, endpointId));
       const messageId = await work(tx, atMs);
-      // Undone with the transaction; what is absent is told first.
+      // Undone with the transaction; an absent delivery is reported first.
       if (endpoint.disabled_at !== null) throw new DomainError('webhook_endpoint_disabled');
       await audit(tx, {
         tenantId: project.tenantId,

@@ -64,7 +64,7 @@ export async function readPayload(
   return row?.payload;
 }
 
-/** Makes a delivery due, with all its attempts before it, whatever has become of it. Returns whether there is one. */
+/** Makes a delivery due, with all its attempts before it, regardless of its status. Returns whether it exists. */
 export async function restartDelivery(
   tx: ProjectTx,
   endpointId: string,

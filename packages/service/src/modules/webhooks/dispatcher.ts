@@ -56,7 +56,7 @@ export interface DispatcherOptions {
 export interface WebhookDispatcher {
   /** Works until `signal` aborts, then ends after what is under way, or after a grace; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Attempts once all that is due now; answers how many attempts that were. */
+  /** Attempts everything that is due now once; returns the number of attempts. */
   drain(): Promise<number>;
 }
 
@@ -135,7 +135,7 @@ class Dispatcher implements WebhookDispatcher {
     return transaction(postgres, (tx) => fanOut(tx, FAN_OUT_MESSAGES_MAX, clock.nowMs()));
   }
 
-  /** Begins as many of the attempts that are due as there is room for; answers how many. */
+  /** Begins as many of the attempts that are due as there is room for; returns their number. */
   async #startDue(signal: AbortSignal): Promise<number> {
     const { postgres, clock } = this.deps;
     const deliveriesMax = this.#attemptsMax - this.#underWay.size;

@@ -38,7 +38,7 @@ export interface EndpointsDeps {
   readonly eventsOfRules: EventsOfRules;
 }
 
-/** An endpoint whose secret is shown: only to whoever has just made it. */
+/** An endpoint with its secret, which only the response to its generation shows. */
 export interface WithSecret {
   readonly endpoint: store.StoredEndpoint;
   readonly secret: string;

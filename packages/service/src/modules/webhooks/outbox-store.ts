@@ -6,7 +6,7 @@ import type { Page } from '../../kernel/page.js';
 import type { ProjectScope } from '../../kernel/scope.js';
 import type { Db, Tx } from '../../platform/postgres/index.js';
 
-/** Something that happened, for whoever wants to hear of it. */
+/** An event, for every endpoint that subscribes to it. */
 export interface WebhookEvent {
   readonly tenantId: string;
   readonly projectId: string;
@@ -58,7 +58,7 @@ export async function emitToTenant(tx: Tx, event: Omit<WebhookEvent, 'projectId'
   );
 }
 
-/** Notes an event for one endpoint alone, whatever that listens to. Answers the message's id. */
+/** Records an event for one endpoint alone, regardless of its event types. Returns the message's id. */
 export async function emitTo(tx: Tx, endpointId: string, event: WebhookEvent): Promise<string> {
   const { tenantId, projectId, type, atMs } = event;
   const id = messageId(atMs);

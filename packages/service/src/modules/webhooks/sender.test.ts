@@ -24,7 +24,7 @@ function send(url: string, options: Partial<SenderOptions> = {}, signal = new Ab
   return createSender({ allowPrivate: true, ...options })(posting, signal);
 }
 
-/** A port of this machine on which nobody listens. */
+/** A port of this machine without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -11,7 +11,7 @@ export function newSecret(): string {
 /**
  * The headers that let a receiver check who sent a message, and when: https://www.standardwebhooks.com.
  * @param timestampS Unix seconds of this attempt; receivers refuse old ones
- * @param secrets each signs; the signatures stand beside each other
+ * @param secrets each signs; the signatures follow each other
  */
 export function signedHeaders(
   messageId: string,

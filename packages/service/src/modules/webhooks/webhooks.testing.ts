@@ -18,7 +18,7 @@ import {
 
 type Json = ReturnType<typeof JSON.parse>;
 
-/** An application with endpoints, and dispatchers beside it. */
+/** An application with endpoints, and dispatchers. */
 export interface TestWebhooks extends TestApi {
   readonly url: string;
   readonly metrics: Metrics;

@@ -9,7 +9,7 @@ import { type ChangedRows, type ChangedRowsDeps, changedRows, type StreamScope }
 import { eventFrame, heartbeatFrame } from './frames.js';
 import { changesSince, isRetainedSince, positionRange } from './projection-store.js';
 
-/** How often it is looked for changes, and so how often a bucket is told at most. */
+/** Poll interval for changes, and so the shortest time between two updates of a bucket. */
 const TICK_MS = 1_000;
 const HEARTBEAT_MS = 15_000;
 /** A client that takes nothing for so long is let go; it can resume. */
@@ -46,7 +46,7 @@ interface Stream {
   readonly client: StreamClient;
   readonly scope: StreamScope;
   readonly queries: readonly { readonly text: string; readonly query: AnalysisQuery }[];
-  /** All changes up to here were told. */
+  /** All changes up to here were sent. */
   position: number;
   isBusy: boolean;
   failures: number;
@@ -107,7 +107,7 @@ export class LiveStreams {
   }
 
   /**
-   * Looks for changes once and begins to tell them; a stream that is still being told something waits for the
+   * Looks for changes once and begins to send them; a stream that is still being sent changes waits for the
    * next time.
    */
   async tick(): Promise<void> {
@@ -130,7 +130,7 @@ export class LiveStreams {
     }
   }
 
-  /** Resolves when everything is told that the last tick has found. */
+  /** Resolves when all changes that the last tick found are sent. */
   async told(): Promise<void> {
     await Promise.all(this.#underWay);
   }

@@ -8,7 +8,7 @@ export interface PositionRange {
   readonly last: number;
 }
 
-/** From where on somebody follows a project. */
+/** The position from which a client follows a project. */
 export interface Watch {
   readonly projectId: string;
   /** Everything up to here is known already. */
@@ -33,12 +33,12 @@ export async function positionRange(db: Db): Promise<PositionRange> {
   return rows[0] ?? { first: 0, last: 0 };
 }
 
-/** Whether nothing that was told after `since` is forgotten. */
+/** Whether all changes after `since` are still kept. */
 export function isRetainedSince({ first, last }: PositionRange, since: number): boolean {
   return since >= first - 1 && since <= last;
 }
 
-/** One statement for all that is watched, hence one snapshot: nothing lies between what it answers and `last`. */
+/** One statement for all watches, hence one snapshot: no change lies between its result and `last`. */
 export async function changesSince(db: Db, watches: readonly Watch[]): Promise<Changes> {
   const { rows } = await sql<{ first: number; last: number; spans: string | null }>`
     select known.first, known.last, changed.spans::text as spans

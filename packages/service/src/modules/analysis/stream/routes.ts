@@ -106,7 +106,7 @@ function connect(reply: FastifyReply, isAllowed: () => Promise<boolean>): Stream
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // Proxies that gather answers would hold events back.
+    // Proxies that buffer responses would hold events back.
     'x-accel-buffering': 'no',
   });
   return {

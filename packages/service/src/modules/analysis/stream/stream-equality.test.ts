@@ -57,7 +57,7 @@ const round = fc.array(
 class Held {
   rows: Rows;
   bucketSize: string;
-  /** Whether something was told in this round. */
+  /** Whether something was sent in this round. */
   isNews = false;
 
   constructor(
@@ -110,7 +110,7 @@ it('tells exactly what makes the answers of the past those of the present', asyn
             told++;
           }
           for (const [at, { query: one, rows, isNews }] of held.entries()) {
-            // Time alone tells nothing.
+            // Time alone changes nothing.
             if (!isNews && 'last_seconds' in one.time_range) continue;
             expect(sorted(rows)).toEqual(sorted(asked[at]?.rows ?? []));
           }

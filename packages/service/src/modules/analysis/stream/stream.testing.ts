@@ -59,7 +59,7 @@ class WatchedClickHouse {
   };
 }
 
-/** Streams over a socket, beside a worker and a projector that are run by hand. */
+/** Streams over a socket, with a worker and a projector that tests run step by step. */
 export class StreamFixture {
   #keys = 0;
 

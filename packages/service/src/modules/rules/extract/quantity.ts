@@ -17,7 +17,7 @@ export type ReadQuantity = (
   note: (note: RatingNote) => void,
 ) => Decimal | undefined | RatingFailure;
 
-/** Grammar of a decimal, to tell one that is out of range from text that is none. */
+/** Grammar of a decimal, to distinguish a decimal out of range from text that is no decimal. */
 const DECIMAL_TEXT = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 /** The sum of what `path` and `sum_paths` read, less what `less_paths` read. */
@@ -129,7 +129,10 @@ function remainder(
 }
 
 interface StatedTotal {
-  /** Whether it says that the parts, of which `rest` is what they leave of `total`, are counted beside that. */
+  /**
+   * Whether it says that the parts, of which `rest` is what they leave of `total`, are counted in addition to
+   * it.
+   */
   readonly isOfPartsBeside: (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
   readonly note: RatingNote;
 }

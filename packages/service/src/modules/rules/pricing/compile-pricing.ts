@@ -35,7 +35,10 @@ export interface CompiledPricingRule {
   readonly priority: number;
   /** Place among the rules of its rule set, as they are stored. */
   readonly position: number;
-  /** Whether the rule prices a charge item; whatever cannot be computed is no match, but for want of steps. */
+  /**
+   * Whether the rule prices a charge item. An expression that cannot be computed does not match, unless steps
+   * ran out.
+   */
   readonly matches: (env: ExpressionEnv) => boolean | RatingFailure;
   /** The source of `matches`; empty where there is none. */
   readonly matchSource: string;

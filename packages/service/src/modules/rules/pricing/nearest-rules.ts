@@ -46,7 +46,7 @@ const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\
  * conditions on texts differ least from the event after the aliases of its rule set, then by priority. Only
  * those that are returned are compiled.
  *
- * @param configs of the rule sets in force, by id; the id of rules that were sent is empty
+ * @param configs of the active rule sets, by id; the id of rules that were sent is empty
  * @param steps that the evaluations may take
  */
 export function nearestRules(

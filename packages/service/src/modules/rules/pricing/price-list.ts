@@ -16,7 +16,7 @@ export interface FoundRule {
   readonly aliases: readonly PricingAlias[];
 }
 
-/** The pricing rules that are in force at one time, in the order in which they are tried. */
+/** The pricing rules that are active at one time, in the order in which they are tried. */
 export interface PriceList {
   /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
   ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined;

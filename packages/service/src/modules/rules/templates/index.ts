@@ -22,8 +22,8 @@ export const TEMPLATES: readonly ExtractorTemplate[] = [
 ];
 
 /**
- * The rules of an input, with what its template says about each field that the input itself does not have. A field is
- * taken as a whole: dimensions of the input stand instead of the template's, not beside them.
+ * The rules of an input, with what its template says about each field that the input itself does not have. A
+ * field is taken as a whole: dimensions of the input replace the template's, they are not merged.
  *
  * @throws DomainError `invalid_request` for a template that does not exist, naming those that do.
  */

@@ -26,7 +26,7 @@ function charged(template: string, raw: object): Record<string, number> {
 const someOf = (quantities: Readonly<Record<string, number>>) =>
   Object.fromEntries(Object.entries(quantities).filter(([, quantity]) => quantity !== 0));
 
-/** Recorded answers of providers, where they are at hand; the shapes that differ most stand below as well. */
+/** Recorded responses of providers, where they are available; the shapes that differ most stand below as well. */
 it('charges recorded answers as the SDKs of their providers count them', () => {
   const cases = existsSync(VECTORS)
     ? (JSON.parse(readFileSync(VECTORS, 'utf8')) as { cases: Vector[] }).cases

@@ -17,7 +17,7 @@ type Reference = (quantity: bigint, tiers: readonly ReferenceTier[]) => bigint |
 
 const text = (units: bigint) => new Decimal(units, SCALE).toString();
 
-/** Quantities at a bound and one unit beside it are where tiers go wrong. */
+/** Errors in tiers show at a bound and one unit from it. */
 const cases = fc
   .record({
     bounds: fc.uniqueArray(fc.bigInt({ min: 1n, max: 10n ** 15n }), { minLength: 1, maxLength: 8 }),
