@@ -7,7 +7,7 @@ export const computeSeconds: ExtractorTemplate = {
   description:
     'Seconds of running, and the same multiplied by the vCPUs, the memory in GiB and the GPUs that were held. Charge for the seconds of an instance type or for its resources, not for both.',
   payload:
-    'What a job runner reports when a job ends, or in steps while it runs: the amounts since its last report. Fractions are exact. What a report does not have is not charged.',
+    'The report of a job runner when a job ends, or in steps while it runs: the amounts since its last report. Fractions are exact. Fields missing from a report are not charged.',
   documentation_url: 'https://cloud.google.com/run/pricing',
   subject: { default_type: 'account', id_path: 'account_id' },
   dimensions: [

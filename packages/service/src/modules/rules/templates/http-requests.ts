@@ -6,7 +6,7 @@ export const httpRequests: ExtractorTemplate = {
   title: 'HTTP requests',
   description: 'Requests, bytes received and sent, and the milliseconds that serving them took.',
   payload:
-    'An entry of an access log in JSON with numbers, to which the gateway adds requests: 1 for one request, or their number where it sums up entries of the same method, route and code. What an entry does not have is not charged. consumer_id is who made the request, as the gateway knows it.',
+    'An entry of an access log in JSON with numbers, to which the gateway adds requests: 1 for one request, or their number where it sums up entries of the same method, route and code. Fields missing from an entry are not charged. consumer_id is who made the request, as the gateway knows it.',
   documentation_url:
     'https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage',
   subject: { default_type: 'consumer', id_path: 'consumer_id' },
