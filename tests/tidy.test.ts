@@ -4,6 +4,7 @@ import { codeFindings } from './tidy/code-rules.js';
 import { commentFindings } from './tidy/comment-rules.js';
 import { type Finding, findingText } from './tidy/finding.js';
 import { importFindings } from './tidy/import-rules.js';
+import { markdownFindings } from './tidy/markdown-rules.js';
 import { moneyFindings } from './tidy/money-rules.js';
 import { nameFindings } from './tidy/name-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
@@ -21,6 +22,7 @@ describe('the repository', () => {
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['never takes a missing amount for zero', () => code.flatMap(moneyFindings)],
     ['has comments that people can read', () => texts.flatMap(commentFindings)],
+    ['has documents that people can read', () => texts.flatMap(markdownFindings)],
     ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],
     ['pins its dependencies', () => dependencyFindings(texts)],
   ];

@@ -1,0 +1,83 @@
+import { COMMENT_COLUMNS_MAX } from './comment-rules.js';
+import type { Finding } from './finding.js';
+import type { TextFile } from './source.js';
+
+/** Rows of tables, addresses and code have no other place to break. */
+const UNBREAKABLE = /^\s*(\||\[[^\]]+\]: |<)/;
+const FENCE = /^\s*(```|~~~)/;
+/** Such words make a fragment of a sentence when they begin it; a list's mark and an emphasis may come first. */
+const FRAGMENT = /(?:^|[.!?] )(?:\s*(?:[-*+>]+|\d+\.) )?(?:\*\*)?(Of|What|Whose|Else)\b(?![^.]*\?)/;
+const ENDS_SENTENCE = /(^|[.!?:|])(\*\*)?$/;
+
+/** Documents whose sentences are not rewritten yet; the list only shrinks. */
+const NOT_REWRITTEN: readonly string[] = [
+  'CHANGELOG.md',
+  'README.md',
+  'bench/README.md',
+  'docs/decisions/0006-where-the-threads-are.md',
+  'docs/decisions/0009-cheap-inserts.md',
+  'docs/decisions/0011-posting.md',
+  'docs/decisions/0013-storage-and-retention.md',
+  'docs/decisions/0014-event-quotas.md',
+  'docs/decisions/0015-rollups-of-bounded-size.md',
+  'docs/decisions/0016-live-ticks.md',
+  'docs/decisions/0019-plain-requests-from-the-socket.md',
+  'docs/decisions/0020-large-segments-in-files.md',
+  'docs/decisions/0022-rows-go-by-column.md',
+  'docs/decisions/0025-the-program-is-bundled.md',
+  'docs/glossary.md',
+  'docs/guides/checkout.md',
+  'docs/guides/expressions.md',
+  'docs/guides/live-and-export.md',
+  'docs/guides/plans.md',
+  'docs/guides/pricing.md',
+  'docs/guides/templates.md',
+  'docs/guides/wallets.md',
+  'docs/guides/webhooks.md',
+  'packages/console/README.md',
+  'packages/sdk/README.md',
+  'packages/service/src/kernel/json/README.md',
+  'packages/service/src/modules/analysis/README.md',
+  'packages/service/src/modules/analysis/stream/README.md',
+  'packages/service/src/modules/boards/README.md',
+  'packages/service/src/modules/catalog/README.md',
+  'packages/service/src/modules/checkout/README.md',
+  'packages/service/src/modules/console/README.md',
+  'packages/service/src/modules/ingest/README.md',
+  'packages/service/src/modules/ledger/README.md',
+  'packages/service/src/modules/limits/README.md',
+  'packages/service/src/modules/pipeline/README.md',
+  'packages/service/src/modules/rules/README.md',
+  'packages/service/src/modules/rules/expression/README.md',
+  'packages/service/src/modules/rules/extract/README.md',
+  'packages/service/src/modules/rules/pricing/README.md',
+  'packages/service/src/modules/storage/README.md',
+  'packages/service/src/modules/tenancy/README.md',
+  'packages/service/src/modules/trial/README.md',
+  'packages/service/src/modules/usage/README.md',
+  'packages/service/src/modules/verify/README.md',
+  'packages/service/src/modules/webhooks/README.md',
+];
+
+/** Documents that people can read: lines not too wide, and made of sentences. */
+export function markdownFindings(file: TextFile): Finding[] {
+  if (!file.path.endsWith('.md')) return [];
+  const found: Finding[] = [];
+  let isCode = false;
+  let before = '';
+  file.text.split('\n').forEach((line, index) => {
+    if (FENCE.test(line)) isCode = !isCode;
+    if (isCode || line.startsWith('#')) return;
+    const report = (rule: string, advice: string) =>
+      found.push({ rule, path: file.path, line: index + 1, advice });
+    if (line.length > COMMENT_COLUMNS_MAX && !UNBREAKABLE.test(line))
+      report('document-width', `${line.length} columns, at most ${COMMENT_COLUMNS_MAX}: wrap it.`);
+    const fragment = FRAGMENT.exec(line);
+    const beginsInside =
+      fragment?.index === 0 && /^\s*\w/.test(line) && !/^[.!?]/.test(line) && !ENDS_SENTENCE.test(before);
+    if (fragment !== null && !beginsInside && !NOT_REWRITTEN.includes(file.path))
+      report('document-sentence', `a sentence begins with "${fragment[1]}": write subject, verb, object.`);
+    before = line.trim();
+  });
+  return found;
+}
