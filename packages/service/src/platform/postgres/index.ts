@@ -12,7 +12,6 @@ export {
 export { type EmbeddedPostgres, type PostgresConnection, startEmbeddedPostgres } from './embedded.js';
 export { isAnswer, isForeignKeyViolation, isUnavailable, isUniqueViolation } from './errors.js';
 export { applyMigrations } from './migrate.js';
-export { queryWithPieces } from './pieces.js';
 export { ProjectDb, type ProjectTable, ProjectTx } from './project-db.js';
 export { recount } from './recount.js';
 export { removeEmbeddedPostgres } from './remove.js';

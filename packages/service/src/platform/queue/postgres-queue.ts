@@ -1,5 +1,5 @@
 import { totalBytes } from '../buffers.js';
-import { isAnswer, type Postgres, queryWithPieces, type Tx } from '../postgres/index.js';
+import { isAnswer, type Postgres, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
 import { deferredAmong, deferredChunks, executeRaw, nextDeferredTenant } from './deferred.js';
 import {
@@ -24,7 +24,7 @@ const APPEND_TIMEOUT_MS = 10_000;
  */
 const IN_FILE_BYTES_MIN = 64 * 1_024;
 
-/** Of an append, in the order of its parameters: the bytes last, as `queryWithPieces` wants it. */
+/** Of an append, in the order of its parameters: the bytes last. */
 const SEGMENT_COLUMNS = [
   'received_at_ms',
   'event_count',
@@ -226,14 +226,11 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     });
   }
 
-  private appendInRow({ name, text, values, pieces }: Append): Promise<void> {
-    return queryWithPieces(this.postgres.pool, {
-      name,
-      text,
-      values: [...values, ...inRow(totalBytes(pieces))],
-      pieces,
-      timeoutMs: APPEND_TIMEOUT_MS,
-    });
+  private async appendInRow({ name, text, values, pieces }: Append): Promise<void> {
+    const all = [...values, ...inRow(totalBytes(pieces)), Buffer.concat(pieces)];
+    // `query_timeout` is a field of pg's queries that its types leave out.
+    const query = { name, text, values: all, query_timeout: APPEND_TIMEOUT_MS };
+    await this.postgres.pool.query(query);
   }
 
   private async appendInFile({ text, name, values, pieces }: Append, files: SegmentFiles): Promise<void> {
