@@ -25,6 +25,8 @@ const REQUIRED = [
   'docs/glossary.md',
   'docs/walkthrough.md',
   'docs/decisions/README.md',
+  'packages/service/src/kernel/README.md',
+  'packages/service/src/platform/README.md',
 ];
 const IGNORED_FOLDERS = new Set(['node_modules', 'dist', 'data', 'coverage', 'results', '.git', '.tollgate']);
 
@@ -115,7 +117,7 @@ function staleness() {
 }
 
 function missing() {
-  const ofFolders = ['modules'].flatMap((parent) =>
+  const ofFolders = ['modules', 'platform'].flatMap((parent) =>
     readdirSync(inRepository(`packages/service/src/${parent}`), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => `packages/service/src/${parent}/${entry.name}/README.md`),
