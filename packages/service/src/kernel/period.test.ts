@@ -1,4 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
+import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -7,7 +8,6 @@ import {
   type Period,
   parsePeriod,
   type TimeWindow,
-  WEEKDAYS,
   type WindowSettings,
   windowAt,
 } from './period.js';
@@ -32,7 +32,7 @@ const instants = fc.integer({ min: FROM_S, max: TO_S });
 
 const settings: fc.Arbitrary<WindowSettings> = fc.record({
   timezone: fc.constantFrom(...ZONES),
-  weekStart: fc.constantFrom(...WEEKDAYS),
+  weekStart: fc.constantFrom(...WEEK_STARTS),
   anchorS: instants,
 });
 const unit = fc.constantFrom('hour' as const, 'day' as const, 'week' as const, 'month' as const);
@@ -167,7 +167,7 @@ describe('against an independent calendar', () => {
             ? 0
             : unit === 'month'
               ? time.day - 1
-              : (time.dayOfWeek - 1 - WEEKDAYS.indexOf(settings.weekStart) + 7) % 7;
+              : (time.dayOfWeek - 1 - WEEK_STARTS.indexOf(settings.weekStart) + 7) % 7;
         const first = time.toPlainDate().subtract({ days: daysIn });
         const next = first.add(unit === 'day' ? { days: 1 } : unit === 'week' ? { weeks: 1 } : { months: 1 });
         const starts = [first, next].map((day) => seconds(day.toZonedDateTime(settings.timezone)));
@@ -277,7 +277,7 @@ describe('examples', () => {
 
   test('weeks begin on the day that is asked for', () => {
     const thursday = at('2025-05-15T12:00Z');
-    const startOf = (weekStart: (typeof WEEKDAYS)[number]) =>
+    const startOf = (weekStart: WeekStart) =>
       windowOf('week', { ...settingsOf('UTC'), weekStart }, thursday).startS;
     expect(startOf('monday')).toBe(at('2025-05-12T00:00Z'));
     expect(startOf('sunday')).toBe(at('2025-05-11T00:00Z'));

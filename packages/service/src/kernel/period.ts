@@ -1,3 +1,4 @@
+import { WEEK_STARTS, type WeekStart } from '@tollgate/contract';
 import { DAY_S, type Zone, zoneOf } from './timezone.js';
 
 /** How long a usage limit counts before it starts anew. */
@@ -14,7 +15,7 @@ export type CalendarUnit = 'hour' | 'day' | 'week' | 'month';
 export interface WindowSettings {
   /** IANA name. */
   readonly timezone: string;
-  readonly weekStart: Weekday;
+  readonly weekStart: WeekStart;
   /** Unix seconds at which an anchored window starts. */
   readonly anchorS: number;
 }
@@ -24,17 +25,6 @@ export interface TimeWindow {
   readonly startS: number;
   readonly endS: number | undefined;
 }
-
-export const WEEKDAYS = [
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-  'sunday',
-] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
 
 const HOUR_S = 3_600;
 const WEEK_S = 7 * DAY_S;
@@ -109,7 +99,7 @@ function calendarWindow(
     case 'day':
       return { startS: zone.dayStart(atS), endS: zone.nextDayStart(atS) };
     case 'week': {
-      const anchorS = FIRST_MONDAY_S + WEEKDAYS.indexOf(weekStart) * DAY_S;
+      const anchorS = FIRST_MONDAY_S + WEEK_STARTS.indexOf(weekStart) * DAY_S;
       return {
         startS: zone.periodStart(atS, WEEK_S, anchorS),
         endS: zone.nextPeriodStart(atS, WEEK_S, anchorS),

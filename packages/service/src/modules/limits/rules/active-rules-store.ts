@@ -1,6 +1,6 @@
+import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
 import { groupBy } from '../../../kernel/group-by.js';
-import type { Weekday } from '../../../kernel/period.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange } from './active-rules.js';
 
@@ -48,7 +48,7 @@ async function readRoutes(tx: Tx, routesMax: number): Promise<ActiveRoute[]> {
 
 interface RouteSettings {
   readonly timezone: string;
-  readonly weekStart: Weekday;
+  readonly weekStart: WeekStart;
   readonly anchorS: number;
 }
 

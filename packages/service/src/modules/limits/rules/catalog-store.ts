@@ -1,5 +1,5 @@
+import type { WeekStart } from '@tollgate/contract';
 import { sql } from 'kysely';
-import type { Weekday } from '../../../kernel/period.js';
 import type { Db } from '../../../platform/postgres/index.js';
 import type { LimitCatalogSource, PlanRead, PlanRef, RouteRead } from './catalog.js';
 import { compileRule, directAmounts, planAmounts } from './compile.js';
@@ -28,7 +28,7 @@ interface RouteRow {
   readonly account_external_id: string | null;
   readonly usage_limit_anchor: number;
   readonly timezone: string;
-  readonly week_start: Weekday;
+  readonly week_start: WeekStart;
   readonly plan_id: string | null;
   readonly plan_revision: number | null;
   readonly plan_bound_at_ms: number | null;
