@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, readConfig, readRoles } from '../config.js';
 import { ClickHouseUnavailableError } from '../platform/clickhouse/index.js';
 import { InstanceLockedError } from '../platform/instance-lock.js';
 import { MigrationError } from '../platform/migration-files.js';
 import { PostgresUnavailableError } from '../platform/postgres/index.js';
+import { endsWithin } from '../platform/wait.js';
 import { applyCatalogFile } from './catalog/apply-catalog.js';
 import { type Invocation, parseCommandLine } from './command-line.js';
 import { demo } from './demo/demo.js';
@@ -95,7 +95,7 @@ const PRINT_MS_MAX = 2_000;
 async function exit(code: number): Promise<never> {
   // A pipe takes 64 KiB at once; what is still to be written would be lost.
   const written = (stream: NodeJS.WriteStream) => new Promise((resolve) => stream.write('', resolve));
-  await Promise.race([Promise.all([process.stdout, process.stderr].map(written)), delay(PRINT_MS_MAX)]);
+  await endsWithin(Promise.all([process.stdout, process.stderr].map(written)), PRINT_MS_MAX);
   process.exit(code);
 }
 

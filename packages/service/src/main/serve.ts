@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ROLES } from '../config.js';
 import { createLog } from '../platform/log/index.js';
+import { endsWithin } from '../platform/wait.js';
 import { type Service, startService } from './service.js';
 import { aborted, stopSignal } from './signals.js';
 
@@ -39,8 +39,7 @@ export async function runUntil(
 ): Promise<number> {
   const reason = await Promise.race([aborted(stopping), service.failure]);
   if (reason !== undefined) onFailure(`${reason} The service stops.`);
-  const stopped = service.stop().then(() => true);
-  if (!(await Promise.race([stopped, delay(STOP_MS_MAX, false, { ref: false })]))) {
+  if (!(await endsWithin(service.stop(), STOP_MS_MAX))) {
     onFailure(
       `Stopping took more than ${STOP_MS_MAX / 1_000} s; the next start goes on where this one broke off.`,
     );

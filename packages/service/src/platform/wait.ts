@@ -1,6 +1,35 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Looks at `condition` every `intervalMs` until it holds; answers false when `timeoutMs` have passed. */
+/**
+ * The result of `work`, unless `timeoutMs` pass first. Late work goes on unobserved; `onLate` may end it.
+ * @param onLate called at most once, when the time has passed
+ * @throws what `onLate` returns, or whatever `work` throws
+ */
+export async function resultWithin<T>(work: Promise<T>, timeoutMs: number, onLate: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(onLate()), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether `work` ended within `timeoutMs`; rejects when `work` does within that time. */
+export async function endsWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const late = new Error('late');
+  try {
+    await resultWithin(work, timeoutMs, () => late);
+    return true;
+  } catch (error) {
+    if (error === late) return false;
+    throw error;
+  }
+}
+
+/** Looks at `condition` every `intervalMs` until it holds; returns false when `timeoutMs` have passed. */
 export async function holdsWithin(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,

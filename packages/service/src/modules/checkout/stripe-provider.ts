@@ -1,5 +1,6 @@
 import type { PaymentProviderName } from '@tollgate/contract';
 import type { Stripe } from 'stripe';
+import { resultWithin } from '../../platform/wait.js';
 import {
   type PaymentProvider,
   PaymentProviderError,
@@ -47,7 +48,7 @@ export function createStripeProvider(options: StripeProviderOptions): PaymentPro
       try {
         stripe ??= await connect();
         const created = stripe.checkout.sessions.create(sessionParams(request), { idempotencyKey });
-        return checkedSession(await within(created, sessionMsMax), request);
+        return checkedSession(await answerWithin(created, sessionMsMax), request);
       } catch (error) {
         if (error instanceof PaymentProviderError) throw error;
         throw new PaymentProviderError(reasonOf(error), { cause: error });
@@ -97,16 +98,8 @@ function checkedSession(session: Stripe.Checkout.Session, request: SessionReques
 }
 
 /** The library bounds the silence of a connection, not the whole. */
-async function within<T>(work: Promise<T>, msMax: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new PaymentProviderError(`no answer within ${msMax} ms`)), msMax);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function answerWithin<T>(work: Promise<T>, msMax: number): Promise<T> {
+  return resultWithin(work, msMax, () => new PaymentProviderError(`no answer within ${msMax} ms`));
 }
 
 function reasonOf(error: unknown): string {

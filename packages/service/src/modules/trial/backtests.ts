@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   BACKTEST_AT_ONCE_BYTES_MAX,
   BACKTEST_AT_ONCE_EVENTS_MAX,
@@ -16,6 +15,7 @@ import type { ProjectRef, ProjectScope } from '../../kernel/scope.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { Logger } from '../../platform/log/index.js';
 import { isUniqueViolation, type Postgres, ProjectDb } from '../../platform/postgres/index.js';
+import { endsWithin } from '../../platform/wait.js';
 import type { UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
 import { type PlaceBounds, Places } from './backtest-places.js';
@@ -106,7 +106,7 @@ export class Backtests {
     const scope = await this.deps.history.scopeOf(project);
     const run = await this.#begin({ project, request, scope, selection });
     if (run.isSmall) {
-      await Promise.race([run.ended, delay(this.#bounds.atOnceMsMax, undefined, { ref: false })]);
+      await endsWithin(run.ended, this.#bounds.atOnceMsMax);
     }
     return this.read(project, run.id);
   }

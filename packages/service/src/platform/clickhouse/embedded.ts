@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Session } from 'chdb';
 import { OneAtATime } from '../one-at-a-time.js';
+import { endsWithin } from '../wait.js';
 import { chdbConfigFile } from './chdb-config.js';
 import { yieldMergeThreads } from './merge-threads.js';
 import {
@@ -224,15 +224,11 @@ class EmbeddedClickHouse implements ClickHouse {
 
   /** Ends what runs on `condition`, and returns when `work` has ended. */
   private async kill(condition: string, work: readonly Promise<unknown>[]): Promise<void> {
-    let isOver = false;
-    const over = Promise.allSettled(work).then(() => {
-      isOver = true;
-    });
-    // Again and again, because the engine may not have begun yet with what was asked of it.
-    while (!isOver) {
+    const over = Promise.allSettled(work);
+    // Repeated, because the engine may not have begun the work yet.
+    do {
       await this.keeper.queryAsync(`KILL QUERY WHERE ${condition} ASYNC`);
-      await Promise.race([over, delay(KILL_INTERVAL_MS)]);
-    }
+    } while (!(await endsWithin(over, KILL_INTERVAL_MS)));
   }
 
   /** A file that the engine reads under a name without wildcards, which it would expand. */

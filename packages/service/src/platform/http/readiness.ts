@@ -1,5 +1,6 @@
 import type { ReadinessProblem, ReadinessReport } from '@tollgate/contract';
 import { FlightCache } from '../flight-cache.js';
+import { resultWithin } from '../wait.js';
 
 /** A check of `/readyz`: throws (or rejects) when a part does not work. It may give up when the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => void | Promise<void>;
@@ -119,19 +120,11 @@ function oneAtOnce(check: ReadinessCheck): (signal: AbortSignal) => Promise<void
 
 async function withinTime(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const abort = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new CheckTimeoutError();
-      reject(error);
-      abort.abort(error);
-    }, READINESS_CHECK_MS_MAX);
+  await resultWithin(run(abort.signal), READINESS_CHECK_MS_MAX, () => {
+    const error = new CheckTimeoutError();
+    abort.abort(error);
+    return error;
   });
-  try {
-    await Promise.race([run(abort.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 class CheckTimeoutError extends Error {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { checksum, totalBytes, writeBuffers } from '../buffers.js';
 import { isAnswer } from '../postgres/index.js';
 import { syncFolder } from '../sync-folder.js';
+import { resultWithin } from '../wait.js';
 import { SegmentFormatError } from './segment.js';
 
 /** A file takes segments until it has this size. */
@@ -184,7 +185,11 @@ export class SegmentFiles {
 
   async #written(file: GrowingFile, written: Promise<void>): Promise<void> {
     try {
-      await within(WRITE_TIMEOUT_MS, written);
+      await resultWithin(
+        written,
+        WRITE_TIMEOUT_MS,
+        () => new Error(`it took longer than ${WRITE_TIMEOUT_MS} ms`),
+      );
     } catch (cause) {
       // The next segment begins another file.
       if (this.#current === file) this.#current = undefined;
@@ -232,19 +237,6 @@ async function createDurably(folder: string, name: string): Promise<FileHandle> 
   } catch (error) {
     await file.close();
     throw error;
-  }
-}
-
-/** As `work`, or rejects after `timeoutMs`. */
-async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it took longer than ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
