@@ -7,6 +7,7 @@ import { importFindings } from './tidy/import-rules.js';
 import { markdownFindings } from './tidy/markdown-rules.js';
 import { moneyFindings } from './tidy/money-rules.js';
 import { nameFindings } from './tidy/name-rules.js';
+import { singleFindings } from './tidy/single-rules.js';
 import { codeFiles, textFiles } from './tidy/source.js';
 import { dependencyFindings, textFindings } from './tidy/text-rules.js';
 
@@ -21,6 +22,7 @@ describe('the repository', () => {
     ['gives each exported name one meaning', () => nameFindings(code)],
     ['keeps code small, typed and free of hidden inputs', () => code.flatMap(codeFindings)],
     ['never takes a missing amount for zero', () => code.flatMap(moneyFindings)],
+    ['has one implementation of each thing', () => code.flatMap(singleFindings)],
     ['has comments that people can read', () => texts.flatMap(commentFindings)],
     ['has documents that people can read', () => texts.flatMap(markdownFindings)],
     ['holds nothing unfinished and no address of one machine', () => texts.flatMap(textFindings)],

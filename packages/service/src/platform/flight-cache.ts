@@ -1,3 +1,5 @@
+import { BoundedMap } from '../kernel/bounded-map.js';
+
 /**
  * Remembers what a look-up found for a short while. One look-up per key is in flight at a time; when half of its life
  * is over, an entry that is still asked for is renewed in the background, so that busy keys never wait.
@@ -17,11 +19,15 @@ interface Entry<T> {
 }
 
 export class FlightCache<T> {
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #entries: BoundedMap<string, Entry<T>>;
   readonly #flights = new Map<string, Promise<T>>();
+  readonly #options: FlightCacheOptions<T>;
   #generation = 0;
 
-  constructor(private readonly options: FlightCacheOptions<T>) {}
+  constructor(options: FlightCacheOptions<T>) {
+    this.#options = options;
+    this.#entries = new BoundedMap(options.entriesMax);
+  }
 
   /** Whether the key was looked up lately; the answer may have expired since. */
   has(key: string): boolean {
@@ -32,12 +38,12 @@ export class FlightCache<T> {
   get(key: string): T | Promise<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return this.#fly(key);
-    const ageMs = this.options.nowMs() - entry.askedAtMs;
-    if (ageMs >= this.options.ageMsMax) {
+    const ageMs = this.#options.nowMs() - entry.askedAtMs;
+    if (ageMs >= this.#options.ageMsMax) {
       this.#entries.delete(key);
       return this.#fly(key);
     }
-    if (ageMs >= this.options.ageMsMax / 2 && !this.#flights.has(key)) {
+    if (ageMs >= this.#options.ageMsMax / 2 && !this.#flights.has(key)) {
       // A failed renewal is not this caller's business: the entry simply expires, and the next caller sees the error.
       this.#fly(key).catch(() => {});
     }
@@ -54,12 +60,12 @@ export class FlightCache<T> {
   #fly(key: string): Promise<T> {
     const running = this.#flights.get(key);
     if (running !== undefined) return running;
-    const askedAtMs = this.options.nowMs();
+    const askedAtMs = this.#options.nowMs();
     const generation = this.#generation;
-    const flight = this.options
+    const flight = this.#options
       .lookUp(key)
       .then((value) => {
-        if (generation === this.#generation) this.#remember(key, { value, askedAtMs });
+        if (generation === this.#generation) this.#entries.set(key, { value, askedAtMs });
         return value;
       })
       .finally(() => {
@@ -67,13 +73,5 @@ export class FlightCache<T> {
       });
     this.#flights.set(key, flight);
     return flight;
-  }
-
-  #remember(key: string, entry: Entry<T>): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    if (this.#entries.size <= this.options.entriesMax) return;
-    const oldest = this.#entries.keys().next().value;
-    if (oldest !== undefined) this.#entries.delete(oldest);
   }
 }

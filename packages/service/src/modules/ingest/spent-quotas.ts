@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import { utcMonthAt } from '../../kernel/period.js';
 import type { SegmentRecord } from '../../platform/queue/index.js';
 
@@ -16,15 +17,11 @@ interface Spent {
  * then is refused without a write: those who are over their quota cost the others nothing.
  */
 export class SpentQuotas {
-  readonly #tenants = new Map<string, Spent>();
+  readonly #tenants = new BoundedMap<string, Spent>(TENANTS_MAX);
 
   remember({ scope: { tenantId }, receivedAtMs }: SegmentRecord, used: number): void {
-    this.#tenants.delete(tenantId);
     const monthEndS = utcMonthAt(receivedAtMs / 1_000).endS;
     this.#tenants.set(tenantId, { monthEndS, used, atMs: receivedAtMs });
-    if (this.#tenants.size <= TENANTS_MAX) return;
-    const oldest = this.#tenants.keys().next().value;
-    if (oldest !== undefined) this.#tenants.delete(oldest);
   }
 
   /** What the tenant had used, if that alone leaves no room for the record. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import { HISTORY_FRESH_MS, type KnownRawOnly, type RawOnlyDimension } from '../storage/index.js';
 
 /** Remembers them for good. */
@@ -43,14 +44,16 @@ const FNV_PRIME = 0x01000193;
  * events), and no sum depends on them: each row says what was left out of it.
  */
 export class RollupDimensions {
-  readonly #projects = new Map<string, ProjectDimensions>();
+  readonly #projects: BoundedMap<string, ProjectDimensions>;
   #decided: RawOnlyDimension[] = [];
 
-  constructor(private readonly options: RollupDimensionsOptions) {}
+  constructor(private readonly options: RollupDimensionsOptions) {
+    this.#projects = new BoundedMap(options.projectsMax ?? PROJECTS_MAX);
+  }
 
   /** To be called before a batch: reads what is known of its projects, and commits what the last ones made clear. */
   async prepare(scopes: Iterable<Scope>): Promise<void> {
-    const { store, delayMs = DELAY_MS, nowMs, projectsMax = PROJECTS_MAX } = this.options;
+    const { store, delayMs = DELAY_MS, nowMs } = this.options;
     // What is decided while these are being committed is for the next time.
     const decided = [...this.#decided];
     if (decided.length > 0) {
@@ -68,7 +71,6 @@ export class RollupDimensions {
     if (unknown.size === 0) return;
     const committed = await store.load([...unknown.keys()]);
     for (const { tenantId, projectId } of unknown.values()) {
-      if (this.#projects.size >= projectsMax) this.#forgetOldest();
       const decide = (name: string) => this.#decided.push({ tenantId, projectId, name });
       const project = new ProjectDimensions(this.options, decide);
       // What another process has just committed, readers may not know yet either.
@@ -84,11 +86,6 @@ export class RollupDimensions {
   rawOnlyOf(projectId: string, dimensions: ReadonlyMap<string, string>): readonly string[] {
     if (dimensions.size === 0) return NONE;
     return this.#projects.get(projectId)?.add(dimensions) ?? NONE;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#projects.keys();
-    if (oldest !== undefined) this.#projects.delete(oldest);
   }
 }
 

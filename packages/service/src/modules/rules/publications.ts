@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { Clock } from '../../kernel/clock.js';
 import type { RuleSetOwner } from './store.js';
 
@@ -17,7 +18,7 @@ export const PUBLISHED_FRESH_MS = 1_000;
  * wait.
  */
 const RENEWED_AFTER_MS = PUBLISHED_FRESH_MS / 2;
-/** Rule sets remembered as published; past it all are read again. */
+/** Rule sets remembered as published; past it the one that was read longest ago is read again. */
 export const PUBLISHED_CACHED_MAX = 20_000;
 
 /** Reads the rule sets of that project; an absent one may be left out. */
@@ -32,7 +33,7 @@ export type ReadPublications = (
  */
 export class RuleSetPublications {
   /** When each was read, in milliseconds of the clock. */
-  private readonly readAtMs = new Map<string, number>();
+  private readonly readAtMs = new BoundedMap<string, number>(PUBLISHED_CACHED_MAX);
   private readonly renewing = new Set<string>();
   /** By project: what is to be read again, in one query, when the code that asks now has come to its end. */
   private readonly due = new Map<string, string[]>();
@@ -102,8 +103,6 @@ export class RuleSetPublications {
   }
 
   private remember(owner: RuleSetOwner, found: ReadonlyMap<string, Publication>, readAtMs: number): void {
-    const added = [...found.keys()].filter((ruleSetId) => !this.readAtMs.has(keyOf(owner, ruleSetId)));
-    if (this.readAtMs.size + added.length > PUBLISHED_CACHED_MAX) this.readAtMs.clear();
     for (const [ruleSetId, publication] of found) {
       if (publication === 'published') this.readAtMs.set(keyOf(owner, ruleSetId), readAtMs);
     }

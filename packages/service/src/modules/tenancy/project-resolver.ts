@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 
 /** Finds a project by its id, in one tenant or in any. */
@@ -11,7 +12,7 @@ const PROJECTS_CACHED_MAX = 100_000;
  * another tenant: who asks learns nothing from how long the answer took.
  */
 export class CachedProjectResolver implements ProjectResolver {
-  readonly #projects = new Map<string, ProjectRef>();
+  readonly #projects = new BoundedMap<string, ProjectRef>(PROJECTS_CACHED_MAX);
   readonly #flights = new Map<string, Promise<ProjectRef | undefined>>();
 
   constructor(private readonly findProject: FindProject) {}
@@ -28,18 +29,11 @@ export class CachedProjectResolver implements ProjectResolver {
     if (running !== undefined) return running;
     const flight = this.findProject(projectId, tenantId)
       .then((project) => {
-        if (project !== undefined) this.#remember(project);
+        if (project !== undefined) this.#projects.set(project.projectId, project);
         return project;
       })
       .finally(() => this.#flights.delete(flightKey));
     this.#flights.set(flightKey, flight);
     return flight;
-  }
-
-  #remember(project: ProjectRef): void {
-    this.#projects.set(project.projectId, project);
-    if (this.#projects.size <= PROJECTS_CACHED_MAX) return;
-    const oldest = this.#projects.keys().next().value;
-    if (oldest !== undefined) this.#projects.delete(oldest);
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.js';
 import { totalBytes } from '../buffers.js';
 import { isAnswer, type Postgres, type Tx } from '../postgres/index.js';
 import { claimSegments } from './claim.js';
@@ -55,7 +56,7 @@ const APPEND_WITHIN_QUOTA = `with counted as (
   set used = event_quotas.used + excluded.used, event_limit = excluded.event_limit
 ) ${appendFrom(5)}`;
 const OVER_QUOTA = 'event_quotas_within_limit';
-/** Past it, all are tried again. */
+/** Upper bound of the quotas remembered as spent. */
 const SPENT_QUOTAS_MAX = 10_000;
 
 /** Locks quotas, in the order of their charges, and opens those of a new month. */
@@ -78,7 +79,7 @@ interface Append {
  * in the row.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
-  private readonly spentQuotas = new Set<string>();
+  private readonly spentQuotas = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
 
   constructor(
     private readonly postgres: Pick<Postgres, 'pool'>,
@@ -125,10 +126,9 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     const refused = new Set(refusals.map(({ index }) => records[index]?.record.scope.tenantId));
     for (const { tenantId, monthStartS } of charges) {
       const key = chargeKey(tenantId, monthStartS);
-      if (refused.has(tenantId)) this.spentQuotas.add(key);
+      if (refused.has(tenantId)) this.spentQuotas.set(key, true);
       else this.spentQuotas.delete(key);
     }
-    if (this.spentQuotas.size > SPENT_QUOTAS_MAX) this.spentQuotas.clear();
   }
 
   /** Where the quotas have no room for all, each request is decided by itself, while nobody else adds to them. */

@@ -1,7 +1,8 @@
+import { BoundedMap } from '../../../kernel/bounded-map.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { CompiledRule } from './rule.js';
 
-/** Metrics whose rules are kept at hand; past it all are looked up again. */
+/** Upper bound of the metrics whose rules are cached. */
 export const METRICS_CACHED_MAX = 1_000;
 
 /** Rules of one set that select a metric, by the dimension that they ask for. */
@@ -25,7 +26,7 @@ export class LimitRuleIndex {
   readonly #ofAll: readonly CompiledRule[];
   readonly #byMetric: ReadonlyMap<string, readonly CompiledRule[]>;
   readonly #byPrefix: ReadonlyMap<string, readonly CompiledRule[]>;
-  readonly #cached = new Map<string, MetricRules>();
+  readonly #cached = new BoundedMap<string, MetricRules>(METRICS_CACHED_MAX);
 
   /** @param rules in the order in which they are shown and visited */
   constructor(readonly rules: readonly CompiledRule[]) {
@@ -65,7 +66,6 @@ export class LimitRuleIndex {
       }
     }
     const found = byDimension(rules);
-    if (this.#cached.size >= METRICS_CACHED_MAX) this.#cached.clear();
     this.#cached.set(metric, found);
     return found;
   }

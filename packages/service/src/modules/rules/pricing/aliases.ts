@@ -1,4 +1,5 @@
 import { ALIAS_STARS_MAX, DIMENSION_NAME_PATTERN, type PricingAlias } from '@tollgate/contract';
+import { BoundedMap } from '../../../kernel/bounded-map.js';
 import type { Issues } from '../extract/index.js';
 
 const DIMENSION_NAME = new RegExp(DIMENSION_NAME_PATTERN);
@@ -73,7 +74,7 @@ export class DimensionAliases<Owner> {
   readonly #byPrefix = new Map<string, PlacedAlias<Owner>[]>();
   readonly #prefixLengths: readonly number[];
   readonly #others: PlacedAlias<Owner>[] = [];
-  readonly #remembered = new Map<string, AliasMatches<Owner>>();
+  readonly #remembered = new BoundedMap<string, AliasMatches<Owner>>(REMEMBERED_VALUES_MAX);
 
   constructor(aliases: readonly PlacedAlias<Owner>[]) {
     for (const placed of aliases) {
@@ -91,10 +92,7 @@ export class DimensionAliases<Owner> {
     const known = this.#remembered.get(value);
     if (known !== undefined) return known;
     const found = this.#find(value);
-    if (value.length <= REMEMBERED_CHARS_MAX) {
-      if (this.#remembered.size >= REMEMBERED_VALUES_MAX) this.#remembered.clear();
-      this.#remembered.set(value, found);
-    }
+    if (value.length <= REMEMBERED_CHARS_MAX) this.#remembered.set(value, found);
     return found;
   }
 

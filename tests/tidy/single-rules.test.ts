@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { singleFindings } from './single-rules.js';
+import { parseCode } from './source.js';
+
+describe('rules for what the service has one of', () => {
+  const singleRules = (path: string, code: string) =>
+    singleFindings(parseCode(`packages/service/src/${path}`, code)).map((finding) => finding.rule);
+  const race = 'await Promise.race([work, late]);';
+
+  it.each([
+    ['timer-race', `import { setTimeout as delay } from 'node:timers/promises'; ${race}`],
+    ['timer-race', `const timer = setTimeout(() => reject(new Error()), 5); ${race}`],
+    ['bounded-map', 'const oldest = map.keys().next().value;'],
+    ['bounded-map', 'if (this.#known.size >= KNOWN_MAX) this.#known.clear();'],
+    ['bounded-map', 'if (known.size + more > KNOWN_MAX) { known.clear(); }'],
+  ])('refuse a second %s', (rule, code) => {
+    expect(singleRules('modules/usage/x.ts', code)).toEqual([rule]);
+  });
+
+  it.each([
+    ['platform/wait.ts', `setTimeout(stop, 5); ${race}`],
+    ['kernel/bounded-map.ts', 'const oldest = map.keys().next().value;'],
+    ['modules/usage/x.ts', race],
+    ['modules/usage/x.ts', 'if (map.size > 0) send(map.keys()); map.clear();'],
+    ['modules/usage/x.test.ts', `setTimeout(stop, 5); ${race}`],
+  ])('allow %s: %s', (path, code) => {
+    expect(singleRules(path, code)).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Finding } from './finding.js';
+import { isForTests } from './layers.js';
+import { type CodeFile, descend, type SyntaxNode } from './source.js';
+
+/** The only file that races work against a timer. */
+const WAIT = 'packages/service/src/platform/wait.ts';
+/** The only file that decides what a full map drops. */
+const BOUNDED_MAP = 'packages/service/src/kernel/bounded-map.ts';
+
+/** Finds a second implementation of what the service has one of. */
+export function singleFindings(file: CodeFile): Finding[] {
+  if (!file.path.startsWith('packages/service/src/') || isForTests(file.path)) return [];
+  const report = (rule: string, advice: string) => (node: SyntaxNode) => ({
+    rule,
+    path: file.path,
+    line: file.lineOf(node.start),
+    advice,
+  });
+  const timerRaces = file.path === WAIT ? [] : timerRacesOf(file);
+  const boundedMaps = file.path === BOUNDED_MAP ? [] : file.nodes.filter(dropsFromFullMap);
+  return [
+    ...timerRaces.map(report('timer-race', 'use resultWithin or endsWithin of platform/wait.')),
+    ...boundedMaps.map(report('bounded-map', 'use BoundedMap of kernel/bounded-map.')),
+  ];
+}
+
+/** `Promise.race` in a file that sets timers. */
+function timerRacesOf(file: CodeFile): SyntaxNode[] {
+  const hasTimers =
+    file.imports.some(({ specifier }) => specifier === 'node:timers/promises') ||
+    file.nodes.some((node) => node.type === 'Identifier' && node.name === 'setTimeout');
+  if (!hasTimers) return [];
+  return file.nodes.filter((node) => isMemberNamed(node, 'race') && nameOf(node.object) === 'Promise');
+}
+
+/** `map.keys().next()`, or `if (map.size > max) map.clear()`. */
+function dropsFromFullMap(node: SyntaxNode): boolean {
+  if (isMemberNamed(node, 'next')) {
+    const call = node.object as SyntaxNode;
+    return call.type === 'CallExpression' && isMemberNamed(call.callee as SyntaxNode, 'keys');
+  }
+  if (node.type !== 'IfStatement') return false;
+  const test = node.test as SyntaxNode;
+  const isFull = (test.operator === '>' || test.operator === '>=') && [...descend(test.left)].some(isSize);
+  return isFull && [...descend(node.consequent)].some((inner) => isMemberNamed(inner, 'clear'));
+}
+
+function isSize(node: SyntaxNode): boolean {
+  return isMemberNamed(node, 'size');
+}
+
+function isMemberNamed(node: SyntaxNode, name: string): boolean {
+  return node.type === 'MemberExpression' && nameOf(node.property) === name;
+}
+
+function nameOf(value: unknown): unknown {
+  return (value as SyntaxNode).name;
+}
