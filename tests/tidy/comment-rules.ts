@@ -21,7 +21,6 @@ const NOT_REWRITTEN = [
   'packages/service/src/modules/checkout/',
   'packages/service/src/modules/ingest/',
   'packages/service/src/modules/ledger/',
-  'packages/service/src/modules/limits/',
   'packages/service/src/modules/pipeline/',
   'packages/service/src/modules/storage/',
   'packages/service/src/modules/stripe-sandbox/',

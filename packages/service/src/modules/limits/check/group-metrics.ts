@@ -1,15 +1,15 @@
 import { Counter, Gauge, type Metrics } from '../../../platform/metrics/index.js';
 
-/** What waits in a queue of this process, and what became of it. */
+/** A queue of this process, as its metrics show it. */
 export interface MeasuredQueue {
   readonly depth: number;
   readonly oldestAgeMs: number;
-  /** So far. */
+  /** Counted since the process started. */
   readonly refusedCount: number;
   readonly failedCount: number;
 }
 
-/** Tells of queues by name. */
+/** Registers the metrics of queues, labelled by name. */
 export function measureQueues(metrics: Metrics, queues: Readonly<Record<string, MeasuredQueue>>): void {
   const named = Object.entries(queues);
   const options = (name: string, help: string) => ({
@@ -35,22 +35,22 @@ export function measureQueues(metrics: Metrics, queues: Readonly<Record<string, 
     });
   gauge(
     'tollgate_limit_requests_waiting',
-    'Requests for leases, and looks at limits and wallets, that this process has not answered yet.',
+    'Requests for leases, limit status and wallets that wait in this process.',
     ({ depth }) => depth,
   );
   gauge(
     'tollgate_limit_requests_oldest_seconds',
-    'For how long the oldest of them has waited.',
+    'For how long the oldest of these requests has waited.',
     ({ oldestAgeMs }) => oldestAgeMs / 1_000,
   );
   counter(
     'tollgate_limit_requests_refused_total',
-    'Those that were refused because too many waited.',
+    'Requests that were refused because too many waited.',
     ({ refusedCount }) => refusedCount,
   );
   counter(
     'tollgate_limit_requests_failed_total',
-    'Those that failed with their whole group, as when the database is away.',
+    'Requests that failed with their whole group, for example because the database is down.',
     ({ failedCount }) => failedCount,
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type GroupOptions, type GroupResult, Groups } from './groups.js';
 
-/** Groups whose work ends on request. */
+/** Groups whose work the test ends. */
 function controlled(options?: GroupOptions) {
   const begun: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
@@ -18,7 +18,7 @@ function controlled(options?: GroupOptions) {
   return { groups, begun, end: (name: string, error?: Error) => ends.get(name)?.(error) };
 }
 
-/** Long enough for a group to be answered, and for the next one to begin. */
+/** Waits until a group is done and the next one has begun. */
 async function settled() {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../../../kernel/errors.js';
 
-/** What becomes of one item of a group. */
+/** The result of one item of a group: an answer or an error. */
 export type GroupResult<Answer> = { readonly answer: Answer } | { readonly error: unknown };
 
 export interface GroupOptions {
-  /** As many wait in all, in one process; past it an item is refused. */
+  /** Upper bound of the items that wait in the process; an item above it is refused. */
   readonly waitingMax?: number;
-  /** As many go together. */
+  /** Upper bound of the items in one group. */
   readonly groupMax?: number;
-  /** A clock that never goes back; for how long items wait. */
+  /** A clock that never goes back; measures how long items wait. */
   readonly monotonicMs?: () => number;
 }
 
@@ -24,22 +24,22 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Does work of one key a group at a time, and of different keys at once: while a group is worked on, what
- * comes waits for the next, which takes all of it. So what meets in the same rows of the database shares a
- * transaction, and what waits holds no connection.
+ * Works on the items of one key a group at a time, and on different keys in parallel. Items that arrive while a group
+ * is worked on form the next group. So requests for the same rows of the database share a transaction, and waiting
+ * items hold no connection.
  */
 export class Groups<Item, Answer> {
-  /** Has a key for as long as a group of it is worked on. */
+  /** Contains a key for as long as one of its groups is worked on. */
   readonly #waiting = new Map<string, Waiting<Item, Answer>[]>();
   readonly #options: Required<GroupOptions>;
-  /** All that is not answered, in the order of arrival. */
+  /** Items without a result, in the order of arrival. */
   readonly #open = new Set<Waiting<Item, Answer>>();
   #refused = 0;
   #failed = 0;
 
   /**
-   * @param work what becomes of each item, in their order, which is that of their arrival; when it throws,
-   * that becomes of all
+   * @param work returns the result of each item, in the order of the items, which is the order of arrival; an error
+   * that it throws becomes the result of every item
    */
   constructor(
     private readonly work: (items: readonly Item[]) => Promise<readonly GroupResult<Answer>[]>,
@@ -53,28 +53,28 @@ export class Groups<Item, Answer> {
     };
   }
 
-  /** Items that are not answered yet. */
+  /** Number of items without a result. */
   get depth(): number {
     return this.#open.size;
   }
 
-  /** How long the oldest of them has waited. */
+  /** How long the oldest of these items has waited. */
   get oldestAgeMs(): number {
     const [oldest] = this.#open;
     return oldest === undefined ? 0 : this.#options.monotonicMs() - oldest.sinceMs;
   }
 
-  /** Items that were refused because too many waited. */
+  /** Number of items that were refused because too many waited. */
   get refusedCount(): number {
     return this.#refused;
   }
 
-  /** Items whose whole group failed. */
+  /** Number of items whose whole group failed. */
   get failedCount(): number {
     return this.#failed;
   }
 
-  /** @throws DomainError `server_busy` when too much waits; or what became of the item */
+  /** @throws DomainError `server_busy` when too many items wait; otherwise the error of the item */
   run(key: string, item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#open.size >= this.#options.waitingMax) {
@@ -96,7 +96,7 @@ export class Groups<Item, Answer> {
 
   async #workOff(key: string, waiting: Waiting<Item, Answer>[]): Promise<void> {
     while (waiting.length > 0) {
-      // Requests that have arrived together are read one after the other: they are to go together, too.
+      // Requests that arrived together are parsed one after the other: wait one turn, so that they share a group.
       await nextTurn();
       await this.#workOn(waiting.splice(0, this.#options.groupMax));
     }

@@ -4,11 +4,12 @@ import { type Amount, amountText } from '../../ledger/index.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import { hasRoomFor, type LimitedSubject, type LimitStatus } from './limit-status.js';
 
-/** Upper bound of the limits in the message; `details` list more. */
+/** Upper bound of the limits that the message names; `details` lists all of them. */
 const LIMITS_NAMED_MAX = 3;
 
 /**
- * Refunds make no room for leases: reserved amounts alone stay within the limit, as a lease outlives the window.
+ * Refuses an amount that does not fit all limits. Refunds make no room for leases: a lease outlives the window, so
+ * reserved amounts must stay within the limit without them.
  *
  * @throws DomainError `limit_exceeded`, which lists the limits that are too low
  */

@@ -3,18 +3,18 @@ import type { Postgres, Tx } from '../../../platform/postgres/index.js';
 import { amountFromText } from '../../ledger/index.js';
 import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
 
-/** Windows of a subject's rules that are asked for. */
+/** The windows to read for the rules of one subject. */
 export interface CountedAsk {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
   readonly rules: readonly OpenRule[];
 }
 
-/** By `ruleNo`; without an entry nothing was counted. */
+/** By `ruleNo`; a rule without an entry has counted nothing. */
 export type CountedRules = ReadonlyMap<number, Counted>;
 
 interface CountedRow {
-  /** Of what is asked, from 1 on. */
+  /** Position in the list of asks, from 1 on. */
   readonly position: number;
   readonly used: string | null;
   readonly limit_amount: string | null;
@@ -22,8 +22,7 @@ interface CountedRow {
 }
 
 /**
- * A few look-ups in indexes for each rule: its window is the current one of its subject, a past one, or
- * nothing was counted.
+ * A few index look-ups for each rule: its window is the current one of its subject, a past one, or does not exist yet.
  */
 const COUNTED = `
   select k.position, r.reserved,
@@ -39,12 +38,12 @@ const COUNTED = `
   left join limit_reserved r on r.project_no = k.project_no and r.subject_type = k.subject_type
     and r.subject_id = k.subject_id and r.rule_no = k.rule_no`;
 
-/** Planning it takes longer than running it: a connection that knows it by this name plans it once. */
+/** The name of the prepared statement: planning it takes longer than running it, so each connection plans it once. */
 const COUNTED_NAME = 'limits-counted';
 
 /**
- * What subjects have used of these windows, and what their leases hold: all of one moment, so that nothing
- * which moves from reserved to used is seen twice or not at all. One answer for each ask, in their order.
+ * Reads the use of these windows and what leases hold of their rules, both at one moment: an amount that moves from
+ * reserved to used is never seen twice or not at all. Returns one entry for each ask, in their order.
  */
 export async function readCounted(
   { pool }: Pick<Postgres, 'pool'>,
@@ -55,7 +54,7 @@ export async function readCounted(
   return byAsk(asks, rows);
 }
 
-/** The same inside a transaction, of the moment of this statement. */
+/** The same inside a transaction, at the moment of this statement. */
 export async function readCountedIn(tx: Tx, ask: CountedAsk): Promise<CountedRules> {
   if (ask.rules.length === 0) return new Map();
   const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));

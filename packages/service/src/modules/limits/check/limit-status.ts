@@ -4,7 +4,7 @@ import { type Amount, amountText } from '../../ledger/index.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 
-/** Whose usage is limited. */
+/** The subject whose usage is limited. */
 export interface LimitedSubject {
   readonly type: string;
   readonly id: string;
@@ -21,24 +21,24 @@ export interface OpenRule {
   readonly window: TimeWindow;
 }
 
-/** What a subject has used of a rule's window, and what its leases hold. */
+/** The use of one window, and what leases hold of its rule. */
 export interface LimitStatus extends OpenRule {
   readonly used: Amount;
   readonly reserved: Amount;
   readonly limit: Amount;
 }
 
-/** What is known of a rule's window from what was counted; without a row nothing was. */
+/** The stored counts of a rule's window; nothing is counted without a row. */
 export interface Counted {
   readonly used: Amount;
-  /** Undefined until the window opens, which its first usage does. */
+  /** Undefined until the first usage opens the window. */
   readonly limit: Amount | undefined;
   readonly reserved: Amount;
 }
 
 const NOTHING: Counted = { used: 0n, limit: undefined, reserved: 0n };
 
-/** The windows of a route's rules that an instant (Unix seconds) lies in. */
+/** Returns for each rule of a route the window that contains an instant (Unix seconds). */
 export function openRules(route: CompiledRoute, rules: readonly CompiledRule[], atS: number): OpenRule[] {
   return rules.map((rule) => ({ rule, window: windowAt(rule.period, route.settings, atS) }));
 }
@@ -55,16 +55,13 @@ export function limitStatusesOf(
   });
 }
 
-/**
- * Whether the limit is not reached yet, and stays kept when as much as is asked comes on top of what is used
- * and reserved.
- */
+/** Whether the limit is not reached yet, and is kept when the asked amount is added to used and reserved. */
 export function hasRoomFor({ used, reserved, limit }: LimitStatus, asked: Amount): boolean {
   const taken = used + reserved;
   return taken < limit && taken + asked <= limit;
 }
 
-/** As the interface shows it. */
+/** The limit status as the API shows it. */
 export function toRealtimeLimit(
   route: CompiledRoute,
   subject: LimitedSubject,

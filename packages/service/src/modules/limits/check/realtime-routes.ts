@@ -53,8 +53,8 @@ function registerReads(app: App, { subjectLimits, crossings }: RealtimeLimitPart
       tags,
       summary: 'List the recent crossings of a subject',
       description:
-        'Limits, and shares of them, that the usage of the subject has reached, newest first: what webhooks tell of, with or ' +
-        'without an endpoint that listens. They are kept for 30 days.',
+        'Limits, and percentages of them, that the usage of the subject has reached, newest first. They are also sent as ' +
+        'webhooks where an endpoint subscribes to them, and are kept for 30 days.',
       operationId: 'listLimitCrossings',
       params: ProjectParams,
       querystring: LimitCrossingsQuery,
@@ -77,10 +77,10 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
       tags,
       summary: 'Check usage before it happens',
       description:
-        'Asks every `block` limit that would count the usage: it is allowed while used and reserved together are below the ' +
-        'limit, and with what is asked do not exceed it. With `currency`, a prepaid wallet has to have something available, ' +
-        'and at least the asked amount. Without `quantity` and `amount` it asks about any more usage at all. Nothing is reserved: ' +
-        'two checks at once may both be allowed. A budget lease reserves.',
+        'Checks every `block` limit that would count the usage. The usage is allowed while used and reserved together are below the ' +
+        'limit and, with the asked usage, do not exceed it. With `currency`, a prepaid wallet needs an available balance above 0 ' +
+        'and of at least the asked amount. Without `quantity` and `amount`, the check says whether any more usage is allowed. It ' +
+        'reserves nothing: two checks at once may both be allowed. Use a budget lease to reserve.',
       operationId: 'checkRealtimeLimits',
       params: ProjectParams,
       body: RealtimeCheckBody,
@@ -98,7 +98,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
 /** @throws DomainError `invalid_request` */
 function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): AskedUsage {
   if (body.amount !== undefined && body.currency === undefined) {
-    throw invalidRequest('currency', 'expected with amount');
+    throw invalidRequest('currency', 'expected together with amount');
   }
   return {
     metric: body.metric,
@@ -115,7 +115,7 @@ function notNegative(rawBody: Buffer | undefined, field: string): Amount {
   return amount;
 }
 
-/** Texts as rules compare them: of a number every digit that was sent counts, and 1.0 is 1. */
+/** Dimension values as rules compare them. All digits of a number that was sent count, and 1.0 equals 1. */
 function dimensionTexts(rawBody: Buffer | undefined): ReadonlyMap<string, string> {
   const { dimensions } = parseJson(rawBody ?? Buffer.of()) as {
     dimensions: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import { LimitCatalog } from '../rules/index.js';
 import { createRealtimeLimits } from './realtime.js';
 import { registerRealtimeLimitRoutes } from './realtime-routes.js';
 
-/** An application with what is asked of limits before and beside the work; what manages them is left out. */
+/** An application with the realtime snapshot, the check and leases, without the management of limits. */
 export interface TestLimits extends TestApi {
   readonly leases: Leases;
   readonly expiry: LeaseExpiryJob;
@@ -29,7 +29,7 @@ export async function createTestLimits(): Promise<TestLimits> {
   return { ...api, ...parts, url: `/v1/projects/${api.projectId}` };
 }
 
-/** A route for subjects of type `user`; its windows lie in UTC. */
+/** Creates a route for subjects of type `user`; its windows lie in UTC. */
 export async function makeRoute(
   { postgres, tenantId, projectId }: TestLimits,
   {
@@ -73,7 +73,7 @@ export interface TestLimit {
   readonly webhookEvent?: string;
 }
 
-/** A direct limit of a route. Answers the number under which it counts. */
+/** Creates a direct limit of a route; returns the number under which it counts. */
 export async function makeLimit(
   { postgres, tenantId, projectId }: TestLimits,
   route: { readonly id: string },
@@ -132,7 +132,7 @@ async function advanceRevision(
   );
 }
 
-/** What a worker would have counted in a window of user `u1`, or of another one. */
+/** Stores what a worker would have counted in a window of user `u1`, or of another one. */
 export async function setUsed(
   { postgres, projectId }: TestLimits,
   ruleNo: number,
@@ -148,7 +148,7 @@ export async function setUsed(
   );
 }
 
-/** A wallet as the ledger keeps it. */
+/** Stores a wallet as the ledger does. */
 export async function setWallet(
   { postgres, tenantId, projectId }: TestLimits,
   { accountId }: { readonly accountId: string },
@@ -170,7 +170,7 @@ export async function setWallet(
   );
 }
 
-/** Sums of what leases hold, as leases, rules and wallets tell them. */
+/** Sums of what leases hold, as the rows of leases, rules and wallets state them. */
 export async function holdings({ postgres }: Pick<TestApi, 'postgres'>) {
   const { rows: leases } = await postgres.pool.query<{ rule_no: number; held: string }>(
     `select rule_no, trim_scale(sum(held))::text as held from budget_leases, unnest(rule_nos) as rule_no

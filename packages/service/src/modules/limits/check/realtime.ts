@@ -12,7 +12,7 @@ export interface RealtimeDeps extends SubjectLimitsDeps {
   readonly admission: Pick<LimitAdmission, 'admitBudgetLease'>;
 }
 
-/** What is asked of limits before the work, and while it is done. */
+/** Limit status and budget leases: what is used before and during the work. */
 export interface RealtimeLimitParts {
   readonly subjectLimits: SubjectLimits;
   readonly crossings: Crossings;

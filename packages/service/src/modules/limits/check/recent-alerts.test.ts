@@ -24,7 +24,7 @@ async function snapshotOf(subject: string): Promise<ReturnType<typeof toRealtime
   return (await api.call('GET', path)).json().limits[0];
 }
 
-/** As a worker tells it that has counted usage of the subject. */
+/** Stores an alert as a worker does that has counted usage of the subject. */
 async function tell(subject: string, percent: number, atS: number, scope: Partial<WebhookEvent> = {}) {
   const { tenantId, projectId } = api;
   const event: WebhookEvent = {

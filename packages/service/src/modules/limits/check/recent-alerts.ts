@@ -5,12 +5,15 @@ import type { Postgres } from '../../../platform/postgres/index.js';
 import { listMessagesAbout } from '../../webhooks/index.js';
 import type { LimitedSubject } from './limit-status.js';
 
-/** The name under which crossings of a subject are sent. A type has no space in it, so no two subjects share one. */
+/**
+ * Returns the name under which alerts of a subject are stored. A type contains no space, so no two subjects share a
+ * name.
+ */
 export function aboutSubject({ type, id }: LimitedSubject): string {
   return `${type} ${id}`;
 }
 
-/** Alerts of subjects that reached a limit or a share of it, stored even without a webhook endpoint. */
+/** Alerts of subjects that reached a limit or a percentage of it. They are stored even without a webhook endpoint. */
 export class Crossings {
   constructor(private readonly postgres: Pick<Postgres, 'db'>) {}
 

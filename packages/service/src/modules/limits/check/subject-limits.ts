@@ -30,20 +30,22 @@ export interface AskedUsage {
   readonly metric: string | undefined;
   /** By name, as text. */
   readonly dimensions: ReadonlyMap<string, string>;
-  /** Not negative; 0 asks about any more usage at all. */
+  /** Not negative; 0 asks whether any more usage fits at all. */
   readonly quantity: Amount;
-  /** In `currency`; as `quantity`. */
+  /** In `currency`; not negative, as `quantity`. */
   readonly amount: Amount;
   /** Undefined for amounts of every currency. */
   readonly currency: string | undefined;
 }
 
-/** All that is read goes together, whatever it is about. */
+/** The key of the groups: all reads share statements, whatever subject they are about. */
 const TOGETHER = '';
 
-/** The limits of subjects as they stand now. */
+/** The current limit status of subjects. */
 export class SubjectLimits {
-  /** While a statement runs, what is asked gathers for the next: the more are asked at once, the less each costs. */
+  /**
+   * Requests that arrive while a statement runs share the next one: the more there are at once, the less each costs.
+   */
   readonly #counted: Groups<CountedAsk, CountedRules>;
   readonly #available: Groups<WalletKey, Amount | undefined>;
 
@@ -53,19 +55,19 @@ export class SubjectLimits {
     this.#available = new Groups(async (keys) => (await prepaidAvailable(postgres, keys)).map(toOutcome));
   }
 
-  /** Looks that wait: at limits, and at wallets. */
+  /** The queues of reads that wait: for limits, and for wallets. */
   get queues(): { readonly limits: MeasuredQueue; readonly wallets: MeasuredQueue } {
     return { limits: this.#counted, wallets: this.#available };
   }
 
-  /** What applies to a subject; undefined without a route. At most as old as the catalog keeps what it knows. */
+  /** Returns the route of a subject; undefined without one. At most as old as the catalog's cache. */
   async routeOf(projectId: string, subject: LimitedSubject): Promise<CompiledRoute | undefined> {
     const { postgres, catalog } = this.deps;
     const ref = { projectId, subjectType: subject.type, subjectId: subject.id };
     return (await catalog.read(postgres.db, [ref])).resolve(projectId, subject.type, subject.id);
   }
 
-  /** Every limit of the subject. One without a route has none. */
+  /** Returns every limit of the subject; an empty list for a subject without a route. */
   async snapshot(project: ProjectRef, subject: LimitedSubject): Promise<RealtimeLimits> {
     const route = await this.routeOf(project.projectId, subject);
     const statuses =
@@ -83,8 +85,8 @@ export class SubjectLimits {
   }
 
   /**
-   * Whether no `block` limit and no prepaid wallet stands against the usage. A subject without a route may
-   * use anything.
+   * Checks whether all `block` limits and the prepaid wallet have room for the usage. A subject without a route may use
+   * anything.
    */
   async check(project: ProjectRef, subject: LimitedSubject, asked: AskedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
@@ -102,7 +104,7 @@ export class SubjectLimits {
     };
   }
 
-  /** Where these rules of a route stand. */
+  /** Returns the current status of these rules of a route. */
   async statuses(
     { projectNo }: ProjectRef,
     subject: LimitedSubject,
@@ -115,7 +117,7 @@ export class SubjectLimits {
     return limitStatusesOf(route, open, counted);
   }
 
-  /** The prepaid wallet of the asked currency, unless it has something left and can pay. */
+  /** Returns the prepaid wallet of the asked currency when it is empty or cannot pay the amount. */
   async #shortWallet(
     { tenantId, projectId }: ProjectRef,
     { account: { id: accountId } }: CompiledRoute,
@@ -129,7 +131,7 @@ export class SubjectLimits {
   }
 }
 
-/** The rules that would count the usage and refuse it. Without a metric, only those that count every metric. */
+/** Returns the rules that would count the usage and refuse it. Without a metric, only those that count every metric. */
 function rulesThatBlock(route: CompiledRoute, asked: AskedUsage): CompiledRule[] {
   const found: CompiledRule[] = [];
   route.rules.visit(

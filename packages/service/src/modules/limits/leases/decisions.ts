@@ -17,43 +17,43 @@ import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
 import { ended, type Lease, type LeaseInput, toBudgetLease, walletOf } from './lease.js';
 
-/** A lease that is asked for. */
+/** A request for a new lease. */
 export interface OpenLeaseRequest extends KeyedRequest {
   readonly do: 'grant';
   readonly input: LeaseInput;
-  /** Of which it is to be reserved. */
+  /** The rules to reserve the amount of. */
   readonly rules: readonly CompiledRule[];
 }
 
-/** A lease that is to end. */
+/** A request to close a lease. */
 export interface CloseRequest {
   readonly do: 'close';
   readonly id: string;
 }
 
-/** What requests for leases of one subject are decided by. The transaction that has read it has locked it. */
+/** The data by which the lease requests of one subject are decided. The transaction that reads it locks it. */
 export interface LeaseState {
   readonly project: ProjectRef;
   readonly route: CompiledRoute | undefined;
-  /** The `Idempotency-Key`s. */
+  /** The idempotency keys of the requests. */
   readonly keys: RequestKeys<BudgetLease>;
-  /** Of every rule that a lease may be reserved of, by `ruleNo`. */
+  /** The status of every rule that a lease may be reserved of, by `ruleNo`. */
   readonly statuses: ReadonlyMap<number, LimitStatus>;
   readonly wallets: WalletHolds;
-  /** Those that are to be closed, by id. */
+  /** The leases to close, by id. */
   readonly leases: ReadonlyMap<string, Lease>;
   readonly clock: Clock;
 }
 
 /**
- * Decides requests for leases of one subject, each by what those before it have left. What it decides is
- * still to be written.
+ * Decides lease requests of one subject one after the other, each by what those before it have left. The decisions are
+ * written afterwards.
  */
 export class LeaseDecisions {
   readonly granted: Lease[] = [];
-  /** As they were until now. */
+  /** The closed leases as they were before, by id. */
   readonly closed = new Map<string, Lease>();
-  /** What the decisions have added to what is reserved, by `ruleNo`. */
+  /** The amounts that the decisions reserve and release, by `ruleNo`. */
   readonly #added = new Map<number, Amount>();
   readonly nowS: number;
 
@@ -72,7 +72,7 @@ export class LeaseDecisions {
     return answer;
   }
 
-  /** Reserves of all rules and the wallet, or of none. */
+  /** Reserves the amount of all rules and of the wallet, or of none of them. */
   #grant({ input, rules }: OpenLeaseRequest): Lease {
     const ruleNos = rules.map(({ ruleNo }) => ruleNo);
     const statuses = ruleNos.map((ruleNo) => this.#statusOf(ruleNo));
@@ -84,7 +84,7 @@ export class LeaseDecisions {
     return lease;
   }
 
-  /** Gives back what the lease still holds; one that has ended stays as it is. */
+  /** Releases what the lease still holds; a lease that has ended stays as it is. */
   #close({ id }: CloseRequest): Lease {
     const lease = this.state.leases.get(id);
     if (lease === undefined) throw new DomainError('not_found');
@@ -108,7 +108,7 @@ export class LeaseDecisions {
     for (const ruleNo of ruleNos) addTo(this.#added, ruleNo, amount);
   }
 
-  /** Whether the wallet holds the amount now: a postpaid one needs not. */
+  /** Returns whether the wallet holds the amount now. A postpaid wallet need not hold it. */
   #reserveOfWallet({ currency, amount }: LeaseInput): boolean {
     const { project, route, wallets } = this.state;
     if (route === undefined) return false;
@@ -147,7 +147,7 @@ export class LeaseDecisions {
   }
 }
 
-/** Gives back what a lease, as it is before its end, holds of its wallet. */
+/** Releases what a lease holds of its wallet; the lease is passed as it was before its end. */
 export function giveBackToWallets(wallets: WalletHolds, lease: Lease): void {
   const wallet = walletOf(lease);
   if (wallet !== undefined) wallets.release({ ...wallet, amount: lease.held });

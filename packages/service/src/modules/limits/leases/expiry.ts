@@ -9,13 +9,13 @@ import { ended, heldOf, walletOf } from './lease.js';
 import { subtractReserved } from './reserved-store.js';
 import { claimDueLeases, deleteEndedBefore, measureLeases, updateEnded } from './store.js';
 
-/** Leases that one transaction ends: few, because it holds what they hold of. */
+/** Upper bound of the leases that one transaction ends. Few, because it locks their rules and wallets meanwhile. */
 const LEASES_PER_TRANSACTION = 100;
-/** How long a lease may hold what it has after its time. */
+/** Poll interval, and so how long a lease may hold its amount after it has expired. */
 const POLL_MS = 500;
-/** Time after its end for which a lease can be read, and events that name it get its status. */
+/** For how long a lease can be read after its end, and events that name it get its status. */
 export const ENDED_KEPT_S = 90 * 86_400;
-/** Leases that one sweep deletes. */
+/** Upper bound of the leases that one sweep deletes. */
 const DELETED_PER_SWEEP = 1_000;
 
 export interface LeaseExpiryDeps {
@@ -25,16 +25,13 @@ export interface LeaseExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/**
- * Ends leases whose time has come, and deletes those that ended long ago. Any number may run on one database,
- * beside each other.
- */
+/** Ends expired leases, and deletes those that ended long ago. Any number of jobs may run on one database. */
 export interface LeaseExpiryJob {
-  /** Works until `signal` aborts, then ends after the transaction in hand; never rejects. */
+  /** Works until `signal` aborts, then finishes the current transaction; never rejects. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Ends all that is due now and that no other job has in hand, and answers how many; deletes a number of
-   * those that need not be kept. Rejects when the database does.
+   * Ends all leases that are due and that no other job has locked; returns their number. Deletes a bounded number of
+   * old leases. Rejects when the database fails.
    */
   sweep(signal?: AbortSignal): Promise<number>;
 }
@@ -55,7 +52,7 @@ class ExpiryJob implements LeaseExpiryJob {
       pollMs: POLL_MS,
       onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'budget leases could not be ended or deleted, which will be tried again');
+        this.deps.log.warn({ err }, 'could not end or delete budget leases; will try again');
       },
     });
   }
@@ -125,22 +122,22 @@ class ExpiryObserver {
     const registers = [metrics];
     this.active = new Gauge({
       name: 'tollgate_budget_leases_active',
-      help: 'Budget leases of all projects that had not ended, when last looked at.',
+      help: 'Active budget leases of all projects, at the last measurement.',
       registers,
     });
     this.due = new Gauge({
       name: 'tollgate_budget_leases_due',
-      help: 'Budget leases whose time had come and that still held something, when last looked at.',
+      help: 'Expired budget leases that still held something, at the last measurement.',
       registers,
     });
     this.oldest = new Gauge({
       name: 'tollgate_budget_leases_oldest_due_seconds',
-      help: 'For how long the oldest of them had been due.',
+      help: 'For how long the oldest of these leases had been expired.',
       registers,
     });
     this.expired = new Counter({
       name: 'tollgate_budget_leases_expired_total',
-      help: 'Budget leases that were ended because their time had come.',
+      help: 'Budget leases that were ended because they had expired.',
       registers,
     });
     this.deleted = new Counter({
@@ -150,7 +147,7 @@ class ExpiryObserver {
     });
     this.failures = new Counter({
       name: 'tollgate_budget_lease_expiry_failures_total',
-      help: 'Attempts to end or delete budget leases that failed and were tried again.',
+      help: 'Failed attempts to end or delete budget leases; they are repeated.',
       registers,
     });
   }

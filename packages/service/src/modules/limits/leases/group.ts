@@ -21,16 +21,15 @@ export interface LeaseGroupDeps {
   readonly clock: Clock;
 }
 
-/** A lease to be granted, or one to be closed. */
+/** A request for a new lease, or to close one. */
 export type LeaseRequest = Omit<OpenLeaseRequest, 'rules'> | CloseRequest;
 
 type Request = OpenLeaseRequest | CloseRequest;
 type Outcomes = Map<Request, GroupResult<BudgetLease>>;
 
 /**
- * Answers requests for leases of one subject, in their order, in one transaction: each by what those before
- * it have left, in a fixed number of statements for all. What is refused leaves nothing behind, and does not
- * touch the others.
+ * Decides the lease requests of one subject in one transaction, in their order: each by what those before it have left,
+ * with a fixed number of statements for all. A refused request leaves nothing behind and does not affect the others.
  */
 export async function answerLeaseRequests(
   deps: LeaseGroupDeps,
@@ -65,8 +64,8 @@ class LeaseGroup {
   }
 
   /**
-   * Where there clearly is no room, nobody needs to wait for those who have got some. Not so behind a lease
-   * that is to be closed, and what has a key may have been granted before.
+   * Refuses without a lock what clearly has no room, so that it does not wait for the others. This is not done when a
+   * request before it closes a lease, nor for requests with an idempotency key: they may have been granted before.
    */
   async #refuseAtOnce(requests: readonly Request[]): Promise<Outcomes> {
     const refused: Outcomes = new Map();
@@ -95,7 +94,7 @@ class LeaseGroup {
     return outcomes;
   }
 
-  /** Locks all that the requests are about, in the order of everybody, and reads it. */
+  /** Locks and reads everything that the requests are about, in the order that all transactions use. */
   async #lock(tx: Tx, requests: readonly Request[]): Promise<LeaseState> {
     const { project, subject, route } = this;
     const { clock } = this.deps;
@@ -147,12 +146,12 @@ class LeaseGroup {
   }
 }
 
-/** Each once. */
+/** Returns the rules of all requests, each once. */
 function rulesOf(requests: readonly Request[]): CompiledRule[] {
   return [...new Set(requests.flatMap((request) => (request.do === 'grant' ? request.rules : [])))];
 }
 
-/** What has to be locked to reserve of the rules, and to end the leases. */
+/** Returns the numbers of the rules to lock: those to reserve of, and those of the leases to close. */
 function ruleNosOf(rules: readonly CompiledRule[], leases: readonly Lease[]): number[] {
   const held = leases.flatMap((lease) => (lease.held > 0n ? lease.ruleNos : []));
   return [...new Set([...rules.map(({ ruleNo }) => ruleNo), ...held])];
@@ -162,7 +161,7 @@ function byRuleNo(statuses: readonly LimitStatus[]): Map<number, LimitStatus> {
   return new Map(statuses.map((status) => [status.rule.ruleNo, status]));
 }
 
-/** A request that fails must not fail the others. */
+/** Turns an error into a result, so that a request that fails does not fail the others. */
 function outcomeOf<Answer>(decide: () => Answer): GroupResult<Answer> {
   try {
     return { answer: decide() };

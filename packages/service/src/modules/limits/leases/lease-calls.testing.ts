@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createTestLimits, makeRoute, type TestLimits } from '../check/realtime.testing.js';
 
-/** An application, and what tests of leases ask of it. Subjects are of type `user`. */
+/** An application with helpers for tests of leases. Subjects are of type `user`. */
 export class LeaseCalls {
   #subjects = 0;
 
@@ -11,7 +11,7 @@ export class LeaseCalls {
     return new LeaseCalls(await createTestLimits());
   }
 
-  /** A subject with a route of its own. */
+  /** Creates a subject with a route of its own. */
   async makeSubject() {
     this.#subjects += 1;
     const subjectId = `s${this.#subjects}`;
@@ -23,7 +23,7 @@ export class LeaseCalls {
     return this.api.call('POST', `${this.api.url}/budget-leases`, body);
   }
 
-  /** The lease that is granted. */
+  /** Creates a lease, which must be granted. */
   async grant(subjectId: string, asked: object) {
     const answer = await this.ask(subjectId, asked);
     expect([answer.status, answer.text]).toEqual([201, answer.text]);
@@ -43,7 +43,7 @@ export class LeaseCalls {
     return (await this.api.call('GET', `${this.api.url}/subject/realtime/limits?${query}`)).json().limits;
   }
 
-  /** Each limit's id, and what is reserved of it. */
+  /** Returns the id and the reserved amount of each limit. */
   async reservedOf(subjectId: string): Promise<[string, string][]> {
     const limits: { id: string; reserved_amount: string }[] = await this.limitsOf(subjectId);
     return limits.map(({ id, reserved_amount: reserved }) => [id, reserved]);

@@ -1,7 +1,7 @@
 export const HOUR_S = 3_600;
 export const DAY_S = 86_400;
 
-/** The limits of every model, by what they select and how long their windows are. */
+/** The limits of every model: what they select, and how long their windows are. */
 export const RULES = [
   { key: 'hour', limit: 20, selects: () => true, windowS: HOUR_S, period: 'hour', selector: ['all', ''] },
   {

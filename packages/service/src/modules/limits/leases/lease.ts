@@ -16,9 +16,9 @@ export interface Lease {
   readonly metric: string | null;
   readonly amount: Amount;
   readonly used: Amount;
-  /** What is still held of the amount. */
+  /** The part of the amount that is still held. */
   readonly held: Amount;
-  /** The rules of which it is reserved. */
+  /** The rules whose limits hold the amount. */
   readonly ruleNos: readonly number[];
   readonly holdsWallet: boolean;
   readonly status: LeaseStatus;
@@ -27,7 +27,7 @@ export interface Lease {
   readonly closedAt: number | null;
 }
 
-/** A lease that is asked for. */
+/** The input of a request for a lease. */
 export interface LeaseInput {
   readonly subject: LimitedSubject;
   /** Above 0. */
@@ -38,8 +38,8 @@ export interface LeaseInput {
 }
 
 /**
- * What ends a lease gives its hold back: the row as it is then. A lease whose time had come before is not
- * closed, it has expired.
+ * Returns the row of a lease that ends now and holds nothing any more. A lease whose time had come before is expired,
+ * not closed.
  */
 export function ended(lease: Lease, nowS: number): Lease {
   const hasExpired = lease.expiresAt <= nowS;
@@ -51,12 +51,12 @@ export function ended(lease: Lease, nowS: number): Lease {
   };
 }
 
-/** Its share of what is reserved of each rule. */
+/** Returns what the lease holds of each of its rules. */
 export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): Held[] {
   return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
 }
 
-/** The wallet that holds what it holds. */
+/** Returns the wallet that holds the amount; undefined when none does. */
 export function walletOf(lease: Lease): WalletKey | undefined {
   const { tenantId, projectId, accountId, currency } = lease;
   const isHeld = lease.holdsWallet && lease.held > 0n && accountId !== null;
@@ -64,8 +64,8 @@ export function walletOf(lease: Lease): WalletKey | undefined {
 }
 
 /**
- * The rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its
- * metric, and not only for a value of a dimension, because what the usage will be is not known yet.
+ * Returns the rules that a lease is reserved of: those that `block` amounts of its currency, for all usage or for its
+ * metric. Rules for one value of a dimension are left out, because it is not known yet what the usage will be.
  */
 export function rulesOfLease(
   route: CompiledRoute,
@@ -84,8 +84,8 @@ export function rulesOfLease(
 }
 
 /**
- * As the interface shows it at a time: whoever looks after the end of a lease sees that it has ended, even if
- * nobody has noted it.
+ * The lease as the API shows it at a time: a lease is shown as expired from `expires_at` on, even before a job has
+ * ended it.
  */
 export function toBudgetLease(lease: Lease, nowS: number): BudgetLease {
   const isDue = lease.status === 'active' && lease.expiresAt <= nowS;

@@ -23,16 +23,16 @@ const RUNS = 30;
 const UNIT = 10n ** 18n;
 const TOGETHER_TTL_S = HOUR_S;
 
-/** One of the requests that come at once. */
+/** One of several requests that arrive at the same time. */
 type Asked =
   | {
       readonly do: 'grant';
       readonly amount: number;
       readonly metric: string | null;
-      /** The `Idempotency-Key`, of few. */
+      /** The idempotency key, one of a few. */
       readonly key: number | null;
     }
-  /** Of a lease that is, or was, or never was. */
+  /** An index that may name an active lease, an ended one or none. */
   | { readonly do: 'close'; readonly which: number };
 
 type Step =
@@ -129,12 +129,12 @@ async function post(event: RatedUsage): Promise<void> {
   });
 }
 
-/** One run: every step is done in the service and by the oracle, and afterwards both say the same. */
+/** One run: every step is executed in the service and in the oracle; afterwards both must agree. */
 class Run {
   readonly oracle = new Oracle();
   readonly subject: { readonly type: 'user'; readonly id: string };
   readonly ruleNos: number[] = [];
-  /** By key, what was granted with it. */
+  /** The lease that was granted with each idempotency key. */
   readonly keys = new Map<number, { readonly asked: Extract<Asked, { do: 'grant' }>; readonly id: string }>();
 
   constructor(name: string) {
@@ -214,7 +214,7 @@ class Run {
       expect(oracle.reservedOf(rule) + oracle.usedOf(rule, nowS)).toBeLessThanOrEqual(rule.limit);
   }
 
-  /** As those who arrive at the same time: each is answered as if it had come after those before it. */
+  /** Sends requests at the same time; each is answered as if it had come after those before it. */
   async #together(all: readonly Asked[]): Promise<void> {
     const { subject, oracle } = this;
     const known = oracle.leases.map(({ id }) => id);
@@ -288,7 +288,7 @@ it('grants, holds and gives back as the oracle says, over the ends of windows an
         await run.take(one);
         await run.compare();
       }
-      // What this run leaves is still held, by leases, rules and the wallet alike.
+      // Leases that this run leaves active are still held by leases, rules and the wallet alike.
       const { leases, reserved, ofWalletLeases, ofWallets } = await holdings(api);
       expect(leases).toEqual(reserved);
       expect(ofWalletLeases).toBe(ofWallets);

@@ -202,7 +202,7 @@ describe('a lease', () => {
     const ruleNo = await makeLimit(api, route, { key: 'i1', amount: '10' });
     const lease = await calls.grant(subjectId, { amount: '5' });
     await calls.grant(subjectId, { amount: '1' });
-    // As a worker moves it when an event of the lease is rated.
+    // Moves amounts as a worker does when it rates an event of the lease.
     await api.postgres.pool.query('update budget_leases set used = 2, held = 3 where id = $1', [lease.id]);
     await api.postgres.pool.query('update limit_reserved set reserved = 4 where rule_no = $1', [ruleNo]);
     expect((await calls.get(lease.id)).json()).toMatchObject({ used_amount: '2', remaining_amount: '3' });

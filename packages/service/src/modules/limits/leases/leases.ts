@@ -12,16 +12,16 @@ import { answerLeaseRequests, type LeaseGroupDeps, type LeaseRequest } from './g
 import { type LeaseInput, toBudgetLease } from './lease.js';
 import * as store from './store.js';
 
-/** A request, and whose leases it is about. */
+/** A request with the project and subject of its lease. */
 interface Waiting {
   readonly project: ProjectRef;
   readonly subject: LimitedSubject;
   readonly request: LeaseRequest;
 }
 
-/** Budget leases of all subjects. README.md says what always holds. */
+/** Budget leases of all subjects. README.md states what always holds. */
 export class Leases {
-  /** Requests of one subject meet in the same rows: those that come together share a transaction. */
+  /** Requests of one subject need the same rows: those that arrive together share a transaction. */
   readonly #groups: Groups<Waiting, BudgetLease>;
 
   constructor(private readonly deps: LeaseGroupDeps) {
@@ -33,15 +33,15 @@ export class Leases {
     });
   }
 
-  /** Requests that wait. */
+  /** The queue of requests that wait. */
   get queue(): MeasuredQueue {
     return this.#groups;
   }
 
   /**
-   * Reserves an amount. It is held by nothing where nothing limits the subject.
+   * Creates a lease and reserves its amount. A lease of a subject without limits holds nothing.
    *
-   * @param key the `Idempotency-Key`; only what was granted is kept with it
+   * @param key the `Idempotency-Key`; it is used up only when the lease is granted
    * @throws DomainError `limit_exceeded`, `insufficient_funds`, `idempotency_key_conflict`, `server_busy`
    */
   async create(project: ProjectRef, input: LeaseInput, key: string | undefined): Promise<BudgetLease> {
@@ -59,8 +59,9 @@ export class Leases {
   }
 
   /**
-   * Gives back what the lease still holds; one that has ended stays as it is. @throws DomainError
-   * `not_found`, `server_busy`
+   * Closes a lease and releases what it still holds; one that has ended stays as it is.
+   *
+   * @throws DomainError `not_found`, `server_busy`
    */
   async close(project: ProjectRef, id: string): Promise<BudgetLease> {
     const lease = await store.findLease(this.deps.postgres.db, project, id);
@@ -69,7 +70,7 @@ export class Leases {
     return this.#run({ project, subject: lease.subject, request: { do: 'close', id } });
   }
 
-  /** Those of a subject, newest first. */
+  /** Returns the leases of a subject, newest first. */
   async list(
     scope: store.LeaseScope,
     filter: { readonly subject: LimitedSubject; readonly status: LeaseStatus | undefined },

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Postgres, recount } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 
-/** What is reserved of each rule and subject, beside what active leases hold of it. */
+/** The reserved amount of each rule and subject, next to what active leases hold of it. */
 const OF_LIMITS = sql`
   select p.tenant_id, p.id as project_id, subject_type, subject_id, rule_no as limit_rule_no, null::text as account_id,
     null::text as currency, coalesce(h.held, 0) as expected, coalesce(r.reserved, 0) as found
@@ -17,7 +17,7 @@ const OF_LIMITS = sql`
   ) h using (project_no, subject_type, subject_id, rule_no)
   join projects p on p.no = project_no`;
 
-/** The same of wallets. */
+/** The same for wallets. */
 const OF_WALLETS = sql`
   select tenant_id, project_id, null, null, null, account_id, currency, coalesce(h.held, 0), coalesce(w.reserved, 0)
   from wallets w
@@ -27,9 +27,9 @@ const OF_WALLETS = sql`
   ) h using (tenant_id, project_id, account_id, currency)`;
 
 /**
- * Recounts what is reserved of limits and wallets: exactly that which active leases hold.
+ * Recounts the reserved amounts of limits and wallets; each must equal what active leases hold of it.
  *
- * @param differencesMax how many differences are listed; all are counted
+ * @param differencesMax upper bound of the differences that are listed; all are counted
  */
 export async function recountReservations(
   { db }: Pick<Postgres, 'db'>,

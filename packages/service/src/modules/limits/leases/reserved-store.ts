@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { type Amount, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 
-/** What a lease holds of one rule. */
+/** The amount that a lease holds of one rule. */
 export interface Held {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
@@ -12,8 +12,8 @@ export interface Held {
 }
 
 /**
- * Locks what is reserved of these rules of one subject until the transaction ends. From here on nobody else
- * reserves of them: what a later statement reads is what the limits have to be judged by.
+ * Locks the reserved amounts of these rules of one subject until the transaction ends. From here on nobody else
+ * reserves of them, so a later statement reads what the limits must be compared with.
  */
 export async function lockReserved(
   tx: Tx,
@@ -22,7 +22,7 @@ export async function lockReserved(
   ruleNos: readonly number[],
 ): Promise<void> {
   if (ruleNos.length === 0) return;
-  // A row that is there is locked, though not updated: no new version of it is written.
+  // An existing row is locked but not updated: no new version of it is written.
   await sql`
     insert into limit_reserved (project_no, subject_type, subject_id, rule_no, reserved)
     select ${projectNo}::int, ${subject.type}::text, ${subject.id}::text, k.rule_no, 0
@@ -32,8 +32,8 @@ export async function lockReserved(
 }
 
 /**
- * Adds to what is reserved, or gives back where the amount is negative: never more than is reserved. The
- * caller has locked the rules.
+ * Adds to reserved amounts; a negative amount is released. More than is reserved cannot be released. The caller has
+ * locked the rules.
  */
 export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<void> {
   if (changes.length === 0) return;
@@ -43,9 +43,9 @@ export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<
 }
 
 /**
- * Gives back what is held: never more than is reserved. Any number of leases may hold of the same rule. Locks
- * the rules in the order of all, which is why it takes two statements: only a row that is locked is read as
- * it is then.
+ * Releases held amounts; more than is reserved cannot be released. Any number of leases may hold of the same rule.
+ * Takes two statements: the first locks the rules in the order that all transactions use, because only a locked row can
+ * be read in its latest state.
  */
 export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<void> {
   if (held.length === 0) return;
@@ -55,14 +55,14 @@ export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<v
   await changeReserved(tx, held.map(returned));
 }
 
-/** The change that gives it back. */
+/** Returns the change that releases a held amount. */
 export function returned(held: Held): Held {
   return { ...held, amount: -held.amount };
 }
 
 const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subject_type
   and r.subject_id = g.subject_id and r.rule_no = g.rule_no`;
-/** The same for everybody, whatever language the database sorts in. */
+/** A collation of its own, so that the order does not depend on the database's language. */
 const LOCK_ORDER = sql`r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no`;
 
 const sumsOf = (held: readonly Held[]) => sql`(

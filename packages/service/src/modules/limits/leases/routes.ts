@@ -23,7 +23,7 @@ export interface LeaseRouteDeps {
 
 const tags = ['Budget leases'];
 const toRead = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
-/** Who reports usage also says beforehand how much it may be. */
+/** A client that reports usage also reserves amounts for it. */
 const toIngest = { access: { kind: 'project', permission: 'usage:ingest' } } as const;
 const url = '/v1/projects/:project_id/budget-leases';
 const OneParams = Type.Object(
@@ -31,7 +31,7 @@ const OneParams = Type.Object(
   closed,
 );
 
-/** Amounts that are reserved before the work, so that no work at once can exceed a limit. */
+/** Registers the routes of budget leases. */
 export function registerLeaseRoutes(app: App, deps: LeaseRouteDeps): void {
   registerChanges(app, deps);
   registerReads(app, deps);
@@ -79,7 +79,7 @@ function registerChanges(app: App, { leases, admission }: LeaseRouteDeps): void 
     schema: {
       tags,
       summary: 'Close a budget lease',
-      description: 'Gives back what it still holds. A lease that has ended stays as it is.',
+      description: 'Releases what the lease still holds. A lease that has ended stays as it is.',
       operationId: 'closeBudgetLease',
       params: OneParams,
       response: { 200: BudgetLease },
@@ -115,7 +115,7 @@ function registerReads(app: App, { leases }: LeaseRouteDeps): void {
     schema: {
       tags,
       summary: 'Read a budget lease',
-      description: 'What it has used, and what it still holds.',
+      description: 'Shows what the lease has used, and what it still holds.',
       operationId: 'getBudgetLease',
       params: OneParams,
       response: { 200: BudgetLease },

@@ -8,7 +8,7 @@ import { amountFromText, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 import type { Lease } from './lease.js';
 
-/** Whose leases: no query of a request goes without it. */
+/** The project whose leases are meant; every query of a request names it. */
 export type LeaseScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 
 interface LeaseRow {
@@ -52,8 +52,8 @@ export async function findLease(db: Db, scope: LeaseScope, id: string): Promise<
 }
 
 /**
- * Waits for whoever is using or ending the leases, and locks those that there are until the transaction ends:
- * in the order of all.
+ * Locks those of the leases that exist until the transaction ends, in the order that all transactions use. Waits for
+ * transactions that use or end them.
  */
 export async function lockLeases(tx: Tx, scope: LeaseScope, ids: readonly string[]): Promise<Lease[]> {
   if (ids.length === 0) return [];
@@ -69,7 +69,7 @@ export interface DueLease {
   readonly projectNo: number;
 }
 
-/** Locks up to `max` leases of any project that have to end by `nowS`, except those that somebody else works on. */
+/** Locks up to `max` leases of any project that expire by `nowS`, except those that others have locked. */
 export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise<DueLease[]> {
   const { rows } = await sql<LeaseRow & { readonly project_no: number }>`
     select ${COLUMNS}, p.no as project_no from budget_leases l
@@ -81,7 +81,7 @@ export async function claimDueLeases(tx: Tx, nowS: number, max: number): Promise
   return rows.map((row) => ({ lease: toLease(row), projectNo: row.project_no }));
 }
 
-/** Notes how leases that this transaction has locked have ended. */
+/** Stores the end of leases that this transaction has locked. */
 export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<void> {
   if (leases.length === 0) return;
   await sql`
@@ -94,8 +94,8 @@ export async function updateEnded(tx: Tx, leases: readonly Lease[]): Promise<voi
 }
 
 /**
- * Deletes up to `max` leases of any project that ended before, except those that somebody else works on;
- * answers how many.
+ * Deletes up to `max` leases of any project that ended before a time, except those that others have locked. Returns the
+ * number of deleted leases.
  */
 export async function deleteEndedBefore(db: Db, beforeS: number, max: number): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -108,7 +108,7 @@ export async function deleteEndedBefore(db: Db, beforeS: number, max: number): P
   return Number(present(numAffectedRows, 'the number of deleted leases'));
 }
 
-/** A subject's leases, newest first. What has to end by `nowS` counts as expired. */
+/** Returns a subject's leases, newest first. Those that expire by `nowS` count as expired. */
 export async function listLeases(
   db: Db,
   scope: LeaseScope,
@@ -138,7 +138,7 @@ function hasStatus(status: LeaseStatus | undefined, nowS: number): RawBuilder<bo
   }
 }
 
-/** Of all projects, for metrics. */
+/** Measures the leases of all projects for metrics. */
 export async function measureLeases(
   db: Db,
   nowS: number,

@@ -20,9 +20,9 @@ export type PostingCatalog = Pick<LimitCatalog, 'read' | 'projectsWithRoutes'>;
 /** By type, then by id; undefined for a subject without a route. */
 type ProjectSubjects = Map<string, Map<string, SubjectUsage | undefined>>;
 
-/** The postings of events, looked up without asking the database. */
+/** Looks up the postings of prepared events without a query. */
 export interface PreparedPostings {
-  /** The posting of an event that was prepared. Nothing is added to a plan yet. */
+  /** Returns the posting of a prepared event. Adds nothing to a plan. */
   of(scope: PostingScope, event: RatedUsage): EventPosting;
 }
 
@@ -33,12 +33,12 @@ export interface PreparedPostings {
  */
 export class BatchPosting {
   readonly #leases: BatchLeases;
-  /** By project; undefined for one without any route, whose subjects are not looked up. */
+  /** By project; undefined for a project without any route, whose subjects are not looked up. */
   readonly #projects = new Map<string, ProjectSubjects | undefined>();
   readonly #accounts = new Map<string, AccountDebits>();
   readonly #prepared: PreparedPostings = { of: (scope, event) => this.#postingOf(scope, event) };
 
-  /** @param nowMs when the batch is processed; its ledger transactions carry this time in their ids */
+  /** @param nowMs when the batch is processed; the ids of its ledger transactions carry this time */
   constructor(
     private readonly tx: Tx,
     private readonly catalog: PostingCatalog,
@@ -47,7 +47,7 @@ export class BatchPosting {
     this.#leases = new BatchLeases(nowMs);
   }
 
-  /** Looks up the routes and leases of a slice of events, as of now, where the batch has not met them before. */
+  /** Looks up the current routes and leases of a slice of events, unless the batch has met them before. */
   async prepare(slice: readonly UsageGroup[]): Promise<PreparedPostings> {
     await this.#meetProjects(slice);
     const missing: MissingSubject[] = [];
@@ -58,8 +58,8 @@ export class BatchPosting {
   }
 
   /**
-   * Executes a plan: leases, reservations, windows, wallets, and the messages of threshold crossings, in the order
-   * in which all writers lock them. Batches take turns from here to their commit.
+   * Executes a plan: leases, reservations, windows, wallets, and the messages of alerts, in the order in which all
+   * transactions lock them. Batches run this part one after the other, until their commit.
    */
   async write(plan: PostingPlan): Promise<void> {
     const { tx, nowMs } = this;
@@ -135,7 +135,7 @@ export class BatchPosting {
 
 const NO_TRANSACTIONS: readonly string[] = [];
 
-/** Events without route and lease share these. */
+/** The posting that all events without route and lease share. */
 const UNROUTED: EventPosting = {
   posting: 'unrouted',
   accountId: '',

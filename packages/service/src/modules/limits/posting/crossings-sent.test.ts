@@ -22,14 +22,14 @@ import { PostingFixture } from './posting.testing.js';
 
 const KILLS = 50;
 const SUBJECTS = 8;
-/** Stages of a batch after which a worker dies, in turns. */
+/** Stages after which the worker dies, one after the other. */
 const STAGES = ['claim', 'deduplicate', 'spool', 'post', 'totals'] as const;
-/** Every tenth of the limit sends an alert; an event costs 2 USD, so one more after every fifth event of a subject. */
+/** Every tenth of the limit sends an alert. An event costs 2 USD, so every fifth event of a subject sends one. */
 const TENTHS = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
 const LIMIT_USD = 2 * KILLS;
 const MS_PER_HOUR = 3_600_000;
 
-/** Events of round `round`: one of each subject. */
+/** Returns the events of a round: one of each subject. */
 function eventsOf(round: number): TestEvent[] {
   return Array.from({ length: SUBJECTS }, (_, subject) =>
     testEvent(`r${round}-u${subject}`, { subject_type: 'user', subject_id: `u${subject}` }),
@@ -42,7 +42,7 @@ describe('crossings, from the events to the endpoints that are notified', () => 
   let receiver: Receiver;
   let ruleNo: number | undefined;
   const clock = new ManualClock(PipelineFixture.nowMs);
-  /** The messages that the receiver has taken. */
+  /** The messages that the receiver has accepted. */
   const taken: string[] = [];
 
   beforeEach(async () => {
@@ -90,7 +90,7 @@ describe('crossings, from the events to the endpoints that are notified', () => 
     });
   }
 
-  /** Delivers what is due, in a process that dies while it waits for an answer, then in one that does not. */
+  /** Delivers what is due, first in a process that dies while it waits for a response, then in one that does not. */
   async function dispatch(): Promise<void> {
     let begin = () => {};
     const hasBegun = new Promise<void>((resolve) => {

@@ -2,12 +2,12 @@ import { newId } from '../../../kernel/id.js';
 import type { Release, UsageDebit } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
-/** What a batch posts to one wallet. */
+/** The debit of one wallet by a batch. */
 export interface WalletDebit {
   readonly scope: PostingScope;
   readonly accountId: string;
   readonly currency: string;
-  /** `led_…`: its time is that of the batch. */
+  /** `led_…`; its time is that of the batch. */
   readonly transactionId: string;
   itemCount: number;
   /** × 10^18. */
@@ -24,7 +24,7 @@ export class AccountDebits {
     private readonly nowMs: number,
   ) {}
 
-  /** The debit in a currency, with its transaction id; begun when it is first asked for. */
+  /** Returns the debit in a currency, with its transaction id; creates it when it is first asked for. */
   in(currency: string): WalletDebit {
     let debit = this.#byCurrency.get(currency);
     if (debit === undefined) {
@@ -36,13 +36,13 @@ export class AccountDebits {
     return debit;
   }
 
-  /** Those that charge items were added to. */
+  /** Returns the debits with charge items. */
   posted(): WalletDebit[] {
     return [...this.#byCurrency.values()].filter(({ itemCount }) => itemCount > 0);
   }
 }
 
-/** What is written to the ledger: what wallets are debited, and what they no longer have to hold. */
+/** Returns the changes for the ledger: amounts to debit, and amounts that wallets need not hold any longer. */
 export function usageDebits(debits: readonly WalletDebit[], releases: readonly Release[]): UsageDebit[] {
   const released = new Map(releases.map((release) => [walletKey(release), release]));
   const written = debits.map((debit): UsageDebit => {
@@ -54,7 +54,7 @@ export function usageDebits(debits: readonly WalletDebit[], releases: readonly R
     const held = release === undefined ? 0n : release.amount;
     return { tenantId, projectId, accountId, currency, transactionId, amount, released: held };
   });
-  // The subject has another account by now: the one that holds the lease is debited nothing.
+  // The subject has another account by now: the account that holds the lease is debited nothing.
   for (const { amount, ...wallet } of released.values()) {
     written.push({ ...wallet, transactionId: undefined, amount: 0n, released: amount });
   }

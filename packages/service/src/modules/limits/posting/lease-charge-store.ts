@@ -3,31 +3,31 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { PostingScope } from './rated-usage.js';
 
-/** What decides how an event that names a lease is posted. */
+/** The fields of a lease that decide how an event which names it is posted. */
 export interface NamedLease {
   readonly id: string;
   readonly subjectType: string;
   readonly subjectId: string;
-  /** Whose wallet holds it. */
+  /** The account whose wallet holds the lease; null when none does. */
   readonly accountId: string | null;
   readonly currency: string;
-  /** The only metric that it pays for; null for any. */
+  /** The only metric that the lease pays for; null for any. */
   readonly metric: string | null;
   readonly status: 'active' | 'closed' | 'expired';
   /** Unix seconds. */
   readonly expiresAt: number;
-  /** `ruleNo` of the limits that hold it. */
+  /** The numbers of the rules whose limits hold the lease. */
   readonly ruleNos: readonly number[];
   readonly holdsWallet: boolean;
 }
 
-/** A lease as an event names it. */
+/** The id of a lease in an event, with the event's project. */
 export interface LeaseRef {
   readonly scope: PostingScope;
   readonly id: string;
 }
 
-/** Those of the leases that their projects have. They are not locked. */
+/** Reads those of the leases that exist in their projects, without a lock. */
 export async function readLeases(
   tx: Tx,
   refs: readonly LeaseRef[],
@@ -48,24 +48,24 @@ export async function readLeases(
   });
 }
 
-/** What the events of a batch charge one lease with. Amounts × 10^18. */
+/** The sums that the events of a batch charge one lease with. Amounts × 10^18. */
 export interface LeaseCharge {
   readonly scope: PostingScope;
   readonly lease: NamedLease;
   used: bigint;
-  /** The same without what lowers it: as much of what is held, at most, is no longer. */
+  /** As `used`, without refunds: at most this much of the held amount is released. */
   spent: bigint;
 }
 
-/** A charge, and what its lease no longer holds on account of it. */
+/** A charge, and the held amount that it releases. */
 export interface AppliedCharge extends LeaseCharge {
   /** × 10^18. */
   readonly released: bigint;
 }
 
 /**
- * Charges leases: what was held becomes used, as far as it goes. Locks them in the order of all. A lease that
- * has ended since the batch met it holds nothing any more; it is charged all the same.
+ * Charges leases: held amounts become used, as far as they go. Locks the leases in the order that all transactions use.
+ * A lease that has ended since the batch met it is charged too, and holds nothing any more.
  */
 export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Promise<AppliedCharge[]> {
   if (charges.length === 0) return [];
@@ -88,7 +88,7 @@ export async function chargeLeases(tx: Tx, charges: readonly LeaseCharge[]): Pro
   const released = new Map(rows.map((row) => [`${row.project_id} ${row.id}`, row.released]));
   return charges.map((charge) => {
     const text = released.get(`${charge.scope.projectId} ${charge.lease.id}`);
-    if (text === undefined) throw new Error(`lease ${charge.lease.id} is gone`);
+    if (text === undefined) throw new Error(`lease ${charge.lease.id} does not exist any more`);
     return { ...charge, released: amountFromText(text) };
   });
 }

@@ -4,10 +4,10 @@ import type { LimitedSubject } from '../check/limit-status.js';
 import { type LeaseCharge, type LeaseRef, readLeases } from './lease-charge-store.js';
 import type { PostingScope, RatedUsage, UsageGroup } from './rated-usage.js';
 
-/** An id of a lease; any other text names none. */
+/** The form of a lease id; any other text names no lease. */
 const LEASE_ID = /^bl_[0-9a-f]{32}$/;
 
-/** The lease of an event, and its charge if it pays for the event. */
+/** The lease of an event, and its charge if the lease pays for the event. */
 export interface EventLease {
   readonly status: UsageEventRow['leaseStatus'];
   readonly charge: LeaseCharge | undefined;
@@ -19,12 +19,12 @@ const EXPIRED_LEASE: EventLease = { status: 'expired', charge: undefined };
 
 /** The leases that the events of a batch name, as they were when the batch first met them. */
 export class BatchLeases {
-  /** By project, then by id; undefined for one that the project does not have. */
+  /** By project, then by id; undefined for a lease that the project does not have. */
   readonly #charges = new Map<string, Map<string, LeaseCharge | undefined>>();
 
   constructor(private readonly nowMs: number) {}
 
-  /** Reads those of the leases that are not known yet: one statement for all. */
+  /** Reads the leases that are not known yet, with one statement. */
   async prepare(tx: Tx, groups: readonly UsageGroup[]): Promise<void> {
     const unknown: LeaseRef[] = [];
     for (const { scope, events } of groups) {
@@ -39,7 +39,7 @@ export class BatchLeases {
     }
   }
 
-  /** The lease that an event of a subject names. Leases of other subjects and projects are `unknown`. */
+  /** Returns the lease that an event of a subject names. Leases of other subjects and projects are `unknown`. */
   of(scope: PostingScope, subject: LimitedSubject | undefined, budgetLeaseId: string): EventLease {
     if (budgetLeaseId === '') return NO_LEASE;
     const charge = this.#ofProject(scope).get(budgetLeaseId);
@@ -62,8 +62,7 @@ export class BatchLeases {
 }
 
 /**
- * Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, its
- * metric.
+ * Adds the charge items of an event that the lease pays for: those of its currency and, if it names one, of its metric.
  */
 export function addToCharge(charge: LeaseCharge, { items }: RatedUsage): void {
   const { currency, metric } = charge.lease;

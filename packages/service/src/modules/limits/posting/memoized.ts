@@ -1,4 +1,4 @@
-/** What a map knows under a key; made, and remembered, when it does not. */
+/** Returns the value of a key; creates and stores it when the map has none. */
 export function memoized<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
   let value = known.get(key);
   if (value === undefined) {

@@ -6,7 +6,7 @@ import type { TestRoute } from './posting.testing.js';
 import type { TestRule } from './rule-values.testing.js';
 import { ratedUsage, type TestUsage } from './usage.testing.js';
 
-/** A rule with the number under which it counts, and what it has allowed since when. */
+/** A rule with the number under which it counts, and the amounts that it has allowed over time. */
 interface KnownRule {
   readonly rule: TestRule;
   readonly ruleNo: number;
@@ -27,11 +27,11 @@ interface CountedWindow {
   readonly limit: bigint;
   readonly notifyAt: readonly number[];
   used: bigint;
-  /** At the end of any batch. */
+  /** The highest use at the end of any batch. */
   most: bigint;
 }
 
-/** What posting must come to, event by event and rule by rule, with nothing kept at hand. */
+/** The expected result of posting, computed event by event and rule by rule without any cache. */
 export class PostingOracle {
   readonly #plans = new Map<string, KnownRule[]>();
   readonly #routes = new Map<string, KnownRoute>();
@@ -48,7 +48,7 @@ export class PostingOracle {
     return this.#routes.has(subjectId);
   }
 
-  /** Every revision has the same rules, with other amounts. */
+  /** Publishes a revision. All revisions of a plan have the same rules, with different amounts. */
   publish(planId: string, rules: readonly TestRule[], ruleNos: readonly number[]): void {
     const known =
       this.#plans.get(planId) ?? rules.map((rule, index) => knownRule(rule, ruleNos[index] ?? 0, false));
@@ -153,8 +153,8 @@ function isSelected({ selector = ['all', ''] }: TestRule, metric: string): boole
 }
 
 /**
- * A window has the amount of the newest revision when it opened or, for an older one, when the rule came to
- * the subject.
+ * Returns the window of an instant. Its limit is the amount of the newest revision when the window opened or, if the
+ * rule came to the subject later, at that time.
  */
 function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS: number) {
   const period = parsePeriod(rule.period ?? 'day');

@@ -6,7 +6,7 @@ import type { LeaseCharge } from './lease-charge-store.js';
 import { addToCharge } from './lease-charges.js';
 import { isPriced, type PostedFields, type RatedUsage } from './rated-usage.js';
 
-/** The posting of one event: the fields of its row, and the places where the event is counted. */
+/** The posting of one event: the fields of its row, and the places where it is counted. */
 export interface EventPosting extends PostedFields {
   /** The subject, if it has a route. */
   readonly usage: SubjectUsage | undefined;
@@ -15,8 +15,8 @@ export interface EventPosting extends PostedFields {
 }
 
 /**
- * Everything that one batch posts, as data: added up event by event, compared with the rows, then written once. An
- * event counts only when it is added, so that one whose row cannot be encoded posts nothing.
+ * Everything that one batch posts, as data: added up event by event, compared with the encoded rows, then written at
+ * once. An event counts only once it is added, so that an event whose row cannot be encoded posts nothing.
  */
 export class PostingPlan {
   readonly #counter = new UsageCounter();
@@ -42,17 +42,17 @@ export class PostingPlan {
     }
   }
 
-  /** The debits of all events that were added: at most one for each wallet. */
+  /** Returns the debits of all added events: at most one for each wallet. */
   debits(): WalletDebit[] {
     return [...this.#accounts].flatMap((account) => account.posted());
   }
 
-  /** The leases that were charged with something. */
+  /** Returns the leases that were charged with something. */
   charges(): LeaseCharge[] {
     return [...this.#charges].filter(({ used, spent }) => used !== 0n || spent !== 0n);
   }
 
-  /** The subjects with something to count, in the order of the index in which their windows are stored. */
+  /** Returns the subjects with something to count, in the order of the index in which their windows are stored. */
   subjects(): SubjectUsage[] {
     return [...this.#subjects].filter(hasWindowSums).sort(bySubject);
   }

@@ -25,12 +25,12 @@ const PLANS: Readonly<Record<string, readonly Omit<TestRule, 'limit'>[]>> = {
   ],
 };
 
-/** Something that happens to the project; the oracle hears of it, too. */
+/** Something that happens to the project, in the database and in the oracle. */
 export interface Step {
   run(fixture: PostingFixture, oracle: PostingOracle): Promise<void>;
 }
 
-/** A step that shows in a counterexample what it was made of. */
+/** Creates a step that a counterexample shows with its fields. */
 function stepOf(fields: unknown, run: Step['run']): Step & fc.WithToStringMethod {
   return { run, [fc.toStringMethod]: () => JSON.stringify(fields) };
 }
@@ -103,7 +103,7 @@ const batch = fc
   .record({ events: fc.array(usage, { maxLength: 12 }), dies: fc.boolean() })
   .map(({ events, dies }) =>
     stepOf({ events, dies }, async (fixture, oracle) => {
-      // A batch that dies leaves nothing, and comes again.
+      // A batch that dies leaves nothing behind, and is posted again.
       const die = () => Promise.reject(new Error('killed'));
       if (dies) await fixture.post(events, die).catch(expectKilled);
       await fixture.post(events);

@@ -109,7 +109,7 @@ describe('posting a batch', () => {
     expect(await fixture.windows()).toEqual([
       { ...window, window_start: TODAY_S - DAY_S, used: '1', limit: '100' },
       { ...window, window_start: TODAY_S, used: '2', limit: '100' },
-      // The revision came when this day had begun.
+      // The revision was published after this day had begun.
       { ...window, window_start: TODAY_S + DAY_S, used: '1', limit: '100' },
       { ...window, window_start: TODAY_S + 2 * DAY_S, used: '1', limit: '7' },
     ]);

@@ -22,7 +22,7 @@ export interface TestRoute {
   readonly anchorS?: number;
 }
 
-/** A project whose usage is posted, batch by batch. */
+/** A project whose usage is posted batch by batch. */
 export class PostingFixture {
   clock = new ManualClock(NOW_S * 1_000);
   catalog = createWorkerCatalog();
@@ -38,12 +38,12 @@ export class PostingFixture {
     return new PostingFixture(test.postgres, await createProject(test.postgres, 'ten_a', 'prj_a'), test);
   }
 
-  /** A project that somebody else made, and drops. */
+  /** Uses a project that the caller has created and will drop. */
   static of(postgres: Postgres, project: TestProject): PostingFixture {
     return new PostingFixture(postgres, project);
   }
 
-  /** As after `create`. */
+  /** Restores the state after `create`. */
   async reset(): Promise<void> {
     await this.rows(
       'truncate accounts, usage_limit_plans, limit_revisions, limit_rules, current_windows, past_windows, webhook_messages cascade',
@@ -60,7 +60,7 @@ export class PostingFixture {
     return (await this.postgres.pool.query(sql, [...values])).rows;
   }
 
-  /** One batch. `before` is awaited when everything is written; when it rejects, the batch is rolled back. */
+  /** Posts one batch. `before` is awaited after everything is written; when it rejects, the batch is rolled back. */
   post(
     events: readonly TestUsage[],
     before: () => Promise<void> | void = () => {},
@@ -79,7 +79,7 @@ export class PostingFixture {
     });
   }
 
-  /** A route for subjects of type `user`, or a change of the one that is there. */
+  /** Creates or changes the route of subjects of type `user`. */
   async route({
     subjectId = '*',
     accountId = 'acct_a',
@@ -114,7 +114,7 @@ export class PostingFixture {
     return `ra_${subjectId}`;
   }
 
-  /** The next revision of a plan, published now. Answers the number under which each rule counts. */
+  /** Publishes the next revision of a plan; returns the number under which each rule counts. */
   async publish(planId: string, rules: readonly TestRule[]): Promise<number[]> {
     const { tenantId, projectId } = this.project;
     const [plan] = await this.rows(
@@ -150,7 +150,7 @@ export class PostingFixture {
     return ruleNos;
   }
 
-  /** A direct limit of a route, in force now. Answers the number under which it counts. */
+  /** Creates a direct limit of a route; returns the number under which it counts. */
   async limit(routeId: string, rule: TestRule): Promise<number> {
     const { tenantId, projectId } = this.project;
     const id = `racl_${rule.key}`;
@@ -169,7 +169,7 @@ export class PostingFixture {
     return ruleNo;
   }
 
-  /** An active lease of user `u1`, held by rules and, if asked, by the wallet of `acct_a`. */
+  /** Creates an active lease of user `u1`, held by rules and, if asked, by the wallet of `acct_a`. */
   async lease(fields: Partial<TestLease> = {}): Promise<string> {
     const lease = { ...LEASE, ...fields };
     const { tenantId, projectId, projectNo } = this.project;
@@ -205,14 +205,14 @@ export class PostingFixture {
     );
   }
 
-  /** What a wallet is worth: balance less what is owed. */
+  /** Returns what each wallet is worth: its balance less what is owed. */
   wallets(): Promise<Record<string, unknown>[]> {
     return this.rows(
       `select account_id, currency, trim_scale(balance - owed)::text as worth from wallets order by 1, 2`,
     );
   }
 
-  /** The alerts that were sent: rule, subject, window, percentage. */
+  /** Returns the alerts that were sent: rule, subject, window, percentage. */
   async crossings(): Promise<string[]> {
     const rows = await this.rows(
       `select dedupe_key from webhook_messages where dedupe_key like 'limit %' order by dedupe_key`,

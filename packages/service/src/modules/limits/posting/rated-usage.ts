@@ -1,21 +1,21 @@
 import type { UsageEventRow, UsageItemRow } from '../../usage/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 
-/** Whose events are posted. */
+/** The tenant and project whose events are posted. */
 export interface PostingScope {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
 }
 
-/** A rated event, as far as its posting depends on it. */
+/** The fields of a rated event that its posting depends on. */
 export interface RatedUsage {
   /** Unix seconds. */
   readonly occurredAt: number;
   readonly subject: LimitedSubject | undefined;
   readonly dimensions: ReadonlyMap<string, string>;
   readonly items: readonly UsageItemRow[];
-  /** As the event names it; empty without a lease. */
+  /** The id that the event names; empty without a lease. */
   readonly budgetLeaseId: string;
 }
 
@@ -25,13 +25,13 @@ export interface UsageGroup {
   readonly events: readonly RatedUsage[];
 }
 
-/** What the posting of an event says on its row. */
+/** The fields that posting adds to the row of an event. */
 export type PostedFields = Pick<
   UsageEventRow,
   'posting' | 'accountId' | 'leaseStatus' | 'itemTransactionIds'
 >;
 
-/** Of an event that failed. */
+/** The posting of a failed event. */
 export const NOT_POSTED: PostedFields = {
   posting: 'none',
   accountId: '',
@@ -39,7 +39,7 @@ export const NOT_POSTED: PostedFields = {
   itemTransactionIds: [],
 };
 
-/** Whether something said what the item costs, be it nothing. */
+/** Whether a rule gave the item a price, even one of 0. */
 export function isPriced({ pricingSource }: UsageItemRow): boolean {
   return pricingSource !== 'unpriced';
 }

@@ -5,10 +5,10 @@ import type { LeaseCharge } from './lease-charge-store.js';
 import { type AppliedCharge, chargeLeases } from './lease-charge-store.js';
 
 /**
- * Charges leases, and takes what they no longer hold out of what is reserved of their rules. Locks leases,
- * then the rules.
+ * Charges leases, and releases what they no longer hold of the reserved amounts of their rules. Locks leases, then
+ * rules.
  *
- * @returns what their wallets are to be given back, each wallet once
+ * @returns what to release of their wallets, one entry for each wallet
  */
 export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): Promise<Release[]> {
   const applied = (await chargeLeases(tx, charges)).filter(({ released }) => released > 0n);

@@ -10,7 +10,7 @@ export interface TestRule {
   readonly webhookEvent?: string;
 }
 
-/** What a rule is, but for what is said. */
+/** The default values of a rule in tests. */
 export const RULE = {
   measure: 'amount',
   selector: ['all', ''],
@@ -19,16 +19,16 @@ export const RULE = {
   notifyAt: [],
 } as const;
 
-/** Of the tables of plan rules and of direct limits. */
+/** Columns that the tables of plan rules and direct limits share. */
 export const RULE_COLUMNS = `limit_key, measure, selector_type, selector_value, dimension_key, dimension_value, currency, period,
   limit_amount, action, webhook_event, notify_at, rule_no, created_at, updated_at`;
 const RULE_COLUMN_COUNT = 15;
 
-/** For {@link ruleValues}. */
+/** Placeholders for {@link ruleValues}. */
 export const placeholders = (from: number) =>
   Array.from({ length: RULE_COLUMN_COUNT }, (_, index) => `$${from + index}`).join(', ');
 
-/** In the order of {@link RULE_COLUMNS}. */
+/** Values in the order of {@link RULE_COLUMNS}. */
 export function ruleValues(rule: TestRule, ruleNo: number): unknown[] {
   const { key, measure, selector, dimension, currency, period, limit, notifyAt, webhookEvent } = {
     ...RULE,

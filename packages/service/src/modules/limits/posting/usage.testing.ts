@@ -22,7 +22,7 @@ export interface TestUsage {
   readonly leaseId?: string;
 }
 
-/** Usage of user `u1`, one token for 1 USD, but for what is said. */
+/** Usage of user `u1`: one token for 1 USD, unless `usage` says otherwise. */
 export function ratedUsage(usage: TestUsage): RatedUsage {
   const { atS = NOW_S, subject = 'u1', items = [{ amount: '1' }], dimensions = {}, leaseId = '' } = usage;
   return {

@@ -181,7 +181,7 @@ describe('a verification of what was posted', () => {
     );
     await fixture.rows('update limit_revisions set revision = revision + 1');
     await post('moved', ['u1'], 0, 400_000);
-    // Two days of u1 have begun where they do now; what its lifetime has counted since is known, too.
+    // Two days of u1 begin where they do now; what its lifetime window has counted since is known, too.
     expect(await verify()).toMatchObject({ windows: 3, windows_bounded: 6, difference_count: 0 });
   });
 

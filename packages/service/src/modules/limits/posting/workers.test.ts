@@ -12,7 +12,7 @@ import { PostingFixture } from './posting.testing.js';
 const DAY_START_S = TEST_DAY * 86_400;
 const SUBJECTS = 20;
 
-/** An event of 2 USD of one of some subjects. */
+/** An event of 2 USD of one of the subjects. */
 function eventOf(index: number, fields: Partial<TestEvent> = {}): TestEvent {
   return testEvent(`k${index}`, {
     subject_type: 'user',
@@ -35,7 +35,7 @@ describe('workers that post', () => {
 
   afterEach(() => pipeline.drop());
 
-  /** Every subject has `each` events of 2 USD; every alert is sent once. */
+  /** Expects `each` events of 2 USD for every subject, and every alert once. */
   async function expectPosted(each: number): Promise<void> {
     const subjects = Array.from({ length: SUBJECTS }, (_, index) => `u${String(index).padStart(2, '0')}`);
     expect(await fixture.windows()).toEqual(

@@ -7,7 +7,7 @@ import { type ActiveLimitRule, type ActiveRoute, ActiveRules, type RouteChange }
 const RULE_FIELDS = sql`r.rule_no as "ruleNo", r.measure, r.selector_type as "selectorType",
   r.selector_value as "selectorValue", r.dimension_key as "dimensionKey", r.dimension_value as "dimensionValue",
   case r.measure when 'amount' then r.currency else '' end as currency, r.period`;
-/** What a rule selects. */
+/** The columns that say what a rule selects. */
 const selectionOf = (rule: string) =>
   sql.raw(
     ['selector_type', 'selector_value', 'dimension_key', 'dimension_value']
@@ -16,9 +16,9 @@ const selectionOf = (rule: string) =>
   );
 
 /**
- * Reads by which rules subjects are counted.
+ * Reads the rules by which subjects are counted now.
  *
- * @returns undefined with more than `routesMax` routes
+ * @returns undefined when there are more than `routesMax` routes
  */
 export async function readActiveRules(tx: Tx, routesMax: number): Promise<ActiveRules | undefined> {
   const routes = await readRoutes(tx, routesMax + 1);
@@ -31,7 +31,7 @@ export async function readActiveRules(tx: Tx, routesMax: number): Promise<Active
   });
 }
 
-/** Times in whole seconds count as the end of the second. */
+/** Reads the routes. A time in whole seconds counts as the end of its second. */
 async function readRoutes(tx: Tx, routesMax: number): Promise<ActiveRoute[]> {
   const { rows } = await sql<Omit<ActiveRoute, 'settings'> & RouteSettings>`
     select tenant_id as "tenantId", project_id as "projectId", subject_type as "subjectType", subject_id as "subjectId",
@@ -54,7 +54,7 @@ interface RouteSettings {
 
 type OwnedRule = ActiveLimitRule & { readonly ownerId: string };
 
-/** Rules of plans, since the first of the newest revisions in a row that select the same. */
+/** Reads the rules of plans. A rule counts since the first of the newest consecutive revisions that select the same. */
 async function readPlanRules(tx: Tx): Promise<OwnedRule[]> {
   const { rows } = await sql<OwnedRule>`
     select l.project_id || ' ' || l.id as "ownerId", ${RULE_FIELDS}, (
@@ -84,7 +84,10 @@ async function readDirectLimits(tx: Tx): Promise<OwnedRule[]> {
   return rows;
 }
 
-/** The audit log tells which subjects lost their route. Of a route that was moved it tells where to, not from where. */
+/**
+ * Reads from the audit log which subjects lost their route. For a route that was moved, the log has the new subject,
+ * not the old one.
+ */
 async function readRouteChanges(tx: Tx): Promise<RouteChange[]> {
   const { rows } = await sql<RouteChange>`
     select project_id as "projectId", "subjectType", "subjectId", (max(created_at) + 1) * 1000 as "atMs"

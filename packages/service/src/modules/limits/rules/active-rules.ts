@@ -1,7 +1,7 @@
 import type { LimitMeasure, LimitSelectorType } from '@tollgate/contract';
 import type { WindowSettings } from '../../../kernel/period.js';
 
-/** A rule as it is now, and since when it has selected what it selects. */
+/** A rule as it is now, and since when it has selected the same. */
 export interface ActiveLimitRule {
   readonly ruleNo: number;
   /** Unix milliseconds. */
@@ -19,11 +19,11 @@ export interface ActiveRoute {
   readonly tenantId: string;
   readonly projectId: string;
   readonly subjectType: string;
-  /** `*` for all that have no route of their own. */
+  /** `*` for all subjects without a route of their own. */
   readonly subjectId: string;
   readonly routeId: string;
   readonly planId: string | null;
-  /** Unix milliseconds: when it last changed. */
+  /** When the route last changed, Unix milliseconds. */
   readonly sinceMs: number;
   readonly settings: WindowSettings;
 }
@@ -31,7 +31,7 @@ export interface ActiveRoute {
 /** A moment at which a subject, or any subject of a project, may have got another route. */
 export interface RouteChange {
   readonly projectId: string;
-  /** Null for any. */
+  /** Null for any subject type. */
   readonly subjectType: string | null;
   readonly subjectId: string | null;
   readonly atMs: number;
@@ -51,11 +51,11 @@ export interface ActiveRuleRecords {
 export interface ActiveRule {
   readonly rule: ActiveLimitRule;
   readonly route: ActiveRoute;
-  /** Unix milliseconds: rule and route are the same since then. */
+  /** Unix milliseconds. Neither rule nor route has changed since. */
   readonly sinceMs: number;
 }
 
-/** By which rules subjects are counted now, and since when nothing about that has changed. */
+/** The rules by which subjects are counted now, and since when nothing about them has changed. */
 export class ActiveRules {
   readonly #routes: ReadonlyMap<string, ActiveRoute>;
   readonly #routeChanges = new Map<string, number>();
@@ -68,7 +68,7 @@ export class ActiveRules {
     }
   }
 
-  /** How a subject is counted by a rule; undefined when it is not. */
+  /** Returns how a subject is counted by a rule; undefined when it is not. */
   of(subject: Subject, ruleNo: number): ActiveRule | undefined {
     const route =
       this.#routes.get(subjectKey(subject)) ?? this.#routes.get(subjectKey({ ...subject, subjectId: '*' }));
@@ -79,7 +79,7 @@ export class ActiveRules {
     return { rule, route, sinceMs: Math.max(rule.sinceMs, route.sinceMs, ...routeChangesMs) };
   }
 
-  /** Every rule of every route. */
+  /** Returns every rule of every route. */
   *all(): Iterable<ActiveRule> {
     for (const route of this.records.routes) {
       for (const rule of this.#rulesOf(route)) {
@@ -88,7 +88,7 @@ export class ActiveRules {
     }
   }
 
-  /** When subjects of a project got another route, Unix milliseconds. */
+  /** Returns when subjects of a project got another route, in Unix milliseconds. */
   routeChangesOf(projectId: string): number[] {
     return this.records.routeChanges
       .filter((change) => change.projectId === projectId)

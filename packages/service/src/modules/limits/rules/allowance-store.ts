@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/postgres/index.js';
 
-/** Subject routes of all projects of a tenant. */
+/** Counts the subject routes of all projects of a tenant. */
 export async function countSubjectRoutes(db: Db, tenantId: string): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from subject_routes where tenant_id = ${tenantId}
@@ -10,9 +10,9 @@ export async function countSubjectRoutes(db: Db, tenantId: string): Promise<numb
 }
 
 /**
- * Limits of all projects of a tenant: direct ones, and the rules of plans. Of a plan the larger of its newest
- * revision and its draft counts, because one takes the other's place. An archived plan counts as long as a
- * route is bound to it.
+ * Counts the limits of all projects of a tenant: direct limits and the rules of plans. For a plan, the larger of its
+ * newest revision and its draft counts, because one replaces the other. An archived plan counts as long as a route is
+ * bound to it.
  */
 export async function countUsageControls(db: Db, tenantId: string): Promise<number> {
   const { rows } = await sql<{ total: number }>`

@@ -51,7 +51,7 @@ describe('the limit of a window', () => {
   });
 });
 
-/** What somebody who watches the window from its opening on would note down. */
+/** The limit that an observer of the window would note, who has watched it since it opened. */
 function watched(
   changes: readonly AmountChange[],
   of: TimeWindow,

@@ -1,25 +1,26 @@
 import type { TimeWindow } from '../../../kernel/period.js';
 
-/** One step of what a rule has allowed. */
+/** One change of the amount that a rule allows. */
 export interface AmountChange {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** Limit × 10^18; undefined where the rule ended, for a time. */
+  /** Limit × 10^18; undefined while the rule does not exist. */
   readonly amount: bigint | undefined;
-  /** Whether windows that are open take it too, and not only those that open later. */
+  /** Whether open windows take the amount too, and not only those that open later. */
   readonly opensNow: boolean;
 }
 
-/** What a rule has allowed over time: a pure function from windows to limits. */
+/** The amounts that a rule has allowed over time: a pure function from windows to limits. */
 export class AmountTimeline {
-  /** @param changes in rising time; the last one has an amount */
+  /** @param changes in ascending time; the last one has an amount */
   constructor(private readonly changes: readonly AmountChange[]) {}
 
   /**
-   * The limit × 10^18 of a window: that of the newest change when it opened, unless a later one within the window takes
-   * effect at once. It opens at its start or, when the rule was not there yet, as soon as it is.
+   * Returns the limit × 10^18 of a window: the amount of the newest change when the window opened, or of a later change
+   * within the window that takes effect at once. A window opens at its start or, when the rule did not exist then, as
+   * soon as it does.
    *
-   * @param appliesFromMs the rule reached the subject no earlier
+   * @param appliesFromMs the earliest time at which the rule applied to the subject
    */
   amountOf(window: TimeWindow, appliesFromMs: number): bigint {
     const openMs = Math.max(window.startS * 1_000, appliesFromMs);

@@ -7,7 +7,7 @@ import type { SubjectRef } from './route-rules.js';
 import type { CompiledRule } from './rule.js';
 import type { RuleRow } from './rule-row.js';
 
-/** What the catalog reads of PostgreSQL. */
+/** Reads the catalog from PostgreSQL. */
 export const catalogSource: LimitCatalogSource = { readRevisions, readRoutes, readPlans, readDirectLimits };
 
 async function readRevisions(db: Db, projectIds: readonly string[]): Promise<Map<string, number>> {
@@ -82,7 +82,7 @@ type PlanRuleRow = RuleRow & {
   }[];
 };
 
-/** The newest published rules of plans, each with the revisions at which its amount changed. */
+/** Reads the newest published rules of plans, each with the revisions at which its amount changed. */
 async function readPlans(db: Db, refs: readonly PlanRef[]): Promise<PlanRead[]> {
   const { rows } = await sql<PlanRuleRow>`
     with versions as (
@@ -121,7 +121,7 @@ async function readPlans(db: Db, refs: readonly PlanRef[]): Promise<PlanRead[]> 
       rules: [],
     };
     plans.set(row.plan_id, plan);
-    // A plan without rules has one row, in which there is no rule.
+    // A plan without rules has one row, whose rule columns are null.
     if (row.changes !== null) plan.rules.push(compileRule(row, planAmounts(row.changes), row.plan_id));
   }
   return [...plans.values()].map(({ ref, rules }) => ({ ...ref, rules }));

@@ -28,7 +28,7 @@ async function find(
 const routeOf = (subject_id: string, body: object = {}) =>
   api.makeRoute({ subject_type: subjectType, subject_id, ...body });
 
-/** The parts that are read, in order. */
+/** Records the parts that are read, in order. */
 function observed(reads: string[]): LimitCatalogSource {
   const watch = <Part extends (...args: never[]) => unknown>(name: string, part: Part): Part =>
     ((...args: Parameters<Part>) => {

@@ -7,7 +7,7 @@ import { LimitRuleIndex } from './rule-index.js';
 export interface PlanRef {
   readonly projectId: string;
   readonly planId: string;
-  /** The newest published revision, at least. */
+  /** The published revision; the plan that is read may be newer. */
   readonly revision: number;
 }
 
@@ -25,20 +25,20 @@ export interface PlanRead extends PlanRef {
   readonly rules: readonly CompiledRule[];
 }
 
-/** What the catalog reads; every part of it in one statement or two, whatever is asked. */
+/** The reads of the catalog; each takes one statement or two, however much is read. */
 export interface LimitCatalogSource {
-  /** A project without any route may be left out. */
+  /** Returns the revision of each project. A project without any route may be left out. */
   readRevisions(db: Db, projectIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   readRoutes(db: Db, refs: readonly SubjectRef[]): Promise<readonly RouteRead[]>;
   readPlans(db: Db, refs: readonly PlanRef[]): Promise<readonly PlanRead[]>;
-  /** By route id. */
+  /** Returns direct limits by route id. */
   readDirectLimits(
     db: Db,
     routes: readonly RouteRead[],
   ): Promise<ReadonlyMap<string, readonly CompiledRule[]>>;
 }
 
-/** What is kept in memory, and beyond which only what the call at hand needs is. */
+/** Upper bounds of the cache; above them, only rows that the current call needs are kept. */
 export interface LimitCatalogBounds {
   readonly projectsMax: number;
   readonly routesMax: number;
@@ -49,7 +49,7 @@ const CATALOG_BOUNDS: LimitCatalogBounds = { projectsMax: 10_000, routesMax: 100
 
 export interface LimitCatalogOptions {
   readonly source: LimitCatalogSource;
-  /** How long a project is not asked whether anything has changed; 0 asks every time. */
+  /** For how long a project is not checked for changes; 0 checks with every call. */
   readonly freshMs: number;
   /** A clock that never goes back. */
   readonly monotonicMs?: () => number;
@@ -61,7 +61,7 @@ interface KnownProject {
   readonly readAtMs: number;
 }
 
-/** Of a subject: its route, or that it has none. As of that revision of its project. */
+/** The route of a subject, or that it has none, as of a revision of its project. */
 interface KnownRoute {
   readonly revision: number;
   readonly route: CompiledRoute | undefined;
@@ -75,23 +75,26 @@ interface KnownPlan {
 type Routes = Map<string, CompiledRoute | undefined>;
 
 /**
- * The routes and rules of a process, read as subjects are asked for. One narrow read per call tells whether a
- * project has changed; of what has, only the routes that are asked for are read again, and only plans that
- * were published anew are compiled.
+ * The cached routes and rules of a process, read as subjects are asked for. One narrow read per call says which
+ * projects have changed. The requested routes of a changed project are read again, and only plans that were
+ * published anew are compiled.
  */
 export class LimitCatalog {
   readonly #projects = new Map<string, KnownProject>();
   readonly #routes = new Map<string, KnownRoute>();
   readonly #plans = new Map<string, KnownPlan>();
   readonly #options: Required<LimitCatalogOptions>;
-  /** Rises with every `forget`, so that a read that began before it is not remembered as fresh after it. */
+  /** Rises with every `forget`, so that a read that began before it is not cached as fresh. */
   #generation = 0;
 
   constructor(options: LimitCatalogOptions) {
     this.#options = { monotonicMs: () => performance.now(), bounds: CATALOG_BOUNDS, ...options };
   }
 
-  /** What applies to these subjects: whatever was committed before the call (less `freshMs`) is in it. */
+  /**
+   * Returns the routes of these subjects. They include every change that was committed before the call (less
+   * `freshMs`).
+   */
   async read(db: Db, refs: readonly SubjectRef[]): Promise<RouteIndex> {
     const revisions = await this.#readRevisions(db, new Set(refs.map(({ projectId }) => projectId)));
     const routes: Routes = new Map();
@@ -112,7 +115,7 @@ export class LimitCatalog {
     return new RouteIndex(routes);
   }
 
-  /** Those of the projects that have, or have had, anything that a route may be bound to. */
+  /** Returns those of the projects that have, or have had, routes, plans or limits. */
   async projectsWithRoutes(db: Db, projectIds: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     return new Set((await this.#readRevisions(db, projectIds)).keys());
   }
@@ -123,10 +126,10 @@ export class LimitCatalog {
     this.#projects.delete(projectId);
   }
 
-  /** Those of projects that have routes. */
+  /** Returns the revisions of projects that have routes. */
   async #readRevisions(db: Db, projectIds: ReadonlySet<string>): Promise<Map<string, number>> {
     const { source, freshMs, monotonicMs, bounds } = this.#options;
-    // Measured from before the read: the answer may be that old when it arrives.
+    // Taken before the read, because the result may be that old when it arrives.
     const readAtMs = monotonicMs();
     const generation = this.#generation;
     const stale = [...projectIds].filter((id) => {
@@ -137,7 +140,7 @@ export class LimitCatalog {
     const revisions = new Map<string, number>();
     for (const id of projectIds) {
       const known = this.#projects.get(id);
-      // Calls overlap: the one that answers later may have read earlier.
+      // Calls overlap: the one that returns later may have read earlier.
       const revision = Math.max(read.get(id) ?? 0, known?.revision ?? 0);
       if (revision > 0) revisions.set(id, revision);
     }
@@ -151,7 +154,7 @@ export class LimitCatalog {
     return revisions;
   }
 
-  /** Takes a route that is known as of this revision, or has it read. */
+  /** Takes a route that is cached at this revision, or adds it to those to read. */
   #lookUp(key: string, ref: SubjectRef, revision: number, routes: Routes, missing: SubjectRef[]): void {
     const known = this.#routes.get(key);
     if (known?.revision === revision) {
@@ -164,7 +167,9 @@ export class LimitCatalog {
     }
   }
 
-  /** Reads routes after their projects' revisions: if a write comes between, the next call reads them again. */
+  /**
+   * Reads routes after their projects' revisions: if a change is committed in between, the next call reads them again.
+   */
   async #readRoutes(
     db: Db,
     refs: readonly SubjectRef[],
@@ -191,7 +196,7 @@ export class LimitCatalog {
     }
   }
 
-  /** The rules of the plans that these routes are bound to. */
+  /** Returns the rules of the plans that these routes are bound to. */
   async #readPlans(db: Db, read: readonly RouteRead[]): Promise<Map<string, LimitRuleIndex>> {
     const rules = new Map<string, LimitRuleIndex>();
     const stale = new Map<string, PlanRef>();
@@ -199,7 +204,7 @@ export class LimitCatalog {
       if (plan === undefined) continue;
       const key = planKey(plan);
       const known = this.#plans.get(key);
-      // A published revision never changes, so a plan is as its revision says.
+      // A published revision never changes, so its cached rules stay valid.
       if (known !== undefined && known.revision >= plan.revision) rules.set(key, known.rules);
       else stale.set(key, plan);
     }
@@ -231,12 +236,12 @@ function compileRoute(
   return new CompiledRoute(routeId, account, settings, rules, plan?.boundAtMs ?? 0);
 }
 
-/** No id holds a line break. */
+/** An id contains no line break, so the key is unambiguous. */
 function planKey({ projectId, planId }: Pick<PlanRef, 'projectId' | 'planId'>): string {
   return `${projectId}\n${planId}`;
 }
 
-/** Drops what was not asked for the longest, down to so many. */
+/** Drops the least recently used entries until at most `max` are left. */
 function evict<Value>(cache: Map<string, Value>, max: number): void {
   for (const key of cache.keys()) {
     if (cache.size <= max) return;

@@ -10,20 +10,20 @@ import { advanceRevision } from './revision-store.js';
 export interface LimitDeps {
   readonly postgres: Postgres;
   readonly clock: Clock;
-  /** What this process answers by; it hears of every change that is made here. */
+  /** The catalog of this process; it is notified of every change that is made here. */
   readonly catalog: Pick<LimitCatalog, 'forget'>;
   readonly admission: LimitAdmission;
 }
 
-/** Whether usage of a project has subjects of this type, or an extractor of it gives them this type. */
+/** Returns whether usage of a project has subjects of this type, or an extractor of the project sets this type. */
 export type IsSubjectTypeKnown = (project: ProjectRef, subjectType: string) => Promise<boolean>;
 
 export type LimitResource = 'usage_limit_plan' | 'subject_route' | 'direct_limit';
 
-/** What a change has come to. */
+/** The result of a change. */
 export interface LimitChange<Answer> {
   readonly answer: Answer;
-  /** For the audit log; none when everything was so already. */
+  /** The audit entry; absent when nothing changed. */
   readonly done?: {
     readonly resourceType: LimitResource;
     readonly verb: 'create' | 'update' | 'delete' | 'publish' | 'archive' | 'restore';
@@ -33,8 +33,8 @@ export interface LimitChange<Answer> {
 }
 
 /**
- * Makes one change to the routes, plans or limits of a project, with its audit entry, together or not at all.
- * Changes of one project wait for each other, so what `work` reads stays so.
+ * Makes one change to the routes, plans or limits of a project together with its audit entry, or not at all. Changes of
+ * one project run one after the other, so `work` may rely on what it reads.
  *
  * @param work gets the time of the change in milliseconds
  */

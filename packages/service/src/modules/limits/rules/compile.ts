@@ -4,10 +4,10 @@ import { type AmountChange, AmountTimeline } from './amounts.js';
 import type { CompiledRule } from './rule.js';
 import type { RuleRow } from './rule-row.js';
 
-/** One of all stored changes of what a rule allows. */
+/** One stored change of the amount that a rule allows. */
 export interface StoredAmount {
   readonly atMs: number;
-  /** Null where the rule ended, for a time. */
+  /** Null while the rule does not exist. */
   readonly amount: string | null;
   readonly opensNow: boolean;
 }
@@ -49,12 +49,12 @@ function compileAmount({ atMs, amount, opensNow }: StoredAmount): AmountChange {
   return { atMs, amount: amount === null ? undefined : amountFromText(amount), opensNow };
 }
 
-/** The amounts of a plan's rule, from the revisions at which they changed. */
+/** Returns the amounts of a plan's rule, from the revisions at which they changed. */
 export function planAmounts(
   changes: readonly {
     readonly published_at_ms: number;
     readonly limit_amount: string;
-    /** When the revision before this one that had the rule was succeeded; null when none had. */
+    /** When the previous revision that had the rule was replaced; null when there was none. */
     readonly succeeded_at_ms: number | null;
   }[],
 ): StoredAmount[] {
@@ -68,7 +68,7 @@ export function planAmounts(
   );
 }
 
-/** The amounts of a direct limit under its present rule, from all that it has had. */
+/** Returns the amounts of a direct limit under its present rule number, from all its amounts. */
 export function directAmounts(
   ruleNo: number,
   changes: readonly {

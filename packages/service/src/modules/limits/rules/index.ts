@@ -7,10 +7,10 @@ export type { CompiledRule } from './rule.js';
 export { LimitRuleIndex } from './rule-index.js';
 export { LimitCatalog };
 
-/** What another process changes counts here after this time at the latest. */
+/** After this time at the latest, changes of other processes are effective here. */
 export const LIMITS_FRESH_MS = 500;
 
-/** For requests. */
+/** The catalog for requests. */
 export function createApiCatalog(monotonicMs?: () => number): LimitCatalog {
   return new LimitCatalog({
     source: catalogSource,
@@ -19,7 +19,7 @@ export function createApiCatalog(monotonicMs?: () => number): LimitCatalog {
   });
 }
 
-/** For a worker, which counts by what was in force when its transaction asked. */
+/** The catalog for a worker: it checks for changes with every call, inside the worker's transaction. */
 export function createWorkerCatalog(): LimitCatalog {
   return new LimitCatalog({ source: catalogSource, freshMs: 0 });
 }

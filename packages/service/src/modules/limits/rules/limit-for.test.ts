@@ -17,13 +17,13 @@ beforeEach(() => {
 });
 afterAll(() => api.close());
 
-/** To the start of the next hour and some seconds on. */
+/** Advances the clock to the start of the next hour, plus some seconds. */
 function advanceToNextHour(plusS = 0): void {
   const nowS = api.clock.nowMs() / 1_000;
   api.clock.advanceMs((HOUR_S - (nowS % HOUR_S) + plusS) * 1_000);
 }
 
-/** The limits of the hour that is `hours` from now, by limit_key, in whole units. */
+/** Returns the limits of the hour that is `hours` from now, by limit_key, in whole units. */
 async function limits(hours = 0): Promise<Record<string, bigint>> {
   const { projectId, postgres } = api;
   const ref = { projectId, subjectType: 'user', subjectId };

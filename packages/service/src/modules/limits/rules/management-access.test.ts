@@ -12,7 +12,7 @@ const plan = '/usage-limit-plans/:plan';
 const route = '/subject-routes/:route';
 const limit = `${route}/limits/:limit`;
 
-/** Method, path, body, and which permission is the least. */
+/** Method, path, body, and the least permission that suffices. */
 const operations = [
   ['GET', '/usage-limit-plans', undefined, 'write'],
   ['POST', '/usage-limit-plans', { name: 'access', title: 'x' }, 'write'],

@@ -4,7 +4,7 @@ import type { LimitManagement } from './management.js';
 import { registerPlanRoutes } from './plans/routes.js';
 import { registerSubjectRouteRoutes } from './subject-routes/routes.js';
 
-/** Usage limit plans, subject routes and direct limits. */
+/** Registers the routes of usage limit plans, subject routes and direct limits. */
 export function registerLimitManagementRoutes(app: App, management: LimitManagement): void {
   registerPlanRoutes(app, management.plans);
   registerSubjectRouteRoutes(app, management);

@@ -7,32 +7,32 @@ import { createApiCatalog, type LimitCatalog } from './index.js';
 import { createLimitManagement } from './management.js';
 import { registerLimitManagementRoutes } from './management-routes.js';
 
-/** A node with the management of limits, and short ways to what tests begin with. */
+/** A node with the management of limits, and helpers for what tests start with. */
 export interface ManagementApi extends TestApi {
-  /** What the node answers by. */
+  /** The catalog of the node. */
   readonly catalog: LimitCatalog;
-  /** Of the project, without a slash at the end. */
+  /** The URL of the project, without a slash at the end. */
   readonly url: string;
-  /** Sends a request below the project, which must be answered with this status. */
+  /** Sends a request below the project and expects this status. */
   must(
     status: number,
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: object | string,
   ): Promise<ReturnType<Answer['json']>>;
-  /** Creates a plan with these rules; answers its id. */
+  /** Creates a plan with these rules; returns its id. */
   makePlan(rules?: readonly LimitRuleInput[], published?: boolean): Promise<string>;
   makeRoute(body?: object): Promise<{ readonly id: string; readonly account_id: string }>;
 }
 
-/** A type without usage. */
+/** A subject type without usage. */
 export const UNKNOWN_SUBJECT_TYPE = 'typo';
 
 export async function createManagementApi(
   admission: LimitAdmission = everythingAdmitted,
 ): Promise<ManagementApi> {
   const isSubjectTypeKnown = async (_: unknown, type: string) => type !== UNKNOWN_SUBJECT_TYPE;
-  // Fresh for ever: what it forgets, it forgets because a change was made on this node.
+  // Cached for ever: it forgets only because of changes that are made on this node.
   const catalog = createApiCatalog(() => 0);
   const api = await createTestApi((app, { postgres, clock }) =>
     registerLimitManagementRoutes(
@@ -67,7 +67,7 @@ export async function createManagementApi(
   };
 }
 
-/** A monthly limit on all usage in USD, but for the changes. */
+/** A monthly limit on all usage in USD, with the given changes. */
 export function ruleOf(change: Partial<LimitRuleInput> = {}): LimitRuleInput {
   return {
     limit_key: 'spend',

@@ -3,7 +3,7 @@ import { DirectLimitService } from './direct/service.js';
 import { PlanService } from './plans/service.js';
 import { SubjectRouteService } from './subject-routes/service.js';
 
-/** What is said about limits, beside what counts and holds usage against them. */
+/** The management of limits: plans, subject routes and direct limits. */
 export interface LimitManagement {
   readonly isSubjectTypeKnown: IsSubjectTypeKnown;
   readonly plans: PlanService;

@@ -1,4 +1,4 @@
 import type { ProjectRef } from '../../../kernel/scope.js';
 
-/** Whose routes, plans and limits are meant. */
+/** The project whose routes, plans and limits are meant. */
 export type LimitOwner = Pick<ProjectRef, 'tenantId' | 'projectId'>;

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../kernel/json/json.js';
 
-/** Section of the API description. */
+/** The tag of these operations in the OpenAPI document. */
 export const LIMIT_TAG = 'Limits';
 
 export const LIMIT_ACCESS = {
@@ -8,10 +8,7 @@ export const LIMIT_ACCESS = {
   write: { access: { kind: 'project', permission: 'usage_control:write' } },
 } as const;
 
-/**
- * The body that the schema has accepted, with every digit that was sent: a number that no double holds is a
- * NumericText.
- */
+/** Returns a validated body with every digit that was sent: a number that no double holds becomes a NumericText. */
 export function exactBody<Body>({ body, rawBody }: { body: Body; rawBody?: Buffer | undefined }): Body {
   return rawBody === undefined ? body : (parseJson(rawBody) as Body);
 }

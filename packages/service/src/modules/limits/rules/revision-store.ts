@@ -3,8 +3,8 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from './owner.js';
 
 /**
- * Tells every cache that the routes, plans or limits of a project have changed. Whoever writes to them does
- * this first, and holds the row until the transaction ends: writers of a project go one at a time, and cannot
+ * Advances the revision of a project, by which caches notice changes. Every change of routes, plans or limits does this
+ * first, and holds the row until its transaction ends. So the changes of a project run one after the other, and cannot
  * deadlock.
  */
 export async function advanceRevision(tx: Tx, { tenantId, projectId }: LimitOwner): Promise<void> {

@@ -2,23 +2,23 @@ import type { TimeWindow, WindowSettings } from '../../../kernel/period.js';
 import type { CompiledRule } from './rule.js';
 import type { LimitRuleIndex } from './rule-index.js';
 
-/** A subject as an event names it. Ids of projects are unique over all tenants. */
+/** A subject as an event names it. Project ids are unique across all tenants. */
 export interface SubjectRef {
   readonly projectId: string;
   readonly subjectType: string;
   readonly subjectId: string;
 }
 
-/** The id of a route for every subject of its type that has none of its own. */
+/** The subject id of a route for all subjects of its type without a route of their own. */
 export const EVERY_SUBJECT = '*';
 
-/** The account that pays for the subjects of a route. Accounts never change. */
+/** The account that pays for the subjects of a route. These fields of an account never change. */
 export interface RouteAccount {
   readonly id: string;
   readonly externalId: string | null;
 }
 
-/** What applies to the subjects of one route. Those of a plan share its rules. */
+/** The account, settings and rules of the subjects of one route. Routes of one plan share its rules. */
 export class CompiledRoute {
   constructor(
     readonly routeId: string,
@@ -28,7 +28,7 @@ export class CompiledRoute {
     private readonly planBoundAtMs: number,
   ) {}
 
-  /** The limit × 10^18 of a window of a rule of this route. */
+  /** Returns the limit × 10^18 of a window of one of this route's rules. */
   limitFor(rule: CompiledRule, window: TimeWindow): bigint {
     return rule.amounts.amountOf(window, rule.planId === null ? 0 : this.planBoundAtMs);
   }
@@ -36,10 +36,10 @@ export class CompiledRoute {
 
 /** The routes of some subjects, as of one moment. */
 export class RouteIndex {
-  /** @param routes by `subjectKey`; the `*` routes of their types are among them */
+  /** @param routes by `subjectKey`, including the `*` routes of their types */
   constructor(private readonly routes: ReadonlyMap<string, CompiledRoute | undefined>) {}
 
-  /** The subject's own route or, without one, that of every subject of its type. */
+  /** Returns the subject's own route or, without one, the route for all subjects of its type. */
   resolve(projectId: string, subjectType: string, subjectId: string): CompiledRoute | undefined {
     return (
       this.routes.get(subjectKey(projectId, subjectType, subjectId)) ??
@@ -48,7 +48,7 @@ export class RouteIndex {
   }
 }
 
-/** Neither an id of a project nor a type holds a line break. */
+/** Neither a project id nor a type contains a line break, so the key is unambiguous. */
 export function subjectKey(projectId: string, subjectType: string, subjectId: string): string {
   return `${projectId}\n${subjectType}\n${subjectId}`;
 }

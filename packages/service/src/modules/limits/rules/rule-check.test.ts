@@ -16,7 +16,7 @@ function placesOf(check: () => unknown): readonly ErrorDetail[] {
 }
 
 const pathsOf = (check: () => unknown) => placesOf(check).map(({ path }) => path);
-/** As it comes out of a body. */
+/** Parses an amount as a body is parsed. */
 const amount = (json: string) => parseLossless(json) as LimitRuleInput['limit_amount'];
 
 describe('what a rule may be', () => {

@@ -5,9 +5,9 @@ import { amountText, exactAmount } from '../../ledger/index.js';
 import type { RuleValues } from './rule-row.js';
 
 /**
- * The rules of a plan as they are stored.
+ * Checks the rules of a plan; returns them as they are stored.
  *
- * @param rules whose shape the schema has established; parsed losslessly, so that no digit of a limit is lost
+ * @param rules valid by the schema; parsed losslessly, so that no digit of a limit is lost
  * @throws DomainError `invalid_request` with every place that is wrong
  */
 export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
@@ -26,7 +26,7 @@ export function checkedRules(rules: readonly LimitRuleInput[]): RuleValues[] {
 }
 
 /**
- * One rule as it is stored.
+ * Checks one rule; returns it as it is stored.
  *
  * @throws DomainError as `checkedRules`
  */

@@ -13,7 +13,7 @@ function visited(index: LimitRuleIndex, metric: string, dimensions: Dimensions):
   return found;
 }
 
-/** One rule after the other. */
+/** Checks whether a rule selects an item, as plainly as possible. */
 function selects(rule: CompiledRule, metric: string, dimensions: Dimensions): boolean {
   const { selectorType, selectorValue, dimension } = rule;
   if (selectorType === 'metric' && metric !== selectorValue) return false;

@@ -5,7 +5,7 @@ import type { CompiledRule } from './rule.js';
 /** Upper bound of the metrics whose rules are cached. */
 export const METRICS_CACHED_MAX = 1_000;
 
-/** Rules of one set that select a metric, by the dimension that they ask for. */
+/** Rules that select a metric, by the dimension that they require. */
 interface MetricRules {
   readonly unscoped: readonly CompiledRule[];
   readonly scoped: readonly DimensionRules[];
@@ -19,8 +19,8 @@ interface DimensionRules {
 const NONE: readonly CompiledRule[] = [];
 
 /**
- * The rules that apply to a subject. Finding those of a charge item costs as much as there are of them, not
- * as there are rules.
+ * The rules that apply to a subject. Finding the rules of a charge item costs as much as the number of rules found, not
+ * as the number of all rules.
  */
 export class LimitRuleIndex {
   readonly #ofAll: readonly CompiledRule[];
@@ -38,9 +38,9 @@ export class LimitRuleIndex {
   }
 
   /**
-   * Visits the rules that select a metric and the dimensions. The caller looks at measure and currency.
+   * Visits the rules that select a metric and the dimensions. The caller checks measure and currency.
    *
-   * @param textOf the text of a dimension; undefined for one that is absent
+   * @param textOf returns the text of a dimension; undefined for an absent one
    */
   visit(
     metric: string,

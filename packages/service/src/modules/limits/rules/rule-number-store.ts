@@ -4,15 +4,15 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import type { LimitOwner } from './owner.js';
 import type { RuleValues } from './rule-row.js';
 
-/** What makes a rule of a plan or a direct limit another one, which counts anew. */
+/** The fields that identify a rule: when one of them changes, the rule is another one and counts from zero. */
 export type RuleIdentity = Pick<RuleValues, 'limit_key' | 'period' | 'measure' | 'currency'>;
 
 /**
- * The numbers under which rules accumulate: for one identity the same for good. The project's revision must
- * be held, so that nobody numbers the same rule meanwhile.
+ * Returns the numbers under which rules accumulate; the same identity always gets the same number. The caller holds the
+ * project's revision, so that nobody numbers the same rule meanwhile.
  *
  * @param ownerId of the plan or direct limit
- * @param rules no two with one key
+ * @param rules with distinct keys
  */
 export async function numberRules(
   tx: Tx,
@@ -43,7 +43,7 @@ export async function numberRules(
   return rows.map(({ no }) => no);
 }
 
-/** The currency of a quantity is a label: another one changes nothing. */
+/** The currency of a quantity is a label: another one is the same rule. */
 function countedCurrency({ measure, currency }: RuleIdentity): string {
   return measure === 'amount' ? currency : '';
 }

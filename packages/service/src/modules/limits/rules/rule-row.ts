@@ -1,6 +1,6 @@
 import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/contract';
 
-/** A plan rule or a direct limit as it is stored, without what says where it stands. */
+/** A plan rule or a direct limit as it is stored, without its id and owner. */
 export interface RuleValues {
   readonly limit_key: string;
   readonly measure: LimitMeasure;
@@ -9,7 +9,7 @@ export interface RuleValues {
   readonly dimension_key: string | null;
   readonly dimension_value: string | null;
   readonly currency: string;
-  /** As it was written. */
+  /** As the tenant wrote it. */
   readonly period: string;
   /** Exact decimal. */
   readonly limit_amount: string;
@@ -18,7 +18,7 @@ export interface RuleValues {
   readonly notify_at: readonly number[];
 }
 
-/** The values of a rule or limit, without what else its row holds. */
+/** Returns the values of a rule or limit without the other columns of its row. */
 export function ruleValues(row: RuleValues): RuleValues {
   const { limit_key, measure, selector_type, selector_value, dimension_key, dimension_value } = row;
   const { currency, period, limit_amount, action, webhook_event, notify_at } = row;

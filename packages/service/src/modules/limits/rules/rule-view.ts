@@ -1,7 +1,7 @@
 import { amountFromText, amountText } from '../../ledger/index.js';
 import type { RuleRow } from './rule-row.js';
 
-/** A plan rule or a direct limit as it is shown; what it does not have is left out. */
+/** A plan rule or a direct limit as the API shows it; absent fields are omitted. */
 export function ruleView(row: RuleRow) {
   return {
     limit_key: row.limit_key,

@@ -1,7 +1,7 @@
 import { AmountTimeline } from './amounts.js';
 import type { CompiledRule } from './rule.js';
 
-/** A monthly limit of 1 on all amounts in USD, but for the changes. */
+/** A monthly limit of 1 on all amounts in USD, with the given changes. */
 export function compiledRule(change: Partial<CompiledRule> = {}): CompiledRule {
   return {
     ruleNo: 1,

@@ -2,9 +2,9 @@ import type { LimitAction, LimitMeasure, LimitSelectorType } from '@tollgate/con
 import type { Period } from '../../../kernel/period.js';
 import type { AmountTimeline } from './amounts.js';
 
-/** A rule in force, of a plan or a direct limit; one object for all subjects that it applies to. */
+/** An active rule of a plan or a direct limit; one object for all subjects that it applies to. */
 export interface CompiledRule {
-  /** What accumulates, over all revisions. */
+  /** Number under which usage accumulates, the same in all revisions. */
   readonly ruleNo: number;
   /** `ulpr_…` of the newest published revision, or `racl_…`. */
   readonly id: string;
@@ -14,17 +14,20 @@ export interface CompiledRule {
   readonly measure: LimitMeasure;
   readonly selectorType: LimitSelectorType;
   readonly selectorValue: string;
-  /** Only what has this value of the dimension counts. */
+  /** Only usage with this value of the dimension counts. */
   readonly dimension: { readonly key: string; readonly value: string } | undefined;
-  /** Of an amount, the only currency that counts. Of a quantity it is a label. */
+  /** For an amount, the only currency that counts. For a quantity, a label. */
   readonly currency: string;
   readonly period: Period;
-  /** The period as it was written. */
+  /** The period as the tenant wrote it. */
   readonly periodText: string;
   readonly action: LimitAction;
   readonly webhookEvent: string | undefined;
-  /** Percentages below 100 that send an alert, ascending; 100 always does. */
+  /** Percentages below 100 that send an alert, ascending; 100 always sends one. */
   readonly notifyAt: readonly number[];
-  /** Ask the route for the limit of a window: it knows since when the rule applies. */
+  /**
+   * The amounts over time. Use `CompiledRoute.limitFor` for the limit of a window: it knows since when the rule
+   * applies.
+   */
   readonly amounts: AmountTimeline;
 }

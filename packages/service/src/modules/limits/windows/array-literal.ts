@@ -1,8 +1,8 @@
 import { FRACTION_DIGITS_MAX } from '../../../kernel/decimal.js';
 
 /**
- * An array literal of PostgreSQL, written here and not by the driver: a batch has tens of thousands of
- * subjects, and most of what is written of them needs no escaping.
+ * Returns an array literal of PostgreSQL. It is written here and not by the driver, because a batch has tens of
+ * thousands of subjects and most values need no escaping.
  */
 export function arrayLiteral<Row>(rows: readonly Row[], element: (row: Row) => string | number): string {
   let text = '{';
@@ -10,12 +10,12 @@ export function arrayLiteral<Row>(rows: readonly Row[], element: (row: Row) => s
   return `${text}}`;
 }
 
-/** An element of any text. */
+/** Returns an array element with any text. */
 export function quotedText(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A numeric with 18 fraction digits, of which the last may be zeros. */
+/** Returns a numeric with 18 fraction digits, of which the last may be zeros. */
 export function numericText(amount: bigint): string {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(FRACTION_DIGITS_MAX + 1, '0');
   const sign = amount < 0n ? '-' : '';

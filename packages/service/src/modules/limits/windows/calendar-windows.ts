@@ -4,15 +4,17 @@ import type { CompiledRule } from '../rules/index.js';
 
 type CalendarUnit = Extract<Period, { kind: 'calendar' }>['unit'];
 
-/** The windows that events lie in. Those of the calendar are the same for all routes of a timezone, and kept. */
+/**
+ * Computes the windows that events fall into. Calendar windows are the same for all routes of a timezone, and cached.
+ */
 export class CalendarWindows {
   /**
-   * By timezone, then by first day of the week, then by unit: asked for each window of a batch, without a key
-   * to make.
+   * By timezone, then by first day of the week, then by unit. Nested maps, because each window of a batch is looked up
+   * and a joined key would have to be built each time.
    */
   readonly #latest = new Map<string, Map<string, Map<CalendarUnit, TimeWindow>>>();
 
-  /** The window of a rule that an instant (Unix seconds) lies in. */
+  /** Returns the window of a rule that contains an instant (Unix seconds). */
   at({ period }: CompiledRule, settings: WindowSettings, atS: number): TimeWindow {
     if (period.kind !== 'calendar') return windowAt(period, settings, atS);
     const known = this.#of(settings);

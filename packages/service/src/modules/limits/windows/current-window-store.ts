@@ -7,7 +7,7 @@ import { CurrentWindows, type WindowLists } from './current-windows.js';
 import type { SubjectUsage } from './subject-usage.js';
 
 interface CurrentRow {
-  /** Of the subject, from 1 on. */
+  /** Position of the subject, from 1 on. */
   readonly position: number;
   /** An array literal. */
   readonly used: string;
@@ -16,8 +16,8 @@ interface CurrentRow {
 }
 
 /**
- * The current windows of subjects, in the order of these: one statement for all. They stay so while the
- * posting lock is held.
+ * Reads the current windows of subjects, in the order of the subjects, with one statement. Nobody changes them while
+ * the posting lock is held.
  */
 export async function readCurrentWindows(
   tx: Tx,
@@ -28,7 +28,7 @@ export async function readCurrentWindows(
       w.next_notices, w.opened_at_ms) as lists
     from unnest(${keyLists(subjects)}) with ordinality as v (${KEY}, position) join current_windows w on ${IS_NAMED}
   `.execute(tx);
-  // The lists of most subjects are the same: they are read once.
+  // The lists of most subjects are equal, so equal ones are parsed once.
   const known = new Map<string, WindowLists>();
   const stored = new Map<SubjectUsage, CurrentWindows>();
   for (const { position, used, lists: text } of rows) {
@@ -43,7 +43,7 @@ export async function readCurrentWindows(
   return subjects.map((usage) => stored.get(usage) ?? new CurrentWindows(usage));
 }
 
-/** Writes back what has changed: two statements for all. */
+/** Writes the changed windows, with two statements. */
 export async function writeCurrentWindows(tx: Tx, windows: readonly CurrentWindows[]): Promise<void> {
   const added = windows.filter(({ change }) => change === 'used');
   if (added.length > 0) {
@@ -89,7 +89,7 @@ function readLists(text: string): WindowLists {
   };
 }
 
-/** @throws Error for text that is no integer, which `Number` may take for 0 */
+/** @throws Error for text that is not an integer, which `Number` could turn into 0 */
 function integer(text: string): number {
   if (!/^-?\d+$/.test(text))
     throw new Error(`a list of current windows holds "${text}" in place of an integer`);
@@ -98,7 +98,7 @@ function integer(text: string): number {
 
 const NULL = 'NULL';
 
-/** The elements of an array literal of numbers. */
+/** Returns the elements of an array literal of numbers. */
 function elements(literal: string): string[] {
   return literal === '{}' ? [] : literal.slice(1, -1).split(',');
 }
@@ -111,7 +111,7 @@ function keysOf(windows: readonly CurrentWindows[]): RawBuilder<unknown> {
   return keyLists(windows.map(({ usage }) => usage));
 }
 
-/** The columns of {@link KEY}, as lists. */
+/** Returns the columns of {@link KEY} as lists. */
 function keyLists(subjects: readonly SubjectUsage[]): RawBuilder<unknown> {
   return sql`${arrayLiteral(subjects, ({ scope }) => scope.projectNo)}::integer[],
     ${arrayLiteral(subjects, ({ subject }) => subject.type)}::text[],

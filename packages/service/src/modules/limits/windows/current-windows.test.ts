@@ -26,13 +26,13 @@ const usage: SubjectUsage = {
   all: undefined,
 };
 
-/** What is added to the window that begins at an hour. */
+/** The amount to add to the window that begins at an hour. */
 function sumAt(hour: number, used: string): WindowSum {
   const window = { startS: hour * HOUR_S, endS: (hour + 1) * HOUR_S };
   return { usage, rule, window, used: stored(used) };
 }
 
-/** A window of the rule, or of another one, with a limit of 10, whose alert at half was sent. */
+/** A window with a limit of 10 whose alert at 50 % was sent. */
 function windowAt(hour: number, used: string, ruleNo = 1): OpenedWindow {
   const [startS, endS] = [hour * HOUR_S, (hour + 1) * HOUR_S];
   return {

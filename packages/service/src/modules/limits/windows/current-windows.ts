@@ -16,7 +16,7 @@ export interface OpenedWindow {
   readonly openedAtMs: number;
 }
 
-/** A window whose usage has reached what it was to tell next. Amounts × 10^18. */
+/** A window whose usage has reached its next alert. Amounts × 10^18. */
 export interface CrossedWindow {
   readonly sum: WindowSum;
   readonly used: bigint;
@@ -26,8 +26,8 @@ export interface CrossedWindow {
 }
 
 /**
- * The windows of a subject, one for each rule: lists of one length. Many subjects share lists, so that none
- * is changed in place.
+ * The windows of a subject, one for each rule, as lists of equal length. Many subjects share lists, so no list is
+ * changed in place.
  */
 export interface WindowLists {
   readonly ruleNos: readonly number[];
@@ -47,15 +47,15 @@ export const NO_WINDOWS: WindowLists = {
   openedAtMs: [],
 };
 
-/** The newest window of each rule of a subject, as the batch reads and writes them: a row of `current_windows`. */
+/** The newest window of each rule of a subject: a row of `current_windows`, which the batch reads and writes back. */
 export class CurrentWindows {
-  /** What has to be written. */
+  /** Which columns have to be written. */
   change: 'none' | 'used' | 'all' = 'none';
   #lists: WindowLists;
   readonly #used: string[];
 
   /**
-   * @param used decimals, which are read when something is added to them; the list is taken over
+   * @param used decimals, parsed only when something is added to them; the list is taken over
    * @throws Error when the lists differ in length: such a row must not be counted with
    */
   constructor(
@@ -77,7 +77,7 @@ export class CurrentWindows {
     return this.#used;
   }
 
-  /** Whether a window is the current one of its rule, is to take its place, or comes before it. */
+  /** Whether a window is the current one of its rule, is newer and will replace it, or is older. */
   placeOf({ rule, window }: WindowSum): 'current' | 'newer' | 'past' {
     const at = this.#lists.ruleNos.indexOf(rule.ruleNo);
     const startS = this.#lists.starts[at];
@@ -106,7 +106,7 @@ export class CurrentWindows {
     return { sum, used, limit, percents };
   }
 
-  /** Makes a window the current one of its rule; answers the one before. */
+  /** Makes a window the current one of its rule; returns the previous one. */
   open(window: OpenedWindow): OpenedWindow | undefined {
     const { ruleNos } = this.#lists;
     const known = ruleNos.indexOf(window.ruleNo);
@@ -131,7 +131,7 @@ export class CurrentWindows {
       usage: this.usage,
       ruleNo: windowValue(ruleNos[at], 'rule', at),
       startS: windowValue(starts[at], 'start', at),
-      // Null is a lifetime.
+      // A lifetime window has no end: null.
       endS: windowValue(ends[at], 'end', at),
       used: amountFromText(windowValue(this.#used[at], 'usage', at)),
       limit: windowValue(limits[at], 'limit', at),
@@ -141,7 +141,10 @@ export class CurrentWindows {
   }
 }
 
-/** A value that is missing stops the batch: taken for zero it would change what is charged. */
+/**
+ * @throws Error when the value is missing. The batch must stop: a missing value that became zero would change what is
+ * charged.
+ */
 function windowValue<Value>(value: Value | undefined, name: string, at: number): Value {
   if (value === undefined) throw new Error(`the window at ${at} has no ${name}`);
   return value;

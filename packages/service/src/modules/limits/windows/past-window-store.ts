@@ -5,9 +5,9 @@ import { arrayLiteral, numericText, quotedText } from './array-literal.js';
 import type { OpenedWindow } from './current-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
-/** A past window whose usage has reached what it was to tell next. */
+/** A past window whose usage has reached its next alert. */
 export interface ReachedWindow {
-  /** Its index in what was added. */
+  /** Its index in the list of added sums. */
   readonly index: number;
   readonly used: bigint;
   readonly limit: bigint;
@@ -15,7 +15,7 @@ export interface ReachedWindow {
 }
 
 /**
- * Adds to the past windows that exist: one statement for all. No window may be named twice. Only who holds
+ * Adds to the past windows that exist, with one statement. A window may occur only once in the list. Only the holder of
  * the posting lock writes windows, so nobody waits for the rows.
  */
 export async function addToPastWindows(
@@ -45,7 +45,7 @@ export async function addToPastWindows(
   };
 }
 
-/** The indexes of those windows that are not among the past ones yet. */
+/** Returns the indexes of the windows that do not exist as past ones yet. */
 export async function missingPastWindows(tx: Tx, sums: readonly WindowSum[]): Promise<number[]> {
   const { rows } = await sql<{ position: number }>`
     select v.position from ${namedWindows(sums)}
@@ -65,7 +65,7 @@ export async function insertPastWindows(tx: Tx, windows: readonly OpenedWindow[]
   `.execute(tx);
 }
 
-/** The table `v`: windows with what is added to them, and their position in the list, from 1. */
+/** Returns the table `v`: windows with the amounts to add, and their position in the list, from 1 on. */
 function namedWindows(sums: readonly WindowSum[]): RawBuilder<unknown> {
   return sql`unnest(${keyLists(sums.map(keyOf))}, ${arrayLiteral(sums, ({ used }) => numericText(used))}::numeric[])
     with ordinality as v (${KEY}, used, position)`;
@@ -77,7 +77,7 @@ function keyOf({ usage, rule, window }: WindowSum): WindowKey {
   return { usage, ruleNo: rule.ruleNo, startS: window.startS };
 }
 
-/** The columns of {@link KEY}, as lists. */
+/** Returns the columns of {@link KEY} as lists. */
 function keyLists(windows: readonly WindowKey[]): RawBuilder<unknown> {
   return sql`
     ${arrayLiteral(windows, ({ usage }) => usage.scope.projectNo)}::integer[],
@@ -92,7 +92,7 @@ const KEY = sql`project_no, subject_type, subject_id, rule_no, window_start`;
 const IS_NAMED = sql`w.project_no = v.project_no and w.subject_type = v.subject_type and w.subject_id = v.subject_id
   and w.rule_no = v.rule_no and w.window_start = v.window_start`;
 
-/** Windows of one subject follow each other: its id is quoted once. */
+/** Quotes an id once for successive windows of the same subject. */
 function quotedIds(windows: readonly WindowKey[]): string {
   let latest: SubjectUsage | undefined;
   let quoted = '';
@@ -109,7 +109,7 @@ export interface MovedNotice {
   readonly next: bigint | undefined;
 }
 
-/** Notes what past windows are to tell next. */
+/** Stores the usage at which the next alert of each past window is due. */
 export async function moveNotices(tx: Tx, windows: readonly MovedNotice[]): Promise<void> {
   if (windows.length === 0) return;
   await sql`
@@ -119,7 +119,7 @@ export async function moveNotices(tx: Tx, windows: readonly MovedNotice[]): Prom
   `.execute(tx);
 }
 
-/** What is reserved of the rules of windows, × 10^18, in the order of these. */
+/** Returns the reserved amounts of the windows' rules, × 10^18, in the order of the windows. */
 export async function readReserved(tx: Tx, sums: readonly WindowSum[]): Promise<bigint[]> {
   if (sums.length === 0) return [];
   const { rows } = await sql<{ reserved: string }>`

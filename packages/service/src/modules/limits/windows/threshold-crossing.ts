@@ -1,11 +1,11 @@
 import type { CompiledRule } from '../rules/index.js';
 
-/** Share of the limit at which the limit itself is reached. */
+/** The percentage at which the limit itself is reached. */
 export const WHOLE_PERCENT = 100;
 
 /** The alerts of a window whose usage has reached its next notice. */
 export interface Crossing {
-  /** Percentages of the limit that send an alert now, rising. */
+  /** Percentages of the limit that send an alert now, ascending. */
   readonly percents: readonly number[];
   /** The usage × 10^18 at which the next alert is due; undefined after the last. */
   readonly next: bigint | undefined;
@@ -18,8 +18,8 @@ export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint)
 }
 
 /**
- * Returns the alerts of a window whose usage has reached its next notice. Usage that falls and rises again
- * sends none twice: the next notice only ever moves up.
+ * Returns the alerts of a window whose usage has reached its next alert. Usage that falls and rises again sends no
+ * alert twice: `next` only ever rises.
  *
  * @param notice the usage × 10^18 at which the next alert was due
  * @param used not below `notice`
@@ -40,7 +40,10 @@ export function crossingOf(
   return { percents, next };
 }
 
-/** Usage has at most 18 fraction digits: it reaches an amount with more when it reaches the next with 18. */
+/**
+ * Returns the usage at which a percentage is reached. Usage has at most 18 fraction digits, so an amount with more of
+ * them is rounded up to 18.
+ */
 function noticeAt(limit: bigint, percent: number): bigint {
   const hundredfold = limit * BigInt(percent);
   const isRounded = hundredfold > 0n && hundredfold % 100n !== 0n;

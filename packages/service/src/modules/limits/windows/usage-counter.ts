@@ -5,16 +5,16 @@ import { CalendarWindows, windowContains } from './calendar-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
 /**
- * Counts charge items against the rules of their subjects, for one batch. This runs for every charge item and
- * rule: subjects share the functions that visit their rules, and what is nearly always so, that an event
- * falls into the same window as the one before, costs a comparison.
+ * Counts charge items against the rules of their subjects, for one batch. It runs for every charge item and rule, so
+ * subjects share the functions that visit their rules, and an event in the same window as the one before, the usual
+ * case, costs one comparison.
  */
 export class UsageCounter {
   readonly #windows = new CalendarWindows();
   readonly #places = new Map<LimitRuleIndex, ReadonlyMap<CompiledRule, number>>();
   #at: Counting | undefined;
 
-  /** Counts the charge items of an event of the subject, each in all windows that it falls into. */
+  /** Counts the charge items of an event of the subject in all windows that they fall into. */
   add(usage: SubjectUsage, event: RatedUsage): void {
     const { rules } = usage.route;
     const places = this.#placesOf(rules);
@@ -31,7 +31,7 @@ export class UsageCounter {
     const { usage, event, item, places } = this.#at;
     if (rule.measure === 'amount' && item.currency !== rule.currency) return;
     const place = places.get(rule);
-    // Taken for the first rule, the usage would be counted in another limit.
+    // Stops the batch: with the place of another rule, the usage would count against another limit.
     if (place === undefined) throw new Error(`rule ${rule.ruleNo} does not belong to its route`);
     let sum = usage.latest[place];
     if (sum === undefined || !windowContains(sum.window, event.occurredAt)) {
@@ -41,7 +41,7 @@ export class UsageCounter {
     sum.used += rule.measure === 'amount' ? item.amount : item.quantity;
   };
 
-  /** @param latest the window of the rule before, if there was one */
+  /** @param latest the latest window of the rule, if there was one */
   #open(usage: SubjectUsage, rule: CompiledRule, atS: number, latest: WindowSum | undefined): WindowSum {
     const window = this.#windows.at(rule, usage.route.settings, atS);
     if (latest === undefined && usage.all === undefined) return { usage, rule, window, used: 0n };
@@ -63,7 +63,7 @@ export class UsageCounter {
   }
 }
 
-/** What is being counted. */
+/** The event and subject that are being counted. */
 interface Counting {
   readonly usage: SubjectUsage;
   readonly event: RatedUsage;

@@ -3,26 +3,25 @@ import type { Tx } from '../../../platform/postgres/index.js';
 import { EVERY_SUBJECT } from '../rules/index.js';
 import { WHOLE_PERCENT } from './threshold-crossing.js';
 
-/** Another amount for windows of one rule that may exist already. */
+/** A new limit for the existing windows of one rule. */
 export interface WindowLimitChange {
   readonly projectNo: number;
-  /** Of the rule's route: its id may be {@link EVERY_SUBJECT}. */
+  /** The subject of the rule's route; the id may be {@link EVERY_SUBJECT}. */
   readonly subjectType: string;
   readonly subjectId: string;
   readonly ruleNo: number;
   /** A decimal of at most 18 fraction digits. */
   readonly limitAmount: string;
-  /** Shares that the rule tells besides the whole, in percent. */
+  /** Percentages below 100 at which the rule sends alerts. */
   readonly notifyAt: readonly number[];
   readonly changedAtMs: number;
-  /** Whether windows that are open take the amount too, and not only those that usage of the future has opened. */
+  /** Whether open windows take the amount too, and not only those that open later. */
   readonly opensNow: boolean;
 }
 
 /**
- * Gives windows that exist another limit, where `AmountTimeline` says that they have it. An alert that was
- * sent in a window is not sent there again; those that the usage has passed by now are sent with the next
- * usage. Needs the posting lock.
+ * Changes the limits of existing windows where `AmountTimeline` says so. An alert that was sent for a window is not
+ * sent again; alerts that the usage has passed by now are sent with the next usage. The caller holds the posting lock.
  */
 export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Promise<void> {
   const { projectNo, subjectType, subjectId, ruleNo, limitAmount, notifyAt, changedAtMs, opensNow } = change;
@@ -46,7 +45,7 @@ export async function changeWindowLimits(tx: Tx, change: WindowLimitChange): Pro
   `.execute(tx);
 }
 
-/** What a window says, as columns or as elements of lists. */
+/** The fields of a window, as columns or as elements of lists. */
 interface Columns {
   readonly start: RawBuilder<unknown>;
   readonly end: RawBuilder<unknown>;
@@ -61,7 +60,7 @@ const PAST: Columns = {
   notice: sql`w.next_notice`,
 };
 
-/** Where the lists of a subject tell of a rule. */
+/** The position of a rule in the lists of a subject. */
 const placeOf = (ruleNo: number) => sql`array_position(w.rule_nos, ${ruleNo}::integer)`;
 
 const currentOf = (ruleNo: number): Columns => ({
@@ -72,8 +71,8 @@ const currentOf = (ruleNo: number): Columns => ({
 });
 
 /**
- * As in `crossing.ts`: a share of a limit, rounded up to 18 fraction digits. Multiplication alone is exact in
- * any size.
+ * As in `threshold-crossing.ts`: a percentage of a limit, rounded up to 18 fraction digits. Only multiplication is
+ * used, because it is exact for numbers of any size.
  */
 const noticeAt = (limit: RawBuilder<unknown>) =>
   sql`ceil(${limit} * p.percent * 10000000000000000) * 0.000000000000000001`;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { present } from '../../../kernel/present.js';
 import type { Tx } from '../../../platform/postgres/index.js';
 
-/** Names a window. */
+/** Identifies a window. */
 export interface WindowKey {
   readonly projectId: string;
   readonly subjectType: string;
@@ -17,14 +17,14 @@ export interface CountedWindow extends WindowKey {
   readonly endS: number | null;
   /** A decimal. */
   readonly used: string;
-  /** Unix milliseconds: when the batch that opened it was processed. */
+  /** When the batch that opened the window was processed, Unix milliseconds. */
   readonly openedAtMs: number;
   readonly measure: 'amount' | 'quantity';
-  /** Of an amount; empty for a quantity. */
+  /** The currency of an amount; empty for a quantity. */
   readonly currency: string;
 }
 
-/** The newest windows, up to `windowsMax`, and how many there are. */
+/** Returns the newest windows, up to `windowsMax`, and the number of all. */
 export async function readCountedWindows(
   tx: Tx,
   windowsMax: number,
@@ -47,7 +47,7 @@ export async function readCountedWindows(
   return { windows: rows.map(({ total: _total, ...window }) => window), total };
 }
 
-/** Those of the windows that nothing has opened. */
+/** Returns the windows that do not exist. */
 export async function absentWindows<Key extends WindowKey>(tx: Tx, keys: readonly Key[]): Promise<Key[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<{ at: number }>`

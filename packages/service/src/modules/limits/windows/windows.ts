@@ -24,9 +24,9 @@ export interface CountedBatch {
 }
 
 /**
- * Adds what subjects have used to their windows; returns the alerts that are to be sent. Nearly all usage
- * falls into current windows, of which a subject has one row. A window that is newer takes the place of the
- * one before, which becomes a past one; late usage goes to past windows. Needs the posting lock.
+ * Adds the use of subjects to their windows; returns the alerts to send. Nearly all usage falls into current windows,
+ * which are one row for each subject. A newer window replaces the current one, which becomes a past window; late usage
+ * goes to past windows. The caller holds the posting lock.
  */
 export async function countWindows(tx: Tx, batch: CountedBatch): Promise<WebhookEvent[]> {
   const { subjects, nowMs } = batch;
@@ -46,7 +46,7 @@ export async function countWindows(tx: Tx, batch: CountedBatch): Promise<Webhook
   return crossingEvents(tx, crossed, nowMs);
 }
 
-/** Adds what falls into current windows, and tells what does not. */
+/** Adds the sums of current windows, and returns those of other windows. */
 function addToCurrent(rows: readonly CurrentWindows[]) {
   const crossed: CrossedWindow[] = [];
   const newer: { readonly row: CurrentWindows; readonly sum: WindowSum }[] = [];
@@ -66,9 +66,9 @@ function addToCurrent(rows: readonly CurrentWindows[]) {
 }
 
 /**
- * Adds late usage to the past windows that exist; answers what falls into others.
+ * Adds late usage to the past windows that exist; returns the sums of all others.
  *
- * @param crossed gets those that have an alert to send
+ * @param crossed collects the windows that have an alert to send
  */
 async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWindow[]): Promise<WindowSum[]> {
   if (late.length === 0) return [];
@@ -87,7 +87,7 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWin
   return missing;
 }
 
-/** @param crossed gets the window when it has an alert to send at once */
+/** @param crossed collects the window when it has an alert to send at once */
 function openedWindow(
   sum: WindowSum,
   limit: bigint,
@@ -104,8 +104,8 @@ function openedWindow(
 }
 
 /**
- * What windows that open now allow. A direct limit may have changed, at once, since its route was read: such
- * routes are read again, now that a change has to wait for this batch.
+ * Returns the limits of windows that open now. A direct limit may have been changed with immediate effect since its
+ * route was read: such routes are read again here, where changes have to wait for this batch.
  */
 async function currentLimits(
   tx: Tx,
@@ -141,7 +141,7 @@ async function crossingEvents(
   });
 }
 
-/** The alert of a window that has reached a percentage of its limit. */
+/** Returns the alert of a window that has reached a percentage of its limit. */
 function crossingEvent(
   { scope, subject, route }: SubjectUsage,
   status: LimitStatus,

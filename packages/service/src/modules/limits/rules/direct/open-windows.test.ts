@@ -22,13 +22,13 @@ beforeAll(async () => {
 beforeEach(async () => {
   await api.postgres.pool.query('truncate current_windows, past_windows, webhook_messages cascade');
   await api.postgres.pool.query('delete from subject_routes');
-  // Begin an hour, so that what tests do stays in it.
+  // Starts at the beginning of an hour, so that the steps of a test stay within it.
   api.clock.advanceMs((HOUR_S - (nowS() % HOUR_S)) * 1_000);
   await limit({ subject_id: 'u1' });
 });
 afterAll(() => api.close());
 
-/** Makes a route with one direct limit of 100 an hour. */
+/** Creates a route with one direct limit of 100 an hour. */
 async function limit(route: object): Promise<void> {
   const { id } = await api.makeRoute(route);
   const body = ruleOf({ period: 'hour', notify_at: [80] });
@@ -49,7 +49,7 @@ async function use(amount: string, usage: TestUsage = {}): Promise<void> {
   });
 }
 
-/** What the windows that exist allow: `subject`, hours from now, limit. */
+/** Returns the limits of the windows that exist: `subject`, hours from now, limit. */
 async function limits(): Promise<string[]> {
   const { rows } = await api.postgres.pool.query(
     `select subject_id, (window_start - $1) / 3600 as hours, trim_scale(limit_amount)::text as amount
@@ -59,7 +59,7 @@ async function limits(): Promise<string[]> {
   return rows.map(({ subject_id, hours, amount }) => `${subject_id} ${hours} ${amount}`);
 }
 
-/** The alerts that were sent, in percent. */
+/** Returns the alerts that were sent, in percent. */
 async function sentAlerts(): Promise<number[]> {
   const { rows } = await api.postgres.pool.query(
     `select (payload::json -> 'data' ->> 'threshold_percent')::int as percent from webhook_messages order by 1`,
@@ -118,7 +118,7 @@ describe('another amount of a direct limit', () => {
 
   it('is exact in the shares it tells, however many digits it has', async () => {
     await use('1');
-    // 80 % has 19 fraction digits: it is reached with the next that has 18.
+    // 80 % has 19 fraction digits: it is reached with the next number that has 18.
     await change({ limit_amount: '12345678901234567890.000000000000000002', effective: 'now' });
     const { rows } = await api.postgres.pool.query('select next_notice::text from limit_windows');
     expect(rows).toEqual([{ next_notice: '9876543120987654312.000000000000000002' }]);

@@ -27,7 +27,7 @@ const LimitParams = Type.Object(
   closed,
 );
 
-/** The operations on the limits of one subject route. */
+/** Registers the routes of direct limits. */
 export function registerDirectLimitRoutes(app: App, limits: DirectLimitService): void {
   registerReads(app, limits);
   registerWrites(app, limits);
@@ -99,7 +99,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
       tags,
       summary: 'Change a direct limit',
       description:
-        'What is left out stays as it is. Another `limit_amount` counts from the next window on, or with `effective: "now"` in the ' +
+        'Fields that are left out keep their values. Another `limit_amount` counts from the next window on, or with `effective: "now"` in the ' +
         'current one already. Another period, measure or currency of an amount begins to count anew.',
       operationId: 'updateDirectLimit',
       params: LimitParams,
@@ -119,7 +119,7 @@ function registerWrites(app: App, limits: DirectLimitService): void {
     schema: {
       tags,
       summary: 'Delete a direct limit',
-      description: 'With what it has counted.',
+      description: 'Deletes the limit and what it has counted.',
       operationId: 'deleteDirectLimit',
       params: LimitParams,
       response: { 204: noContent('The direct limit is deleted.') },

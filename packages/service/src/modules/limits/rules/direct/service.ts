@@ -21,7 +21,7 @@ import { type RuleValues, ruleValues } from '../rule-row.js';
 import { findRoute, type RouteRow } from '../subject-routes/store.js';
 import * as store from './store.js';
 
-/** Limits of one route alone, beside those of its plan. See README.md. */
+/** Limits of one route alone, next to those of its plan. See README.md. */
 export class DirectLimitService {
   constructor(private readonly deps: LimitDeps) {}
 
@@ -56,7 +56,7 @@ export class DirectLimitService {
   }
 
   /**
-   * What is left out stays as it is.
+   * Changes the fields that are sent; all others stay as they are.
    *
    * @throws DomainError `not_found`, and as `create`.
    */
@@ -120,7 +120,7 @@ function found(limit: store.DirectLimitRow | undefined): store.DirectLimitRow {
   return limit;
 }
 
-/** The limit has an id of its own: another key does not make it another limit. */
+/** Returns the number of a limit. The limit has an id of its own, so another key does not make it another limit. */
 async function numberOf(tx: Tx, owner: LimitOwner, limitId: string, values: RuleValues): Promise<number> {
   const [ruleNo] = await numberRules(tx, owner, limitId, [{ ...values, limit_key: '' }]);
   return ruleNo as number;
@@ -134,7 +134,7 @@ async function refuseUnknownRoute(
   if ((await findRoute(db, owner, routeId)) === undefined) throw new DomainError('not_found');
 }
 
-/** Refuses a key that another limit of the route has, and a new limit when there are as many as may be. */
+/** Refuses a key that another limit of the route has, and a new limit when the route has the most it may have. */
 async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): Promise<void> {
   const keys = await store.readKeys(tx, key, key.routeId);
   const taken = keys.get(limitKey);
@@ -146,11 +146,14 @@ async function refuseKey(tx: Tx, key: store.DirectLimitKey, limitKey: string): P
     });
   }
   if (keys.size >= LIMIT_RULES_MAX && ![...keys.values()].includes(key.limitId)) {
-    throw invalidRequest('limit_key', `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), the most`);
+    throw invalidRequest(
+      'limit_key',
+      `the route has ${LIMIT_RULES_MAX} limits (LIMIT_RULES_MAX), which is the most`,
+    );
   }
 }
 
-/** A limit as it would be sent. */
+/** Returns a limit in the form of a request body. */
 function inputOf(row: store.DirectLimitRow): LimitRuleInput {
   const values = ruleValues(row);
   return { ...values, notify_at: [...values.notify_at] };
@@ -160,7 +163,7 @@ function amountOf(limit: store.DirectLimitRow, atMs: number, effective: LimitEff
   return { changed_at_ms: atMs, rule_no: limit.rule_no, limit_amount: limit.limit_amount, effective };
 }
 
-/** Remembers what the limit allows, unless all windows from now on would take that anyway. Answers what is new. */
+/** Stores the new amount of the limit, unless all future windows would have it anyway. Returns the stored change. */
 async function recordAmount(
   tx: Tx,
   limit: store.DirectLimitRow,
@@ -173,14 +176,14 @@ async function recordAmount(
     amountFromText(newest.limit_amount) === amountFromText(limit.limit_amount) &&
     (effective === 'next_window' || newest.effective === 'now');
   if (isSame) return undefined;
-  // Changes follow each other, whatever the clocks of nodes say.
+  // Changes follow each other in time, whatever the clocks of nodes say.
   const changedAtMs = Math.max(atMs, (newest?.changed_at_ms ?? 0) + 1);
   const amount = amountOf(limit, changedAtMs, effective);
   await store.insertAmount(tx, limit, amount);
   return amount;
 }
 
-/** Windows that usage has opened keep their limit with them. Batches that are being posted are waited for. */
+/** Changes the limits that are stored in open windows. Waits for batches that are being posted. */
 async function changeWindows(
   tx: Tx,
   project: ProjectRef,

@@ -11,7 +11,7 @@ export interface DirectLimitRow extends RuleRow {
   readonly route_id: string;
 }
 
-/** What a direct limit allows from then on. */
+/** The amount that a direct limit allows from a time on. */
 export interface LimitAmount {
   readonly changed_at_ms: number;
   readonly rule_no: number;
@@ -19,7 +19,7 @@ export interface LimitAmount {
   readonly effective: LimitEffective;
 }
 
-/** Which limit is meant: to it, one of another route does not exist. */
+/** Identifies a direct limit; a limit of another route is not found. */
 export interface DirectLimitKey extends LimitOwner {
   readonly routeId: string;
   readonly limitId: string;
@@ -43,7 +43,7 @@ export async function updateLimit(tx: Tx, limit: DirectLimitRow): Promise<void> 
     .execute();
 }
 
-/** With the amounts that it has had. */
+/** Deletes a limit with its past amounts. */
 export async function deleteLimit(tx: Tx, key: DirectLimitKey): Promise<void> {
   await tx
     .deleteFrom('direct_limits')
@@ -63,7 +63,7 @@ export async function findLimit(db: Db, key: DirectLimitKey): Promise<DirectLimi
   return rows[0];
 }
 
-/** The limits of a route by their keys. */
+/** Returns the limits of a route by their keys. */
 export async function readKeys(
   tx: Tx,
   owner: LimitOwner,
@@ -79,7 +79,7 @@ export async function readKeys(
   return new Map(rows.map(({ limit_key, id }) => [limit_key, id]));
 }
 
-/** Oldest first. */
+/** Returns the limits of a route, oldest first. */
 export async function listLimits(
   db: Db,
   owner: LimitOwner,
@@ -106,7 +106,7 @@ export async function insertAmount(
     .execute();
 }
 
-/** The newest of what a limit has allowed. */
+/** Returns the newest amount of a limit. */
 export async function findNewestAmount(
   tx: Tx,
   { tenant_id, project_id, id }: DirectLimitRow,

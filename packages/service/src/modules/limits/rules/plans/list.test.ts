@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManagementApi, type ManagementApi, ruleOf } from '../management.testing.js';
 
 let api: ManagementApi;
-/** By name. */
+/** The plan ids by name. */
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('search', () => {
     ['once published', []],
   ])('%j', async (search, expected) => {
     const query = `?search=${encodeURIComponent(search)}`;
-    // Every id begins with `ulp_`, in which an underscore is found too.
+    // Every id begins with `ulp_`, so a search for an underscore finds all of them.
     const shown =
       search === '_' ? (await names(query)).filter((name) => name === 'basic') : await names(query);
     expect(shown).toEqual(expected);

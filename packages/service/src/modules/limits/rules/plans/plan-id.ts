@@ -9,12 +9,12 @@ export async function planIdOf(db: Db, owner: LimitOwner, id: string): Promise<s
 }
 
 /**
- * Returns the plan that an id names where something is done with the plan as it is now. Lists and `publish`
- * show plans by a version, so the id of the version in force is taken, and that of the draft where
- * `takesDraft` says so. An older version might be meant to be changed or bound itself, which none can be.
+ * Returns the id of the plan that a request wants to change or bind. Lists and `publish` show plans by a version, so
+ * the id of the active version is accepted, and that of the draft if `takesDraft`. The id of an older version is
+ * refused: the client might mean that version, which can neither be changed nor bound.
  *
  * @param path of the id in the request
- * @throws DomainError `invalid_request` that says which version the id is, and of which plan
+ * @throws DomainError `invalid_request` that says which version the id names, and of which plan
  */
 export async function currentPlanIdOf(
   db: Db,

@@ -29,7 +29,7 @@ const CurrentPlanParams = paramsWith(
   'Id of the plan (`ulp_…`), of its version in force or of its draft (`ulpv_…`). The id of an earlier version returns 400 and names the plan.',
 );
 
-/** The operations on usage limit plans. */
+/** Registers the routes of usage limit plans. */
 export function registerPlanRoutes(app: App, plans: PlanService): void {
   registerLists(app, plans);
   registerSaves(app, plans);
@@ -45,8 +45,8 @@ function registerLists(app: App, plans: PlanService): void {
       tags,
       summary: 'List usage limit plans',
       description:
-        'Newest first, each by its newest published version or, without one, by its draft with revision 0. Without a flag: ' +
-        'those that are not archived. `search` is applied before paging, and `total_count` counts what it leaves.',
+        'Newest first. Each plan is shown with its newest published version or, without one, with its draft and revision 0. Without a flag: ' +
+        'plans that are not archived. `search` is applied before paging; `total_count` counts the plans that it finds.',
       operationId: 'listUsageLimitPlans',
       params: ProjectParams,
       querystring: UsageLimitPlanListQuery,
@@ -104,7 +104,7 @@ function registerSaves(app: App, plans: PlanService): void {
     schema: {
       tags,
       summary: 'Create a usage limit plan',
-      description: 'As a draft. Everything is checked now; it can be bound once it is published.',
+      description: 'Creates a draft and checks it. The plan can be bound once it is published.',
       operationId: 'createUsageLimitPlan',
       params: ProjectParams,
       body: CreateUsageLimitPlanBody,
@@ -124,7 +124,7 @@ function registerSaves(app: App, plans: PlanService): void {
       tags,
       summary: 'Change the draft of a usage limit plan',
       description:
-        'What is left out stays as it is. Without a draft one is opened as a copy of what is in force, which stays in force ' +
+        'Fields that are left out keep their values. Without a draft, one is made as a copy of the active version, which stays active ' +
         'until the draft is published. A rule that keeps its `limit_key` keeps what it has counted.',
       operationId: 'updateUsageLimitPlan',
       params: CurrentPlanParams,
@@ -145,7 +145,7 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Publish the draft of a usage limit plan',
       description:
-        'It becomes the next revision, for good, and applies to every route of the plan at once; only a `limit_amount` ' +
+        'The draft becomes the next revision, which never changes, and applies to every route of the plan at once; only a `limit_amount` ' +
         'counts from the next window on.',
       operationId: 'publishUsageLimitPlan',
       params: CurrentPlanParams,
@@ -162,7 +162,7 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Archive a usage limit plan',
       description:
-        'It can no longer be bound, changed or published. Routes that are bound to it keep its published limits. Archiving an ' +
+        'The plan can no longer be bound, changed or published. Routes that are bound to it keep its published limits. Archiving an ' +
         'archived plan changes nothing.',
       operationId: 'archiveUsageLimitPlan',
       params: CurrentPlanParams,
@@ -179,7 +179,7 @@ function registerTransitions(app: App, plans: PlanService): void {
       tags,
       summary: 'Restore an archived usage limit plan',
       description:
-        'It is published again or, if it never was, a draft. Nothing that was counted is reset. Restoring an active plan changes ' +
+        'The plan is published again or, if it never was, a draft. Nothing that was counted is reset. Restoring an active plan changes ' +
         'nothing.',
       operationId: 'restoreUsageLimitPlan',
       params: CurrentPlanParams,

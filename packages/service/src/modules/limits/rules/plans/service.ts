@@ -13,14 +13,14 @@ import { type RuleValues, ruleValues } from '../rule-row.js';
 import { currentPlanIdOf, planIdOf } from './plan-id.js';
 import * as store from './store.js';
 
-/** A plan, what is in force of it, and what is being prepared. */
+/** A plan with its active version and its draft. */
 export interface PlanState {
   readonly plan: store.PlanRow;
   readonly published: store.VersionRow | undefined;
   readonly draft: store.VersionRow | undefined;
 }
 
-/** Usage limit plans: one draft, any number of published revisions that never change. See README.md. */
+/** Usage limit plans: one draft, and any number of published revisions that never change. See README.md. */
 export class PlanService {
   constructor(private readonly deps: LimitDeps) {}
 
@@ -51,9 +51,9 @@ export class PlanService {
   }
 
   /**
-   * Changes the draft, and opens one as a copy of what is in force when there is none.
+   * Changes the draft; without one, opens it as a copy of the active version.
    *
-   * @param id of the plan, of its version in force or of its draft, as everything that changes a plan takes it
+   * @param id of the plan, of its active version or of its draft, as for everything that changes a plan
    * @throws DomainError `not_found`, `invalid_request`, `usage_limit_plan_archived`, `entitlement_limit_reached`.
    */
   update(context: ChangeContext, id: string, body: UpdateUsageLimitPlanBody): Promise<PlanState> {
@@ -85,7 +85,7 @@ export class PlanService {
       const [published, draft] = await versionsOf(tx, context.project, plan);
       if (draft === undefined) throw new DomainError('nothing_to_publish');
       const revision = plan.current_revision + 1;
-      // Windows look for the revision of their time: revisions follow each other, whatever the clocks of nodes say.
+      // Windows are matched with revisions by time: revisions follow each other, whatever the clocks of nodes say.
       const publishedAtMs = Math.max(atMs, (published?.published_at_ms ?? 0) + 1);
       await store.markPlanPublished(tx, draft, revision, publishedAtMs);
       await store.updatePlan(tx, {
@@ -99,7 +99,7 @@ export class PlanService {
   }
 
   /**
-   * Takes a plan off the lists of what can be bound. Routes that are bound to it stay so.
+   * Archives a plan: it cannot be bound any more. Routes that are bound to it stay bound.
    *
    * @throws DomainError `not_found`.
    */
@@ -112,7 +112,11 @@ export class PlanService {
     return this.#setArchived(context, id, 'restore');
   }
 
-  /** @param id of the plan, or of one of its versions: that is the `id` in lists. @throws DomainError `not_found`. */
+  /**
+   * @param id of the plan or of one of its versions, which is the `id` in lists
+   *
+   * @throws DomainError `not_found`.
+   */
   async read(owner: LimitOwner, id: string): Promise<PlanState> {
     const { db } = this.deps.postgres;
     const plan = found(await store.findPlan(db, owner, await planIdOf(db, owner, id)));
@@ -124,7 +128,11 @@ export class PlanService {
     return store.listPlans(this.deps.postgres.db, owner, filter, page);
   }
 
-  /** @param id as `read` takes it. @throws DomainError `not_found`. */
+  /**
+   * @param id as `read` takes it
+   *
+   * @throws DomainError `not_found`.
+   */
   async listVersions(owner: LimitOwner, id: string, page: Page) {
     const { db } = this.deps.postgres;
     const versions = await store.listPlanVersions(db, owner, await planIdOf(db, owner, id), page);
@@ -133,7 +141,7 @@ export class PlanService {
     return versions;
   }
 
-  /** Archiving an archived plan, or restoring an active one, changes nothing. */
+  /** Archives or restores a plan. Nothing changes when it is in that state already. */
   #setArchived(context: ChangeContext, id: string, verb: 'archive' | 'restore'): Promise<store.PlanRow> {
     return changeLimits(this.deps, context, async (tx, atMs) => {
       const before = await planToChange(tx, context.project, id);
@@ -152,13 +160,13 @@ export class PlanService {
     });
   }
 
-  /** @param added rules that the plans of the tenant would have more than they have; what is there may stay */
+  /** @param added number of rules to be added; rules that exist may stay */
   async #admitRules(tx: Tx, { tenantId }: LimitOwner, added: number): Promise<void> {
     if (added <= 0) return;
     await this.deps.admission.admitUsageControls(tx, tenantId, added, () => countUsageControls(tx, tenantId));
   }
 
-  /** A draft with these rules. Those that the draft before it had, by their key, stay the same rules. */
+  /** Returns a draft with these rules. A rule whose key the previous draft had keeps its identity. */
   async #draftOf(
     tx: Tx,
     plan: store.PlanRow,
@@ -204,12 +212,15 @@ function done<Answer>(
   return { answer, done: { resourceType: 'usage_limit_plan', verb, resourceId, change } };
 }
 
-/** How many rules a plan counts as: one of its newest version and its draft takes the other's place. */
+/**
+ * Returns how many rules a plan counts as: the larger of its newest version and its draft, since one replaces the
+ * other.
+ */
 function rulesOf(...versions: readonly (store.VersionRow | undefined)[]): number {
   return Math.max(...versions.map((version) => version?.rules.length ?? 0));
 }
 
-/** The newest published version and the draft. */
+/** Returns the newest published version and the draft. */
 async function versionsOf(
   db: Parameters<typeof store.findVersion>[0],
   owner: LimitOwner,

@@ -22,7 +22,7 @@ export interface PlanRuleRow extends RuleRow {
   readonly plan_version_id: string;
 }
 
-/** A version with what its plan adds. */
+/** A version with the fields of its plan. */
 export interface VersionRow {
   readonly tenant_id: string;
   readonly project_id: string;
@@ -65,7 +65,7 @@ export async function findPlan(db: Db, owner: LimitOwner, planId: string): Promi
     .executeTakeFirst();
 }
 
-/** The plan of a version, and which version that is; undefined for an id that is no version's. */
+/** Returns the plan of a version, and which version it is; undefined when no version has the id. */
 export async function findPlanOfVersion(
   db: Db,
   { tenantId, projectId }: LimitOwner,
@@ -81,7 +81,7 @@ export async function findPlanOfVersion(
   return row === undefined ? undefined : { planId: row.plan_id, revision: row.revision };
 }
 
-/** The plan that has a name, archived or not. */
+/** Returns the plan with a name, archived or not. */
 export async function findPlanNamed(
   db: Db,
   owner: LimitOwner,
@@ -124,7 +124,7 @@ export async function updatePlan(tx: Tx, plan: PlanRow): Promise<void> {
     .execute();
 }
 
-/** One version of a plan, by its revision; 0 is the draft. */
+/** Returns one version of a plan by its revision; 0 is the draft. */
 export async function findVersion(
   db: Db,
   owner: LimitOwner,
@@ -138,7 +138,7 @@ export async function findVersion(
   return (await withRules(db, owner, rows))[0];
 }
 
-/** Puts a draft in place of the one that the plan has, if it has one. */
+/** Replaces the draft of a plan, or adds one. */
 export async function replacePlanDraft(tx: Tx, draft: VersionRow): Promise<void> {
   const { name, archived_at, rules, ...version } = draft;
   const owned = { tenant_id: draft.tenant_id, project_id: draft.project_id };
@@ -177,7 +177,7 @@ export async function markPlanPublished(
     .execute();
 }
 
-/** Versions of one plan: the draft, then revisions, newest first. */
+/** Returns the versions of one plan: the draft, then revisions, newest first. */
 export async function listPlanVersions(
   db: Db,
   owner: LimitOwner,
@@ -191,7 +191,7 @@ export async function listPlanVersions(
   return { rows: await withRules(db, owner, rows), totalCount: await count(db, found) };
 }
 
-/** Plans, newest first, each by its newest published version or, without one, by its draft. */
+/** Returns plans, newest first: each with its newest published version or, without one, with its draft. */
 export async function listPlans(
   db: Db,
   owner: LimitOwner,
@@ -213,8 +213,7 @@ function inView({ isArchived, isPublished }: PlanFilter): RawBuilder<unknown> {
 }
 
 /**
- * Letters of every script are compared without case, which the database's own collation may not do; nothing
- * is a wildcard.
+ * Compares letters of every script without case, which the database's own collation may not do. Nothing is a wildcard.
  */
 function matching(search: string): RawBuilder<unknown> {
   if (search === '') return sql`true`;

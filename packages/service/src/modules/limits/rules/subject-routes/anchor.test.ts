@@ -12,7 +12,7 @@ const PERIODS = ['hour', 'day', 'week', 'month', 'lifetime', '1h', '1d', '1w', '
   `${week}w`,
   `${month} month`,
 );
-/** From ten years ago, which is as late as an event can be, to when the service has grown old. */
+/** From ten years ago, the oldest time that an event can have, to 60 years from now. */
 const INSTANTS = [TEST_NOW_S - 10 * YEARS_S, TEST_NOW_S, TEST_NOW_S + 30 * DAY_S, TEST_NOW_S + 60 * YEARS_S];
 
 describe('every route that can be created has windows for every period', () => {

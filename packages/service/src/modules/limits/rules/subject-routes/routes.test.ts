@@ -10,7 +10,7 @@ afterAll(() => api.close());
 const ROUTES = '/subject-routes';
 const post = (body: object, status = 201) => saved(status, 'POST', ROUTES, body);
 const put = (id: string, body: object, status = 200) => saved(status, 'PUT', `${ROUTES}/${id}`, body);
-/** The saved fields, which are all that these tests check. */
+/** Sends a request and returns the saved fields, without warnings. */
 async function saved(...request: Parameters<ManagementApi['must']>) {
   const { warnings: _, ...answer } = await api.must(...request);
   return answer;

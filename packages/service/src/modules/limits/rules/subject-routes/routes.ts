@@ -31,7 +31,7 @@ export interface SubjectRouteRoutesDeps {
   readonly isSubjectTypeKnown: IsSubjectTypeKnown;
 }
 
-/** The operations on subject routes. */
+/** Registers the routes of subject routes. */
 export function registerSubjectRouteRoutes(app: App, deps: SubjectRouteRoutesDeps): void {
   registerReads(app, deps.subjectRoutes);
   registerWrites(app, deps);
@@ -115,7 +115,7 @@ function registerWrites(
       tags,
       summary: 'Change a subject route',
       description:
-        'What is left out stays as it is; `usage_limit_plan_id: null` unbinds the plan. An archived plan that is bound already may be ' +
+        'Fields that are left out keep their values; `usage_limit_plan_id: null` unbinds the plan. An archived plan that is bound already may be ' +
         'sent along. Another anchor, timezone or week start moves the windows: what was counted stays in the old ones.',
       operationId: 'updateSubjectRoute',
       params: RouteParams,

@@ -13,15 +13,15 @@ import { currentPlanIdOf, planIdOf } from '../plans/plan-id.js';
 import { findPlan } from '../plans/store.js';
 import * as store from './store.js';
 
-/** Which account and which plan are a subject's. See README.md. */
+/** Subject routes: which account and limit plan a subject has. See README.md. */
 export class SubjectRouteService {
   constructor(private readonly deps: LimitDeps) {}
 
   /**
-   * Without an account one is opened in the same transaction.
+   * Creates a route. Without an account id, an account is opened in the same transaction.
    *
-   * @throws DomainError `invalid_request`, for an account or plan that does not exist too; `plan_not_published`,
-   *   `subject_route_exists`, `entitlement_limit_reached`.
+   * @throws DomainError `invalid_request`, also for an unknown account or plan; `plan_not_published`,
+   * `subject_route_exists`, `entitlement_limit_reached`.
    */
   create(context: ChangeContext, body: CreateSubjectRouteBody): Promise<store.RouteRow> {
     const timezone = checkedTimezone(body.timezone ?? 'UTC');
@@ -54,7 +54,7 @@ export class SubjectRouteService {
   }
 
   /**
-   * What is left out stays as it is. A plan that is bound already may have been archived meanwhile.
+   * Changes the fields that are sent; all others stay as they are. A plan that is bound already may be archived.
    *
    * @throws DomainError `not_found`, and as `create`.
    */
@@ -84,7 +84,7 @@ export class SubjectRouteService {
   }
 
   /**
-   * Takes the route and its direct limits away. What was counted stays, for another route of the same plan.
+   * Deletes the route and its direct limits. Counted usage stays, for another route of the same plan.
    *
    * @throws DomainError `not_found`.
    */
@@ -118,7 +118,7 @@ export class SubjectRouteService {
   }
 }
 
-/** Cut between characters, never within one. */
+/** Returns the name of a subject's account, cut between characters. */
 function nameOfSubject(type: string, id: string): string {
   const characters = [...`${type} ${id}`];
   return characters.slice(0, NAME_CHARS_MAX).join('');
@@ -167,7 +167,7 @@ async function refuseUnbindable(tx: Tx, owner: LimitOwner, planId: string): Prom
   });
 }
 
-/** @param routeId of the route that may stand for the subject already */
+/** @param routeId the route that may have the subject already */
 async function refuseTaken(
   tx: Tx,
   owner: LimitOwner,

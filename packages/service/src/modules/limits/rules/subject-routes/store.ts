@@ -21,7 +21,7 @@ export interface RouteRow {
   readonly updated_at: number;
 }
 
-/** Only routes with these values; undefined for any. */
+/** Only routes with these values; undefined for any value. */
 export type RouteFilter = {
   readonly [Column in 'subject_type' | 'subject_id' | 'account_id' | 'usage_limit_plan_id']?:
     | string
@@ -43,7 +43,7 @@ export async function updateRoute(tx: Tx, route: RouteRow): Promise<void> {
     .execute();
 }
 
-/** With its direct limits. */
+/** Deletes a route with its direct limits. */
 export async function deleteRoute(tx: Tx, owner: LimitOwner, routeId: string): Promise<void> {
   await tx
     .deleteFrom('subject_routes')
@@ -61,7 +61,7 @@ export async function findRoute(db: Db, owner: LimitOwner, routeId: string): Pro
   return rows[0];
 }
 
-/** The id of the route that stands for exactly this subject. */
+/** Returns the id of the route of exactly this subject. */
 export async function findRouteOfSubject(
   db: Db,
   owner: LimitOwner,
@@ -78,7 +78,7 @@ export async function findRouteOfSubject(
   return row?.id;
 }
 
-/** Newest first. */
+/** Returns routes, newest first. */
 export async function listRoutes(
   db: Db,
   owner: LimitOwner,
