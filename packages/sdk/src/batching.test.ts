@@ -265,7 +265,7 @@ describe('whatever happens on the way', () => {
         if (fate === 0) return refusal(503, 'ingest_backlog_full');
         if (fate === 1) return 'destroy';
         store(request);
-        // Accepted, but the answer is lost on its way.
+        // Accepted, but the response is lost.
         return fate === 2 ? 'destroy' : accepted(request);
       },
       { batchEventsMax: 7, bufferEventsMax: 20 },

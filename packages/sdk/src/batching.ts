@@ -13,7 +13,7 @@ import { withRetries } from './retry.js';
 
 export type { BufferedEvent, NewEvent } from './event-buffer.js';
 
-/** What batches are sent through; a ProjectClient is one. */
+/** Sends batches; a ProjectClient is one. */
 export interface BatchSender {
   batchIngestText(body: string, signal?: AbortSignal): Promise<BatchIngestAccepted>;
 }
@@ -42,7 +42,7 @@ export const BATCH_BYTES_DEFAULT = 4 * 1_048_576;
 export const BUFFER_EVENTS_DEFAULT = 10_000;
 const LINGER_MS_DEFAULT = 200;
 
-/** Where a refusal names the event at fault. */
+/** Finds the index of the event that an error is about. */
 const EVENT_INDEX = /^\/?events[[/](\d+)/;
 
 /**

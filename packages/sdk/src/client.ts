@@ -10,7 +10,7 @@ export class TollgateClient {
     this.#transport = new Transport(options);
   }
 
-  /** Who the key speaks for and what it may do. */
+  /** Returns the tenant and the permissions of the key. */
   me(): Promise<Me> {
     return this.#transport.request('GET', path`/v1/me`);
   }

@@ -1,18 +1,18 @@
 import type { ErrorBody, ErrorCode, ErrorDetail } from '#contract';
 
-/** The service answered, and it was not a success. */
+/** The service returned a status outside 2xx. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   constructor(
     /** HTTP status. */
     readonly status: number,
-    /** Stable name of the error; `unknown` when the answer did not come from Tollgate (a proxy, say). */
+    /** Stable name of the error; `unknown` when the response came from somewhere else, for example a proxy. */
     readonly code: ErrorCode | 'unknown',
     message: string,
-    /** Where a request did not pass validation, and what was expected there. */
+    /** The fields that did not pass validation, each with what was expected. */
     readonly details: readonly ErrorDetail[],
-    /** `X-Request-Id` of the answer: what an operator needs to find it. */
+    /** `X-Request-Id` of the response: an operator finds the request by it. */
     readonly requestId: string | undefined,
     /** Seconds to wait before trying again, from `Retry-After`. */
     readonly retryAfterS: number | undefined,
@@ -26,12 +26,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: the service could not be reached, or did not answer in time. It may or may not have seen the request. */
+/** No response: the service could not be reached, or took too long. It may have processed the request. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** Reads an answer outside 2xx. */
+/** Makes an error of a response outside 2xx. */
 export async function apiErrorOf(response: Response): Promise<ApiError> {
   const text = await response.text();
   const body = errorBodyOf(text);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchIngestItem } from '#contract';
 
-/** An event to send. What is left out is filled in once, when it is added, and kept over every retry. */
+/** An event to send. Fields that are missing are filled in once, when it is added, and kept for every retry. */
 export type NewEvent = Omit<BatchIngestItem, 'idempotency_key' | 'occurred_at'> &
   Partial<Pick<BatchIngestItem, 'idempotency_key' | 'occurred_at'>>;
 
-/** An event as it is sent. Sending it again, by whatever means, never counts it twice. */
+/** An event as it is sent. However often it is sent, it counts once. */
 export type BufferedEvent = BatchIngestItem;
 
-/** JSON text of one event: fixed when it is added, whatever becomes of the object. */
+/** The JSON text of one event. It is made when the event is added, so later changes of the object have no effect. */
 export interface Entry {
   readonly text: string;
   readonly bytes: number;
@@ -86,7 +86,7 @@ export class EventBuffer {
     for (const wake of this.#adders.splice(0, count)) wake();
   }
 
-  /** Empties the buffer and answers what was in it, oldest first. */
+  /** Empties the buffer and returns its entries, oldest first. */
   drain(): readonly Entry[] {
     const left = [...this.#underway, ...this.#waiting.splice(0)];
     this.#underway = [];

@@ -60,7 +60,7 @@ export class ProjectClient {
     return this.batchIngestText(JSON.stringify(batch));
   }
 
-  /** As `batchIngest`, with a body that is JSON text already; numbers in it keep every digit. */
+  /** The same as `batchIngest`, for a body that is JSON text already; its numbers keep every digit. */
   batchIngestText(body: string, signal?: AbortSignal): Promise<BatchIngestAccepted> {
     return this.#transport.postText('/events/batch-ingest', body, { signal });
   }

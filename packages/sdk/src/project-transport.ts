@@ -1,6 +1,6 @@
 import { path, type QueryValues, type Transport } from './transport.js';
 
-/** What a write can be sent with. */
+/** Options of a write. */
 export interface WriteOptions {
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export class ProjectTransport {
     return this.#transport.request('GET', this.#root + rest, { query: query as QueryValues });
   }
 
-  /** The body of the answer as it comes. */
+  /** The body of the response, chunk by chunk as it arrives. */
   stream(rest: string, query: object): AsyncGenerator<Uint8Array, void> {
     return this.#transport.stream(this.#root + rest, { query: query as QueryValues });
   }

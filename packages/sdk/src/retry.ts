@@ -22,7 +22,7 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      // Only an answer can refuse for good; whatever kept the answer away may pass.
+      // Only a response can be a final refusal; a failure without a response may pass.
       const isFinal = error instanceof ApiError && !error.isTransient;
       if (signal.aborted || isFinal) throw error;
       await timing.sleep(pauseMs(error, failures, timing), signal);

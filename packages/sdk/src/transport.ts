@@ -1,10 +1,10 @@
 import { apiErrorOf, ConnectionError } from './errors.js';
 
 export interface ClientOptions {
-  /** Where the service is, e.g. `https://usage.example.com`; a path before `/v1` is kept. */
+  /** Address of the service, e.g. `https://usage.example.com`; a path before `/v1` is kept. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Longest wait for a whole answer, in milliseconds. */
+  /** Longest wait for a whole response, in milliseconds. */
   readonly timeoutMs?: number;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -23,14 +23,14 @@ export interface RequestOptions {
   readonly query?: QueryValues;
   /** JSON text of the body. */
   readonly body?: string;
-  /** `Idempotency-Key`: the same key with the same request is done once and answered alike. */
+  /** `Idempotency-Key`: a request that is repeated with its key is done once and gets the same response. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS_DEFAULT = 30_000;
 
-/** Sends requests as one principal and reads answers. Sends each request once: who retries knows what is safe. */
+/** Sends requests as one principal and reads responses. Never retries: the caller knows whether a retry is safe. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #authorization: string;
@@ -45,13 +45,13 @@ export class Transport {
   }
 
   /**
-   * @returns the parsed body of a 2xx answer
+   * @returns the parsed body of a 2xx response
    * @throws ApiError for every other answer, ConnectionError when there is none
    */
   async request<Answer>(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const response = await this.#send(method, path, options, AbortSignal.timeout(this.#timeoutMs));
     if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
-    // What is not JSON did not come from the service: a proxy in between answered.
+    // A body that is not JSON comes from a proxy and not from the service.
     return this.#reading(async () => {
       const text = await response.text();
       return (text === '' ? undefined : JSON.parse(text)) as Answer;
@@ -59,8 +59,8 @@ export class Transport {
   }
 
   /**
-   * The body of a 2xx answer as it comes; the wait for its beginning is bounded, its length is not. Whoever
-   * stops reading ends it.
+   * The body of a 2xx response, chunk by chunk. The wait for its beginning is bounded, its length is not. The
+   * connection is closed when the caller stops reading.
    *
    * @throws ApiError for every other answer, ConnectionError when there is none or when it breaks off
    */
@@ -80,7 +80,7 @@ export class Transport {
         yield value;
       }
     } finally {
-      // Not awaited: of a stream that broke it fails, and nobody reads what is left.
+      // Not awaited: it fails for a stream that broke off, and nobody reads the rest.
       void chunks.return?.().catch(() => {});
     }
   }

@@ -15,7 +15,7 @@ export interface VerifyOptions {
   readonly nowMs?: () => number;
 }
 
-/** A message whose signature is right. */
+/** A message with a valid signature. */
 export interface VerifiedWebhook extends WebhookPayload {
   /** `webhook-id`: the same in every attempt, so that a message which arrives twice can be recognised. */
   readonly id: string;

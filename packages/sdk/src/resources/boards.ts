@@ -28,7 +28,7 @@ export class Boards {
     return this.#transport.post('/analysis/boards', board);
   }
 
-  /** What is left out stays as it is; `description: ''` clears it. */
+  /** Changes the given fields only; `description: ''` clears the description. */
   update(boardId: string, change: UpdateBoardBody): Promise<Board> {
     return this.#transport.put(path`/analysis/boards/${boardId}`, change);
   }

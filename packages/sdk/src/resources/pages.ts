@@ -1,9 +1,9 @@
-/** A page of a list that goes on from a cursor. */
+/** A page of a list, with the cursor of the next page. */
 interface CursorPage {
   readonly next_cursor: string | null;
 }
 
-/** Walks through every page of a list that goes on from a cursor. */
+/** Yields the entries of all pages of a list. */
 export async function* everyEntry<Page extends CursorPage, Entry>(
   read: (cursor: { readonly cursor?: string }) => Promise<Page>,
   entriesOf: (page: Page) => readonly Entry[],

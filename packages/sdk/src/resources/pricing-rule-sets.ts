@@ -9,7 +9,7 @@ import type {
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** What charge items cost that carry no price of their own. */
+/** Prices of the charge items that carry no price of their own. */
 export class PricingRuleSets {
   readonly #transport: ProjectTransport;
 

@@ -8,7 +8,7 @@ import type {
 } from '#contract';
 import type { ProjectTransport } from '../project-transport.js';
 
-/** Where the limits of a subject stand. */
+/** How much of its limits a subject has used. */
 export class RealtimeLimits {
   readonly #transport: ProjectTransport;
 

@@ -10,7 +10,7 @@ export class RuleTrials {
     this.#transport = transport;
   }
 
-  /** What the named rules make of one event. Stores nothing. */
+  /** Rates one event with the named rules. Stores nothing. */
   test(test: RulesTestRequest): Promise<RulesTestResult> {
     return this.#transport.post('/rules/test', test);
   }

@@ -13,7 +13,7 @@ import type {
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Who pays for a subject, which plan limits it, and limits of its own. */
+/** The account that pays for a subject, the limit plan that applies to it, and its direct limits. */
 export class SubjectRoutes {
   readonly #transport: ProjectTransport;
 
@@ -34,7 +34,7 @@ export class SubjectRoutes {
     return this.#transport.get(path`/subject-routes/${routeId}`);
   }
 
-  /** What is left out stays as it is; `usage_limit_plan_id: null` unbinds the plan. */
+  /** Changes the given fields only; `usage_limit_plan_id: null` removes the limit plan. */
   update(routeId: string, change: UpdateSubjectRouteBody): Promise<SavedSubjectRoute> {
     return this.#transport.put(path`/subject-routes/${routeId}`, change);
   }
@@ -56,7 +56,7 @@ export class SubjectRoutes {
     return this.#transport.get(path`/subject-routes/${routeId}/limits/${limitId}`);
   }
 
-  /** What is left out stays as it is. */
+  /** Changes the given fields only. */
   updateLimit(routeId: string, limitId: string, change: UpdateDirectLimitBody): Promise<DirectLimit> {
     return this.#transport.put(path`/subject-routes/${routeId}/limits/${limitId}`, change);
   }

@@ -28,7 +28,7 @@ export class UsageLimitPlans {
     return this.#transport.get('/usage-limit-plans', query);
   }
 
-  /** What is in force and what is being prepared. */
+  /** Returns the plan with its active and its draft version. */
   get(planId: string): Promise<UsageLimitPlanDetail> {
     return this.#transport.get(path`/usage-limit-plans/${planId}`);
   }

@@ -22,7 +22,7 @@ interface EventFilters {
 export type EventsQuery = Omit<UsageEventsQuery, keyof EventFilters> & EventFilters;
 export type ExportQuery = Omit<UsageEventsExportQuery, keyof EventFilters> & EventFilters;
 
-/** What became of the events that were sent. */
+/** The events that were sent, and how they were rated. */
 export class Usage {
   readonly #transport: ProjectTransport;
 

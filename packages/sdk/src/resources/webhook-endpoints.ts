@@ -13,7 +13,7 @@ import type {
 import type { ProjectTransport } from '../project-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
-/** Who is told what happens. `verifyWebhook` checks what arrives there. */
+/** Addresses that are notified of what happens in a project. `verifyWebhook` checks the messages. */
 export class WebhookEndpoints {
   readonly #transport: ProjectTransport;
 
@@ -21,7 +21,7 @@ export class WebhookEndpoints {
     this.#transport = transport;
   }
 
-  /** The answer shows the secret, once. */
+  /** The response shows the secret; no later response does. */
   create(endpoint: WebhookEndpointInput): Promise<CreatedWebhookEndpoint> {
     return this.#transport.post('/webhook-endpoints', endpoint);
   }
@@ -43,7 +43,7 @@ export class WebhookEndpoints {
     return this.#transport.delete(path`/webhook-endpoints/${endpointId}`);
   }
 
-  /** The answer shows the new secret, once; the one before signs for another day, too. */
+  /** The response shows the new secret; no later response does. For one more day messages are signed with both. */
   rotateSecret(endpointId: string): Promise<WebhookEndpointWithSecret> {
     return this.#transport.post(path`/webhook-endpoints/${endpointId}/rotate-secret`);
   }

@@ -17,7 +17,7 @@ export interface Answer {
   readonly body?: unknown;
 }
 
-/** A real HTTP server whose answers a test decides; `destroy` cuts the connection instead of answering. */
+/** A real HTTP server that responds as a test decides; `destroy` cuts the connection without a response. */
 export interface TestServer {
   readonly url: string;
   readonly received: Received[];

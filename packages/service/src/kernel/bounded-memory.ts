@@ -1,10 +1,10 @@
-/** Something that takes memory and can be had again. */
+/** Something that takes memory and can be loaded again. */
 export interface Forgettable {
   readonly bytes: number;
   forget(): void;
 }
 
-/** Holds so many bytes, and at least what was last added: beyond that it forgets what it has held longest. */
+/** Holds at most `bytesMax` bytes, and at least what was added last. Past that it forgets the oldest entries. */
 export class BoundedMemory {
   readonly #held = new Set<Forgettable>();
   #bytes = 0;

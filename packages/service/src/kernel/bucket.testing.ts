@@ -1,4 +1,4 @@
-/** Timezones whose clocks are changed in every way that there is. */
+/** Timezones with every kind of clock change. */
 export const ZONES = [
   ...[
     'UTC',

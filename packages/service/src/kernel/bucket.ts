@@ -156,7 +156,7 @@ export function nextBucketStart(atS: number, size: BucketSize, timezone: string)
 }
 
 /**
- * The starts of all buckets that hold some of the range, rising. The first may lie before `fromS`.
+ * The starts of all buckets that overlap the range, in rising order. The first may lie before `fromS`.
  * @throws RangeError past 100,000
  */
 export function bucketStarts(fromS: number, toS: number, size: BucketSize, timezone: string): number[] {

@@ -1,7 +1,7 @@
 import type { Principal } from './principal.js';
 import type { ProjectRef } from './scope.js';
 
-/** Who asks for a change, in which project and in which request: what the audit log records. */
+/** The author of a change, its project and its request, as the audit log records them. */
 export interface ChangeContext {
   readonly project: ProjectRef;
   readonly principal: Principal;

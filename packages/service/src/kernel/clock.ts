@@ -1,4 +1,4 @@
-/** Where time comes from; injected, so that tests own it. */
+/** The source of time; injected, so that tests control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;

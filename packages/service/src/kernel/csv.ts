@@ -5,8 +5,8 @@ const FORMULA_START = /^[=+\-@\t\r]/;
 
 /**
  * A cell of text in CSV (RFC 4180): a null is an empty cell, an empty text `""`. Text that a spreadsheet
- * would take for a formula gets an apostrophe in front, because it comes from whoever caused the usage.
- * Numbers stand in their cells as they are.
+ * would take for a formula gets an apostrophe in front, because the text may come from anybody who sends events.
+ * Numbers are written unchanged.
  */
 export function csvText(text: string | null): string {
   if (text === null) return '';

@@ -60,7 +60,7 @@ export function max(a: Decimal, b: Decimal): Decimal {
   return compare(b, a) > 0 ? b : a;
 }
 
-/** Order of the values, whatever their scales. */
+/** Compares the values; their scales may differ. */
 export function compare(a: Decimal, b: Decimal): Sign {
   let left = a.coefficient;
   let right = b.coefficient;

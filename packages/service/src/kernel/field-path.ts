@@ -1,5 +1,5 @@
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
-/** A caller's key is repeated in an answer up to this length. */
+/** A caller's key is repeated in an error up to this length. */
 const KEY_CHARS_MAX = 64;
 
 /** The path of a member: `a` + `b` → `a.b`; keys that are not plain words are quoted: `a["b c"]`. */
@@ -9,7 +9,7 @@ export function childPath(parent: string, key: string): string {
   return parent === '' ? shown : `${parent}.${shown}`;
 }
 
-/** A JSON pointer into `root` in the notation of answers: `/items/1/metric` → `items[1].metric`. */
+/** A JSON pointer into `root` in the notation of errors: `/items/1/metric` → `items[1].metric`. */
 export function pathOfPointer(pointer: string, root: unknown): string {
   let path = '';
   let current = root;

@@ -11,7 +11,7 @@ export type Period =
 
 export type CalendarUnit = 'hour' | 'day' | 'week' | 'month';
 
-/** Of a route: where its windows lie. */
+/** Settings of a route that place its windows in time. */
 export interface WindowSettings {
   /** IANA name. */
   readonly timezone: string;
@@ -75,8 +75,8 @@ export function canonicalPeriod(period: Period): string {
 const SUFFIXES: Readonly<Record<CalendarUnit, string>> = { hour: 'h', day: 'd', week: 'w', month: ' month' };
 
 /**
- * The window that an instant (Unix seconds) lies in. The windows of a period tile time, before the anchor too: no
- * instant lies in two or in none, whatever the clocks do.
+ * The window that an instant (Unix seconds) lies in. The windows of a period cover all time, before the anchor too:
+ * each instant lies in exactly one, also when clocks change.
  * @throws RangeError unless the timezone is one of IANA's
  */
 export function windowAt(period: Period, settings: WindowSettings, atS: number): TimeWindow {

@@ -13,7 +13,7 @@ export interface KeyPrincipal {
   readonly tenantId: string;
   /** Set when the key is bound to one project. */
   readonly projectId: string | undefined;
-  /** As granted. `principalPermits` also knows what these imply. */
+  /** The permissions as granted. `principalPermits` also knows which others they imply. */
   readonly permissions: readonly Permission[];
 }
 

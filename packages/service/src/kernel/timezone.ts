@@ -1,6 +1,6 @@
 /**
  * Offsets and local days of IANA timezones, from the tables that `Intl` carries. Times are Unix seconds. Wall time is
- * counted likewise: seconds from 1970-01-01T00:00 as the local clock shows it.
+ * counted in the same way: seconds from 1970-01-01T00:00 as the local clock shows it.
  */
 
 export const DAY_S = 86_400;
@@ -55,7 +55,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** As many as there are timezones, at most. */
+/** Zones by name; bounded, because there are only so many timezones. */
 const zones = new Map<string, Zone>();
 
 /**
@@ -81,7 +81,7 @@ export class Zone {
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   }
 
-  /** What the local clock shows at that instant. */
+  /** The time that the local clock shows at that instant. */
   wallTime(atS: number): number {
     return atS + this.#segmentAt(atS).offsetS;
   }
@@ -123,8 +123,8 @@ export class Zone {
   }
 
   /**
-   * The start of the local day that the instant belongs to, which is its midnight or what takes its place. When the
-   * clock is set back over midnight the new day goes on: days never overlap.
+   * The start of the local day that the instant belongs to: midnight, or the first instant of the day where there is
+   * no midnight. When the clock is set back over midnight, the new day continues, so days never overlap.
    */
   dayStart(atS: number): number {
     const segment = this.#segmentAt(atS);

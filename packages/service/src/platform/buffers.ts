@@ -8,9 +8,9 @@ export function totalBytes(buffers: Buffers): number {
   return buffers.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** CRC-32 of all of them. */
+/** CRC-32 of all the bytes. */
 export function checksum(buffers: Buffers): number {
-  // Of nothing, zlib answers 0 whatever came before.
+  // For an empty buffer zlib returns 0, and not the sum so far.
   return buffers.reduce((sum, buffer) => (buffer.length === 0 ? sum : crc32(buffer, sum)), 0);
 }
 
@@ -34,7 +34,7 @@ export async function writeBuffers(
   }
 }
 
-/** What comes after the first `bytes`. */
+/** The part after the first `bytes`. */
 function behind(buffers: Buffers, bytes: number): Buffer[] {
   let skipped = bytes;
   const rest: Buffer[] = [];

@@ -2,7 +2,7 @@ import { setImmediate as settled } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { FlightCache } from './flight-cache.js';
 
-/** A cache over look-ups that answer when the test says so. */
+/** A cache over look-ups that return when the test lets them. */
 function cacheUnderTest() {
   const asked: string[] = [];
   const answers: { resolve(value: string): void; reject(error: Error): void }[] = [];

@@ -6,7 +6,7 @@ import { BoundedMap } from '../kernel/bounded-map.js';
  */
 export interface FlightCacheOptions<T> {
   readonly lookUp: (key: string) => Promise<T>;
-  /** An answer is at most this old, counted from the start of its look-up. */
+  /** A result is at most this old, counted from the start of its look-up. */
   readonly ageMsMax: number;
   readonly entriesMax: number;
   /** A clock that never goes back. */
@@ -29,7 +29,7 @@ export class FlightCache<T> {
     this.#entries = new BoundedMap(options.entriesMax);
   }
 
-  /** Whether the key was looked up lately; the answer may have expired since. */
+  /** Whether the key was looked up recently; the result may have expired since. */
   has(key: string): boolean {
     return this.#entries.has(key);
   }

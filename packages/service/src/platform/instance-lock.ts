@@ -85,9 +85,9 @@ async function removeIfStale(folder: string, path: string): Promise<void> {
 }
 
 /**
- * A socket in the data directory that answers while its holder lives. Containers that share a directory see
- * neither each other's pids nor, therefore, whether a lock's holder runs; they do see the socket. Linux only,
- * where the folder can be named by its descriptor: a socket's own path may have 107 bytes at most.
+ * A socket in the data directory that accepts connections while its holder lives. Containers that share a directory do
+ * not see each other's pids, so they cannot see whether a lock's holder runs; they do see the socket. Linux only, where
+ * a descriptor can name the folder: a socket's own path may have 107 bytes at most.
  */
 class Beacon {
   private constructor(

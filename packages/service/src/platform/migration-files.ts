@@ -12,7 +12,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** What a store remembers of a migration that was applied to it. */
+/** A store's record of a migration that was applied to it. */
 export interface AppliedMigration {
   readonly version: number;
   readonly name: string;
@@ -28,7 +28,7 @@ export type StoreName = 'postgres' | 'clickhouse';
 
 /** Reads `db/<store>/NNNN_name.sql`, in order. */
 export function readMigrations(store: StoreName): Migration[] {
-  // As deep below the package as src/platform are dist/platform, and dist/bundle, which runs.
+  // src/platform, dist/platform and dist/bundle (which runs) are equally deep below the package.
   const folder = new URL(`../../db/${store}/`, import.meta.url);
   const migrations = readdirSync(fileURLToPath(folder))
     .filter((file) => file.endsWith('.sql'))

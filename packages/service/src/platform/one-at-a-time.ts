@@ -1,6 +1,6 @@
 import { DomainError } from '../kernel/errors.js';
 
-/** As many of one key wait; past it work is refused. */
+/** Upper bound of the works of one key that wait; more are refused. */
 const WAITING_MAX = 100;
 
 interface Line {
@@ -10,15 +10,15 @@ interface Line {
 }
 
 /**
- * Does work of one key one after the other within this process, work of different keys at once. For what
- * would wait for each other in the database anyway: who waits here holds no connection.
+ * Does work of one key one after the other within this process, work of different keys at once. For work that would
+ * wait in the database anyway: while it waits here, it holds no connection.
  */
 export class OneAtATime {
   readonly #lines = new Map<string, Line>();
 
   constructor(private readonly waitingMax = WAITING_MAX) {}
 
-  /** @throws DomainError `server_busy` when too much of the key waits; or whatever `work` throws */
+  /** @throws DomainError `server_busy` when too much work of the key waits; or the error of `work` */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { last: Promise.resolve(), waiting: 0 };
     if (line.waiting >= this.waitingMax) throw new DomainError('server_busy');

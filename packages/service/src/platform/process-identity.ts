@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process told apart from a later one that was given the same pid. */
+/** Identifies a process; a later process with the same pid differs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque text that differs between two processes of one pid; undefined where the system does not tell. */
+  /** Opaque text that differs between two processes of one pid; undefined where the system does not show it. */
   readonly startTime: string | undefined;
 }
 
-/** Whether some process has this pid now, whoever owns it. */
+/** Whether some process of any user has this pid now. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -18,7 +18,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When the process was started, as the system words it; undefined if it is gone or the system does not tell. */
+/** When the process was started, as the system formats it; undefined if it is gone or the system does not show it. */
 export function processStartTime(pid: number): string | undefined {
   return process.platform === 'linux' ? startTimeFromProc(pid) : startTimeFromPs(pid);
 }
@@ -28,7 +28,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: processStartTime(process.pid) };
 }
 
-/** Whether that very process still runs. Where start times are not told, a process of the same pid counts as it. */
+/** Whether that very process still runs. Without start times, a process with the same pid counts as it. */
 export function isRunning(identity: ProcessIdentity): boolean {
   if (!isAlive(identity.pid)) return false;
   const startTime = processStartTime(identity.pid);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /**
  * The result of `work`, unless `timeoutMs` pass first. Late work goes on unobserved; `onLate` may end it.
  * @param onLate called at most once, when the time has passed
- * @throws what `onLate` returns, or whatever `work` throws
+ * @throws the error that `onLate` returns, or the error of `work`
  */
 export async function resultWithin<T>(work: Promise<T>, timeoutMs: number, onLate: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

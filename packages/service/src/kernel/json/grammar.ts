@@ -1,9 +1,9 @@
 /**
- * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without a value being made. Each
- * function begins at the first byte of what it reads, and answers the index just past it, or `BROKEN`.
+ * The grammar of JSON over bytes, as strict as `JSON.parse`, without making a value. Each function begins at the
+ * first byte of what it reads, and returns the index just past it, or `BROKEN`.
  */
 
-/** What stands here is not JSON, or is beyond a bound. */
+/** The bytes are not JSON, or exceed a bound. */
 export const BROKEN = -1;
 
 export const QUOTE = 0x22;
@@ -150,7 +150,7 @@ export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number,
   }
 }
 
-/** A key and its colon; answers where the value begins. */
+/** Reads a key and its colon; returns where the value begins. */
 function keyEnd(bytes: Uint8Array, from: number): number {
   return bytes[from] === QUOTE ? colonEnd(bytes, stringEnd(bytes, from)) : BROKEN;
 }

@@ -2,7 +2,7 @@ import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import { decimalFromNumber, equals, parseDecimal } from '../decimal.js';
 import { scanJson } from './scan.js';
 
-/** A JSON number whose value no double holds: its source text stands for it. */
+/** A JSON number that no double holds exactly, kept as its source text. */
 export class NumericText {
   constructor(readonly text: string) {}
 
@@ -170,7 +170,7 @@ class LosslessParser {
     return isExact(source, value) ? value : new NumericText(source);
   }
 
-  /** Index after the digits that begin at `from`, of which there must be one. */
+  /** Index after the digits that begin at `from`; there must be at least one. */
   #digits(from: number): number {
     let at = from;
     for (; at < this.text.length; at++) {

@@ -1,4 +1,4 @@
-/** What one look over the bytes of a JSON text tells before it is parsed. */
+/** Facts about the bytes of a JSON text, found before it is parsed. */
 export interface JsonScan {
   /** Containers open at once at the deepest place; 0 for a scalar. */
   readonly depthMax: number;
@@ -33,7 +33,7 @@ KINDS[0x2c] = COMMA;
 
 /**
  * Index just past the string whose opening quote is at `from`, or the length when it does not end.
- * Multi-byte UTF-8 needs no care: none of its bytes looks like a quote or a backslash.
+ * Multi-byte UTF-8 needs no special case: none of its bytes equals a quote or a backslash.
  */
 export function scanStringEnd(bytes: Uint8Array, from: number): number {
   const length = bytes.length;

@@ -19,7 +19,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What was selected, with something made of the text of each span in its place. */
+/** The selected value, with each span replaced by what `made` returns for its text. */
 function withSpans(bytes: Buffer, value: unknown, made: (text: string) => unknown): unknown {
   if (value instanceof JsonSpan) return made(bytes.toString('utf8', value.start, value.end));
   if (Array.isArray(value)) return value.map((entry) => withSpans(bytes, entry, made));
@@ -188,7 +188,7 @@ describe('against parseLossless', () => {
     ),
   }));
 
-  /** What is selected of a parsed value; of spans, what stands there. */
+  /** The part of a parsed value that the selection reads; a span is replaced by the value at its place. */
   function expectedOf(value: unknown, part: JsonSelection): unknown {
     if (part === ALL || part === SPAN) return value;
     if (part instanceof SelectedEntries) {

@@ -12,7 +12,7 @@ import {
 import { parseJson, parseLossless } from './parse.js';
 import { mayBeInexact, quickInteger, startsNumber, valueEnd } from './scan.js';
 
-/** Where a value stands; `end` is exclusive. */
+/** The place of a value in the bytes; `end` is exclusive. */
 export class JsonSpan {
   constructor(
     readonly start: number,
@@ -25,7 +25,7 @@ export const ALL = Symbol('all');
 /** Only where the value stands is noted, as a `JsonSpan`. */
 export const SPAN = Symbol('span');
 
-/** What is to be read of a JSON value. */
+/** The parts of a JSON value to read. */
 export type JsonSelection = typeof ALL | typeof SPAN | SelectedMembers | SelectedEntries;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -37,7 +37,7 @@ const COMPARED_MAX = 4;
 /** Some members of an object; of what is no object, null is read. */
 export class SelectedMembers {
   readonly members: readonly Member[];
-  /** Where members are many. */
+  /** Members by the length of their key; used when there are many. */
   readonly #byLength: ReadonlyMap<number, readonly Member[]> | undefined;
   readonly #byKey: ReadonlyMap<string, Member> | undefined;
 
@@ -109,7 +109,7 @@ class RecentTexts {
   }
 }
 
-/** Of places that have none of their own. */
+/** Recent texts of the places that have no memory of their own. */
 const SOME_TEXTS = new RecentTexts();
 
 class Member {
@@ -150,7 +150,7 @@ const LOWER_T = 0x74;
 /** Set in no byte of ASCII. */
 const HIGH_BIT = 0x80;
 
-/** A cursor over JSON. On other bytes its answers mean nothing, but it ends, and stays within the bytes. */
+/** A cursor over JSON. On other bytes its results mean nothing, but it ends, and stays within the bytes. */
 class Selector {
   #at: number;
 
@@ -198,7 +198,7 @@ class Selector {
     return list;
   }
 
-  /** Moves past a key, and tells whose it is. */
+  /** Moves past a key and returns its member, if it is selected. */
   #key(members: SelectedMembers): Member | undefined {
     const { bytes } = this;
     if (bytes[this.#at] !== QUOTE) throw NOT_PLAIN;
@@ -258,7 +258,7 @@ class Selector {
     return this.#next();
   }
 
-  /** Moves to the first byte that is no whitespace, and answers it; undefined at the end. */
+  /** Moves to the first byte that is no whitespace and returns it; undefined at the end. */
   #next(): number | undefined {
     const { bytes } = this;
     while ((bytes[this.#at] as number) <= SPACE) this.#at++;

@@ -4,8 +4,8 @@ import { JsonDepthError, NumericText } from './parse.js';
 const WRITE_DEPTH_MAX = 512;
 
 /**
- * As `JSON.stringify` without indentation, except that a {@link NumericText} prints as the number it is.
- * @throws TypeError for what JSON cannot express (undefined, a function, a bigint), JsonDepthError for a cycle
+ * Does the same as `JSON.stringify` without indentation, except that a {@link NumericText} prints as the number it is.
+ * @throws TypeError for a value that JSON cannot express (undefined, a function, a bigint), JsonDepthError for a cycle
  */
 export function stringifyLossless(value: unknown): string {
   const text = holdsNumericText(value, 0) ? write(value, '', 0) : JSON.stringify(value);

@@ -1,8 +1,8 @@
 /**
  * Appends values to one growing buffer, as ClickHouse's binary formats lay them out:
  * https://clickhouse.com/docs/interfaces/formats/RowBinary. Integers are little-endian, lengths are LEB128,
- * decimals are their coefficient as a two's-complement integer. Whoever writes answers for the range of a
- * value: of one that is too large the lowest bits are written.
+ * decimals are their coefficient as a two's-complement integer. The caller checks the range of a
+ * value: the lowest bits of a value that is too large are written.
  */
 
 const INITIAL_BYTES = 128;
@@ -32,7 +32,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** What was written, sharing memory with the writer: valid until `clear()` or the next write. */
+  /** The written bytes. They share memory with the writer: valid until `clear()` or the next write. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -67,7 +67,7 @@ export class ByteWriter {
     this.#length += 4;
   }
 
-  /** Of safe integers. Also UInt64, and DateTime64(3) as Unix milliseconds. */
+  /** Writes a safe integer as Int64. Also for UInt64, and for DateTime64(3) as Unix milliseconds. */
   int64(value: number): void {
     this.#reserve(8);
     this.#view.setUint32(this.#length, value >>> 0, true);
@@ -106,7 +106,7 @@ export class ByteWriter {
     this.fixedString(bytes);
   }
 
-  /** FixedString(n): the caller answers for the width. */
+  /** FixedString(n): the caller checks the width. */
   fixedString(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#length);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => house.drop());
 
 let tables = 0;
-/** Inserts `bytes` into a new table of these columns, and answers the rows in the order of `id`. */
+/** Inserts `bytes` into a new table of these columns, and returns the rows in the order of `id`. */
 async function readBack(
   columns: string,
   names: string[],

@@ -4,10 +4,10 @@
  */
 import { ByteWriter } from './byte-writer.js';
 
-/** A column of a block. What it answers is valid until it is cleared or written to. */
+/** A column of a block. Its buffers are valid until it is cleared or written to. */
 export interface NativeColumn {
   readonly type: string;
-  /** What a type says of its layout; that of a nested type stands before all data of the column. */
+  /** Bytes that describe the type's layout; those of a nested type come before all data of the column. */
   prefix(): Buffer[];
   data(): Buffer[];
   clear(): void;
@@ -15,7 +15,7 @@ export interface NativeColumn {
 
 export type NamedColumn = readonly [name: string, column: NativeColumn];
 
-/** The rows of all `columns`, in pieces that share memory with them. */
+/** A block of all `columns`, in buffers that share memory with them. */
 export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): Buffer[] {
   const size = new ByteWriter();
   size.varint(columns.length);
@@ -30,7 +30,7 @@ export function nativeBlock(rowCount: number, columns: readonly NamedColumn[]): 
   return pieces;
 }
 
-/** Values stand one behind the other, as they are written: whoever writes answers for their kind as for their range. */
+/** Values in sequence, as they are written. The caller checks their type and their range. */
 export class PlainColumn extends ByteWriter implements NativeColumn {
   constructor(readonly type: string) {
     super();
@@ -78,13 +78,13 @@ export class ListLengths {
   readonly #ends = new ByteWriter();
   #total = 0;
 
-  /** Of the next row. */
+  /** Adds the length of the next row. */
   add(length: number): void {
     this.#total += length;
     this.#ends.int64(this.#total);
   }
 
-  /** Of all rows. */
+  /** The sum of the lengths of all rows. */
   get total(): number {
     return this.#total;
   }

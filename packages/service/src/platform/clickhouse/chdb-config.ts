@@ -26,7 +26,7 @@ const IDLE_THREADS_MAX = 24;
 /** Size of each pool for work on many parts or files. By default 128 threads delete merged parts, 100 at a time. */
 const POOL_THREADS_MAX = 4;
 
-/** Writes the engine's configuration into the folder; answers the file's path. */
+/** Writes the engine's configuration into the folder; returns the file's path. */
 export function chdbConfigFile(folder: string): string {
   const path = join(folder, 'config.xml');
   writeFileSync(path, chdbConfig(totalmem(), availableParallelism()));

@@ -8,7 +8,7 @@ import { isClickHouseUnavailable } from './errors.js';
 import type { ClickHouse } from './port.js';
 import { parseRows } from './rows.js';
 
-/** What every ClickHouse must do, however it is reached. The database must be migrated. */
+/** Tests that every ClickHouse must pass, embedded or on a server. The database must be migrated. */
 export function describeClickHouse(name: string, open: () => ClickHouse): void {
   describe(`${name}: queries`, () => describeQueries(open));
   describe(`${name}: inserts`, () => describeInserts(open));

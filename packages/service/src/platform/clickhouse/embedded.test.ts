@@ -81,7 +81,7 @@ describe('embedded only', () => {
     const sql = `SELECT toString(number + sleepEachRow(0.05)) AS secret FROM numbers(1000) SETTINGS max_block_size = 1`;
     const ended = expect(clickhouse.query(sql, {}, { signal: stop.signal })).rejects.toThrow('enough');
     const next = clickhouse.query('SELECT 7 AS own');
-    // Rows have been answered by then.
+    // Rows have been returned by then.
     const seen = `SELECT throwIf(max(read_rows) < 3) FROM system.processes WHERE query LIKE '%AS secret%'
       AND query NOT LIKE '%system.processes%'`;
     const hasAnswered = () =>
@@ -159,7 +159,7 @@ describe('embedded only', () => {
     const closed = Promise.all(
       waiting.map((query) => expect(query).rejects.toSatisfy(isClickHouseUnavailable)),
     );
-    // As it runs or before it does: the insert may be done sooner than the query begins.
+    // While it runs or before: the insert may end before the query begins.
     const ended = expect(endless).rejects.toThrow(/cancelled|killed in pending state/);
     await clickhouse.insertRows('beside', ['text'], { bytes: textRows('text', ['a']) }, 1, 'beside-1');
     // Nor does what waits behind it hold the threads on which files are written.

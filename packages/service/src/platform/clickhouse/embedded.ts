@@ -138,8 +138,8 @@ class EmbeddedClickHouse implements ClickHouse {
         clickhouse_settings: settings,
       });
       onAbort(signal, work, () => {
-        // The next query is still marked as this one while its own settings are made. Where it cannot be
-        // ended it ends by itself.
+        // The next query carries this mark until its own settings are applied. A query that cannot be killed ends by
+        // itself.
         const condition = `Settings['log_comment'] = ${literal(mark)} AND query_kind != 'Set'`;
         this.kill(condition, [work]).catch(() => {});
       });
@@ -153,8 +153,9 @@ class EmbeddedClickHouse implements ClickHouse {
   }
 
   /**
-   * What a failed query has already answered, the engine puts before the answer to the session's next one:
-   * rows of somebody else. Should this fail too, the next answer is not one document, and so an error.
+   * Discards the rows that a failed query has already produced. The engine would put them before the result of the
+   * session's next query, which may be another tenant's. If this fails too, the next result is not one document, and
+   * is refused.
    */
   private async discardAnswer(): Promise<void> {
     try {
@@ -166,7 +167,7 @@ class EmbeddedClickHouse implements ClickHouse {
       });
       await next.text();
     } catch {
-      // What failed before is what is told.
+      // The first error is the one to report.
     }
   }
 
@@ -255,7 +256,7 @@ function onAbort(signal: AbortSignal | undefined, work: Promise<unknown>, end: (
   work.then(forget, forget);
 }
 
-/** As `work`, or rejects as soon as `signal` aborts. */
+/** Settles as `work` does, or rejects as soon as `signal` aborts. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {

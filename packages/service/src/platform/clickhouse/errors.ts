@@ -23,10 +23,10 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'EPIPE',
   'ETIMEDOUT',
 ]);
-/** What the client says, without a code, about a connection. */
+/** Messages of the client about a connection, which have no code. */
 const UNAVAILABLE_MESSAGES = /^(Timeout error|socket hang up)/i;
 
-/** Whether ClickHouse is away or overloaded: to be answered as `store_unavailable`, and tried again. */
+/** Whether ClickHouse is away or overloaded: the caller gets `store_unavailable`, and may try again. */
 export function isClickHouseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof ClickHouseUnavailableError) return true;

@@ -18,12 +18,12 @@ export function yieldMergeThreads(): void {
       const name = readFileSync(`${OWN_THREADS}/${id}/comm`, 'utf8');
       if (name.startsWith(MERGE_THREAD_NAME)) setPriority(Number(id), MERGE_NICENESS);
     } catch {
-      // The thread ended meanwhile, or the system lets nobody change priorities: the engine works all the same.
+      // The thread ended meanwhile, or the system allows no change of priorities: the engine works without it.
     }
   }
 }
 
-/** None where the system does not tell. */
+/** Ids of the threads of this process; none where the system does not list them. */
 function ownThreads(): string[] {
   try {
     return readdirSync(OWN_THREADS);

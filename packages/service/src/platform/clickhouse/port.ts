@@ -1,4 +1,4 @@
-/** A ClickHouse database, embedded or on a server: the same SQL and the same answers. */
+/** A ClickHouse database, embedded or on a server: the same SQL and the same results. */
 export interface ClickHouse {
   /**
    * Rows of a SELECT without a FORMAT clause. Parameters are bound by the engine as `{name:Type}`.
@@ -9,13 +9,13 @@ export interface ClickHouse {
   /** The same as text, from which `parseRows` makes the rows: on another thread, say. */
   queryText(sql: string, params?: QueryParams, options?: QueryOptions): Promise<string>;
 
-  /** Runs one statement that answers no rows. */
+  /** Runs one statement that returns no rows. */
   command(sql: string, params?: QueryParams): Promise<void>;
 
   /**
    * Inserts blocks of the Native format, holding `rowCount` rows of the named columns, as one. When it
-   * returns, the rows and all that materialized views make of them are on disk. Sent again with the same
-   * token, the same rows are inserted once, whatever was killed in between; `token` is 1–128 letters, digits
+   * returns, the rows and what materialized views make of them are on disk. The same rows sent again with the same
+   * token are inserted once, whichever process was killed in between; `token` is 1–128 letters, digits
    * and `_.:-`.
    */
   insertRows(
@@ -40,7 +40,7 @@ export interface QueryOptions {
 /** One block of the Native format or several; bytes may come in pieces, cut anywhere. */
 export type BlockData = { readonly file: string } | { readonly bytes: Buffer | readonly Buffer[] };
 
-/** What one query may take of the machine. */
+/** Bounds of the resources that one query may use. */
 export interface ClickHouseLimits {
   readonly queryMemoryBytesMax: number;
   readonly queryThreadsMax: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /**
  * Makes the engine forget the insert tokens of parts that are not there. A MergeTree table notes a part's
  * token before it gives the part its name; killed in between, it would take the retried insert for a
- * repetition, and drop it for good. To be called while no engine has the folder open. Answers how many tokens
+ * repetition, and drop it for good. To be called while no engine has the folder open. Returns how many tokens
  * were forgotten. The opposite, a part whose token is lost, takes a power failure: the engine never fsyncs
  * its notes (ClickHouse issue 111577).
  */
@@ -31,7 +31,7 @@ interface Part {
   readonly last: number;
 }
 
-/** Of an Atomic database: store/abc/abcdef…/ */
+/** Folders of the tables of an Atomic database: store/abc/abcdef…/ */
 function tableFolders(store: string): string[] {
   if (!existsSync(store)) return [];
   return readdirSync(store).flatMap((prefix) =>

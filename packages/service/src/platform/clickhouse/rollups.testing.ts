@@ -30,7 +30,7 @@ const ONCE = {
   quantity_15m: '600',
 };
 
-/** What the projector relies on. The tables of usage must be empty. */
+/** Tests of the properties that the projector relies on. The tables of usage must be empty. */
 export function describeRollups(name: string, open: () => ClickHouse): void {
   describe(`${name}: a retried insert`, () => {
     // Over the turn of a month, so that one insert makes parts in two partitions of every table.

@@ -1,25 +1,25 @@
 import type { ResponseJSON } from '@clickhouse/client';
 
 /**
- * By column, each name once, which takes less to write and to parse than row by row. And one document: if
- * anything else came before it or after it, it would not be taken for rows of this answer.
+ * Results by column, with each name once: that costs less to write and to parse than row by row. The result is one
+ * document, so bytes before or after it are noticed, and are never taken for rows of this query.
  */
 export const ROWS_FORMAT = 'JSONColumnsWithMetadata';
 
 type Columns = Readonly<Record<string, readonly unknown[]>>;
 
-/** An answer in `ROWS_FORMAT`, whose data the client declares as if they were rows already. */
+/** A result in `ROWS_FORMAT`. The client's type declares its data as rows. */
 export type QueryAnswer = Pick<ResponseJSON, 'data' | 'rows'> & {
-  /** Where a server says why it broke off. */
+  /** The reason, when the server broke off. */
   readonly exception?: unknown;
 };
 
-/** @throws Error for an answer that is not whole */
+/** @throws Error for a result that is not whole */
 export function parseRows<Row>(text: string): Row[] {
   return rowsOf(JSON.parse(text) as QueryAnswer);
 }
 
-/** @throws Error for an answer that is not whole */
+/** @throws Error for a result that is not whole */
 export function rowsOf<Row>({ data, rows: count, exception }: QueryAnswer): Row[] {
   if (exception !== undefined) throw new Error(`ClickHouse broke an answer off: ${exception}`);
   const columns = Object.entries(data as unknown as Columns);

@@ -91,7 +91,7 @@ class ServerClickHouse implements ClickHouse {
       })
       .finally(() => values.destroy());
     for await (const _ of stream); // nothing comes, but the connection is free only at its end
-    // A server counts what materialized views write too (ClickHouse issue 18237), so only too few can be told.
+    // A server counts what materialized views write too (ClickHouse issue 18237), so only a smaller count is an error.
     const taken = Math.max(Number(summary?.read_rows ?? 0), Number(summary?.written_rows ?? 0));
     if (taken < rowCount) throw new InsertCountError(table, taken, rowCount);
   }

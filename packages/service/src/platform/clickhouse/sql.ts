@@ -31,7 +31,7 @@ export function insertSettings(token: string): ClickHouseSettings {
     deduplicate_blocks_in_dependent_materialized_views: 1,
     // Events of many months are legitimate in one batch.
     max_partitions_per_insert_block: '0',
-    // What comes in several blocks is made one.
+    // Makes one block of several.
     min_insert_block_size_rows: String(INSERT_ROWS_MAX),
     min_insert_block_size_bytes: '0',
     max_insert_threads: '1',

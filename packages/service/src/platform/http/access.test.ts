@@ -41,7 +41,7 @@ const ROUTES: Record<string, Access> = {
   '/tenant/:tenant_id': { kind: 'tenant', permission: 'tenant:admin' },
 };
 
-/** Both kinds of ports: answers at once (cached), and later. */
+/** Both kinds of ports: they return at once (cached), or later. */
 describe.each([
   ['cached', <T>(value: T) => value],
   ['looked up', async <T>(value: T) => value],

@@ -8,11 +8,11 @@ import { isConsoleRequest } from './console-requests.js';
 import { boundToProject, lackingPermissions, permissionDenied } from './permission-denied.js';
 import type { Access, App, SessionAuthenticator } from './types.js';
 
-/** What the access check needs from tenancy. */
+/** The look-ups of tenancy that the access check needs. */
 export interface AccessPorts {
   readonly authenticator: Authenticator;
   readonly projects: ProjectResolver;
-  /** Of people who are signed in to the console; without it nobody is. */
+  /** Finds the session of a person who is signed in to the console; without it nobody is. */
   readonly sessions?: SessionAuthenticator;
 }
 
@@ -23,7 +23,7 @@ const BEARER_PREFIX = 'bearer ';
 const AUTHORIZATION_CHARS_MAX = 256;
 
 const unauthenticated = () => new DomainError('unauthenticated');
-/** Absent and foreign must be told apart by nobody, so both are exactly this. */
+/** A foreign project and an absent one get the same error, so that nobody learns which ids exist. */
 const notFound = () => new DomainError('not_found');
 
 /** The `Access` of a route; throws when it declares none, because a route must never be open by omission. */
@@ -109,7 +109,7 @@ function check(access: Access, ports: AccessPorts, request: FastifyRequest): Ref
   return following(callerOf(ports, request), (principal) => authorize(access, ports, request, principal));
 }
 
-/** Who calls: by the key that is sent or, from the console, by the session. */
+/** Finds the caller by the key that is sent or, for the console, by the session. */
 function callerOf(
   { authenticator, sessions }: AccessPorts,
   { raw, headers }: FastifyRequest,
@@ -153,8 +153,8 @@ function authorize(
 
 /**
  * The project, if the principal can see it: one of its own tenant, and its own if it is bound to one. A
- * foreign project takes the same steps as an absent one, so that the time of the answer does not tell them
- * apart.
+ * foreign project takes the same steps as an absent one, so that the response time does not show the
+ * difference.
  */
 function visibleProject(
   { projects }: AccessPorts,

@@ -51,7 +51,7 @@ export interface AppOptions extends AccessPorts {
   readonly expressLane?: boolean;
   /** For tests: how long the express lane waits for a request to come whole. */
   readonly lanePatienceMs?: number;
-  /** For tests: an answer that differs from its documented schema becomes a 500. */
+  /** For tests: a response that differs from its documented schema becomes a 500. */
   readonly checkResponses?: boolean;
 }
 
@@ -122,7 +122,7 @@ function bareApp({ log }: AppOptions, failures: FailureLog, requestId: ReturnTyp
     requestTimeout: REQUEST_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
-    // Requests that arrive during shutdown are answered by our own hook.
+    // A hook of ours responds to requests that arrive during shutdown.
     return503OnClosing: false,
     routerOptions: { maxParamLength: PATH_PARAMETER_CHARS_MAX },
     // A missing Host is refused by our own check, in the shape of every other error.
@@ -197,11 +197,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Every registered route. */
     routeTable: RouteTable;
-    /** Ends every connection, whatever is under way on it. */
+    /** Ends every connection, also those with a request under way. */
     cutConnections(): void;
     /**
-     * Asks anew, for an answer that goes on for long: is the key still valid, and still permitted what the
-     * route needs?
+     * Checks again, during a long response, that the key is still valid and still has the permission of the route.
      */
     isStillAllowed: (request: FastifyRequest) => Promise<boolean>;
   }

@@ -2,9 +2,8 @@ import type { preParsingHookHandler } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 
 /**
- * Bodies of all requests that are being received or answered may together have so many bytes. Parsed they
- * take a multiple of it, and connections are not counted: without a bound, a hundred slow clients with large
- * bodies could exhaust the memory.
+ * Upper bound of the bytes of all bodies that are being received or processed. Parsed bodies take a multiple of it.
+ * Without the bound, a hundred slow clients with large bodies could exhaust the memory.
  */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;
 
@@ -33,13 +32,13 @@ export class BodyBudget {
       bytes += chunk.length;
       if (this.add(chunk.length)) return;
       payload.off('data', count);
-      // Whoever reads the body ends with this error; where nobody does, it means nothing.
+      // The reader of the body gets this error; without a reader it has no effect.
       payload
         .once('error', () => {})
         .emit('error', new DomainError('server_busy', { retryAfterS: RETRY_AFTER_S }));
     };
     payload.on('data', count);
-    // Bytes that arrive after the response, as of a body that was too large, are thrown away: nobody would
+    // Bytes that arrive after the response (for example of a body that was too large) are thrown away: nothing would
     // release them.
     reply.raw.once('close', () => {
       payload.off('data', count);

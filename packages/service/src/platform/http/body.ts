@@ -76,14 +76,14 @@ export function readJson(bytes: Buffer, arbitraryText: boolean): unknown {
 }
 
 /**
- * As `readJson` of arbitrary text, with the member `unread` left empty (`skimJson`). @throws DomainError as
- * `readJson`
+ * Reads JSON of arbitrary text and leaves the member `unread` empty (`skimJson`).
+ * @throws DomainError in the same cases as `readJson`
  */
 export function skimBody(bytes: Buffer, unread: string): unknown {
   return skimJson(bytes, unread, SKIM_BOUNDS) ?? readJson(bytes, true);
 }
 
-/** What is cheap to send must be cheap to refuse: a body of nothing but brackets keeps JSON.parse busy for seconds. */
+/** A body that is cheap to send must be cheap to refuse: JSON.parse takes seconds for a body of brackets alone. */
 function refuseCostlyJson(bytes: Buffer): void {
   const { depthMax, valueCount } = scanJson(bytes);
   if (depthMax > JSON_DEPTH_MAX) {
@@ -99,8 +99,8 @@ function refuseCostlyJson(bytes: Buffer): void {
 }
 
 /**
- * Where the JSON breaks, as line and column, without repeating the caller's data. JSON.parse does not always say, so
- * the text is read again by our own parser, which does.
+ * The place of the syntax error, as line and column, without the caller's data. JSON.parse does not always give it, so
+ * our own parser reads the text again.
  */
 function describeSyntaxError(text: string): string {
   const offset = syntaxErrorOffset(text);

@@ -20,8 +20,8 @@ export interface ConnectionLimitOptions {
 
 /**
  * Bounds the connections of a server, so that clients never take the file descriptors that the stores need.
- * Who comes when all are in use is answered, once, that the server is busy; questions about its health are
- * answered as ever.
+ * A connection above the limit gets one response, which says that the server is busy; requests for its health are
+ * still served.
  */
 export class ConnectionLimit {
   readonly #surplus = new WeakSet<Socket>();
@@ -44,7 +44,7 @@ export class ConnectionLimit {
     });
   }
 
-  /** Has the server end what comes beyond the surplus, where it cannot be answered either. Call before it listens. */
+  /** Makes the server close connections beyond the surplus, without a response. Call before it listens. */
   guard(server: Server): void {
     server.maxConnections = this.#options.connectionsMax + SURPLUS_CONNECTIONS_MAX;
     server.on('drop', () => this.#refused());
@@ -64,7 +64,7 @@ export class ConnectionLimit {
     return false;
   }
 
-  /** Whether the connection came when all were in use: it gets one answer. */
+  /** Whether the connection is above the limit: it gets one response. */
   isSurplus(socket: Socket): boolean {
     return this.#surplus.has(socket);
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the console's pages ask for: signed in by a cookie instead of by a key. */
+/** Requests of the console's pages: they carry a session cookie instead of a key. */
 const CONSOLE_PREFIX = '/api/';
 /** Below it the whole API is reachable: `/api/v1/me` is `/v1/me`. */
 const API_PREFIXES = ['/api/v1/', '/api/admin/v1/'];

@@ -79,7 +79,7 @@ function confined(reply: FastifyReply): FastifyReply {
   return secured(reply).header('content-security-policy', CONTENT_SECURITY_POLICY);
 }
 
-/** Of the package only its browser bundle is used: its Fastify plugin would add routes that declare no access. */
+/** Uses the package's browser bundle only: its Fastify plugin would add routes that declare no access. */
 function referenceScript(): string {
   const entry = createRequire(import.meta.url).resolve('@scalar/fastify-api-reference');
   return join(dirname(entry), 'js/standalone.js');

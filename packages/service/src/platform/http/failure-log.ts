@@ -3,7 +3,7 @@ import type { Logger } from '../log/index.js';
 
 const OUTAGE_LOG_INTERVAL_MS = 1_000;
 
-/** What is asked of a request that failed. A Fastify request can tell it. */
+/** The facts that are logged about a request that failed; a Fastify request has them. */
 export interface FailedRequest {
   readonly id: string;
   readonly method: string;
@@ -28,8 +28,8 @@ export class FailureLog {
   }
 
   /**
-   * While a store is away every request fails for the same reason: one line a second tells it, and of how
-   * many more.
+   * While a store is away, every request fails for the same reason: one line a second says so, and how many others
+   * failed.
    */
   outage({ code, cause }: DomainError, request: FailedRequest): void {
     const nowMs = this.monotonicMs();

@@ -10,12 +10,12 @@ import type { FailedRequest, FailureLog } from './failure-log.js';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Every answer has this field: a browser must take its type as it is, and never run what a tenant wrote as a
+ * Every response has this field: a browser must take its type as it is, and never run what a tenant wrote as a
  * script or page.
  */
 export const NO_SNIFFING = ['x-content-type-options', 'nosniff'] as const;
 
-/** What goes out for a failure. */
+/** The response to a failure. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -58,7 +58,7 @@ function toDomainError(error: unknown, request: FailedRequest): DomainError {
   return new DomainError('internal_error', { cause: error });
 }
 
-/** The answer to whatever was thrown; failures that are ours are logged. */
+/** The response to a thrown value; failures that are ours are logged. */
 export function answerTo(error: unknown, request: FailedRequest, log: FailureLog): ErrorAnswer {
   const failure = toDomainError(error, request);
   const status = statusOf(failure);
@@ -72,7 +72,7 @@ export function answerTo(error: unknown, request: FailedRequest, log: FailureLog
   return { status, headers, body: JSON.stringify(bodyOf(failure)) };
 }
 
-/** Sends the answer of an error. */
+/** Sends the response to an error. */
 export function sendError(
   log: FailureLog,
   error: unknown,
@@ -91,20 +91,20 @@ function isRefusal(status: number, { cause }: DomainError): boolean {
   return status === 503 && cause === undefined;
 }
 
-/** Connections that await the answers ahead of the refusal, which is their last. */
+/** Connections that wait for earlier responses before the refusal, which is their last. */
 const refusedLater = new WeakSet<Socket>();
 
 /**
- * Answers what Node's HTTP parser refuses before there is a request, in the same shape as every other error.
- * The requests ahead of it on the connection are answered first: they may have been served, and a client
- * takes the first answer for that to its first request.
+ * Responds to bytes that Node's HTTP parser refuses before there is a request, in the shape of every other error.
+ * Earlier requests of the connection get their responses first: they may have been served, and a client takes the
+ * first response for that to its first request.
  */
 export function answerUnparsable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  // The parser refuses whatever else arrives, too.
+  // The parser refuses all further bytes too.
   if (refusedLater.has(socket)) return;
   const ahead = responseAhead(socket);
   if (ahead !== undefined) {
@@ -140,7 +140,7 @@ function responseAhead(
 }
 
 /**
- * Answers a request whose `Expect` field asks for something other than `100-continue`, in the same shape as
+ * Responds to a request whose `Expect` field asks for something other than `100-continue`, in the same shape as
  * every other error. Node would send a bare 417. The body is not read, so the connection cannot serve another
  * request.
  */

@@ -1,7 +1,7 @@
 import { type Me, PERMISSIONS } from '@tollgate/contract';
 import type { Principal } from '../../kernel/principal.js';
 
-/** Who a key, or a session that was opened with it, speaks for: what whoever asks is told of himself. */
+/** The tenant, project and permissions of the caller's key or session, as `GET /v1/me` returns them. */
 export function meOf(principal: Principal): Me {
   const key = principal.kind === 'key' ? principal : undefined;
   return {

@@ -5,7 +5,7 @@ import { EXAMPLES } from './api-description/examples/index.js';
 import { registerDocsPage } from './docs-page.js';
 import type { App } from './types.js';
 
-/** What a reader of the description sees first. */
+/** The first text that a reader of the description sees. */
 const INTRODUCTION = `Tollgate meters usage, rates it, and shows it.
 
 Send raw usage events (**Ingest**); rules that you publish (**Extractor rule sets**) turn them into priced charge items, which you

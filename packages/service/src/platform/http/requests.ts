@@ -1,7 +1,7 @@
 import type { Logger } from '../log/index.js';
 import { DurationHistogram, type DurationSeries, type Metrics } from '../metrics/index.js';
 
-/** Counts one request, when its answer has gone out. */
+/** Counts one request when its response has been sent. */
 export type ObserveRequest = (requestId: string, status: number, durationMs: number) => void;
 
 /** A request that takes longer is logged. */
@@ -9,7 +9,7 @@ const SLOW_REQUEST_MS = 2_000;
 
 /**
  * Measures every request by its route's pattern, never by its path (ids must not become label values), and logs slow
- * ones. That is all that is logged of a request that went well.
+ * ones. Nothing else is logged about a request that succeeded.
  */
 export class RequestObserver {
   readonly #durations: DurationHistogram;

@@ -7,8 +7,8 @@ export function serializeResponse(data: unknown): string {
 }
 
 /**
- * As `serializeResponse`, but an answer that its route's schema does not describe is an error. A schema is
- * compiled for the first answer that it describes: most of an application's are never needed by one test.
+ * The same as `serializeResponse`, except that a response which its route's schema does not describe is an error. A
+ * schema is compiled for its first response, because one test needs few of an application's schemas.
  */
 export const responseChecker: FastifySerializerCompiler<object> = ({ schema, method, url, httpStatus }) => {
   let validate: ValidateFunction | undefined;

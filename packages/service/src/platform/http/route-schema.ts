@@ -9,7 +9,7 @@ export interface MediaResponse {
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-/** What a route says of itself beside its schemas; every documented route must say all of it. */
+/** Texts of a route in addition to its schemas; every documented route must have all of them. */
 export interface Documented {
   hide?: boolean;
   tags?: readonly string[];
@@ -30,8 +30,8 @@ declare module 'fastify' {
 }
 
 /**
- * Completes a route's schema with what follows from its access: security, the permission in the description, and the
- * errors it can always answer. Throws when the route does not document itself.
+ * Completes a route's schema by its access: security, the permission in the description, and the errors that every
+ * such route can return. Throws when the route does not document itself.
  */
 export function completeSchema(route: RouteOptions, access: Access): void {
   const schema = (route.schema ?? {}) as Documented;

@@ -12,7 +12,7 @@ const key = (keyId: string, tenantId = 'ten_1'): KeyPrincipal => ({
   permissions: [],
 });
 
-/** Of an answer that is not over until its response is destroyed. */
+/** A reply that lasts until its response is destroyed. */
 function answer(): Pick<FastifyReply, 'raw'> {
   return { raw: new ServerResponse({ method: 'GET' } as never) };
 }

@@ -4,18 +4,18 @@ import type { Principal } from '../../kernel/principal.js';
 import { tenantShare } from '../../kernel/tenant-share.js';
 
 export interface SlotLimits {
-  /** What is counted, in the plural, as the refusal names it. */
+  /** The plural noun of the counted thing, for the refusal. */
   readonly what: string;
-  /** Of one key; the service key counts as one. */
+  /** For one key; the service key counts as one. */
   readonly perKeyMax: number;
-  /** Of all keys in this process. */
+  /** For all keys in this process. */
   readonly totalMax: number;
 }
 
 /** After so long a client that was refused may try again. */
 const RETRY_AFTER_S = 5;
 
-/** Bounds how many long answers are open at once: of one key, of all keys of one tenant, and of all. */
+/** Bounds how many long responses are open at once: for one key, for all keys of one tenant, and in all. */
 export class Slots {
   readonly #byKey = new Counts();
   readonly #byTenant = new Counts();
@@ -31,7 +31,7 @@ export class Slots {
   }
 
   /**
-   * Takes one until the answer has ended, in whatever way; the signal aborts then, or when all are ended.
+   * Takes a slot until the response has ended or was cut; the signal aborts then, or when all are ended.
    * @throws DomainError 429 when the key or its tenant has as many as it may have, 503 when the process has
    */
   take(principal: Principal, { raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
@@ -49,13 +49,13 @@ export class Slots {
     return gone.signal;
   }
 
-  /** Aborts all signals, and those of whoever comes later: at a shutdown nothing is worth waiting for. */
+  /** Aborts all signals, also of later callers: a shutdown does not wait for long responses. */
   end(): void {
     this.#areEnded = true;
     for (const gone of this.#open) gone.abort();
   }
 
-  /** What is returned gives it back. */
+  /** Takes a slot; the returned function releases it. */
   #take(principal: Principal): () => void {
     const { what, perKeyMax, totalMax } = this.limits;
     const [key, tenant] =

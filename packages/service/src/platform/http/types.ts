@@ -21,8 +21,8 @@ export type App = FastifyInstance<
  * - `any-key`: any valid key, the service key included.
  * - `project`: the path has `:project_id`; the key can see that project and holds the permission, or all of
  *   several. Sets `request.project`.
- * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. Of another tenant,
- *   absent or not, an admin key hears 404, or 403 where `elsewhere` says so.
+ * - `tenant`: the path has `:tenant_id`; the service key, or an admin key of that tenant. For another tenant,
+ *   absent or not, an admin key gets 404, or 403 where `elsewhere` says so.
  * - `service`: the service key only.
  */
 export type Access =
@@ -49,12 +49,12 @@ declare module 'fastify' {
      * Default: such strings are a 400.
      */
     arbitraryText?: boolean;
-    /** The answer lasts as long as the client wants: its duration is not measured, and not told as slow. */
+    /** The response lasts as long as the client wants: its duration is not measured, and it is not logged as slow. */
     isLong?: boolean;
   }
 
   interface FastifyRequest {
-    /** Who calls; only absent on public routes, where reading it throws. */
+    /** The caller; absent on public routes only, where reading it throws. */
     principal: Principal;
     /** The project of the path; on routes with access kind `project`, elsewhere reading it throws. */
     project: ProjectRef;

@@ -25,9 +25,8 @@ const allFindings = new Ajv({ ...STRICT, allErrors: true });
 const queryFindings = new Ajv({ ...STRICT, allErrors: true, useDefaults: true });
 
 /**
- * Checks by a route's schemas: bodies and parameters as they are, query strings after reading numbers and
- * booleans. A schema is compiled when it is first needed: those of all routes together would take a quarter
- * of a start.
+ * Validates by a route's schemas: bodies and parameters unchanged, query strings after numbers and booleans are read.
+ * A schema is compiled when it is first needed: to compile those of all routes would take a quarter of a start.
  */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'querystring' || httpPart === 'headers') return queryValidator(schema);
@@ -94,7 +93,7 @@ function describeFindings(findings: readonly ErrorObject[], data: unknown): Erro
   const choices = findings.filter(isChoice);
   const details = new Map<string, ErrorDetail>();
   for (const [index, found] of findings.entries()) {
-    // What each branch of a choice lacks is noise beside "must be one of".
+    // Errors of the branches say nothing more than "must be one of".
     if (choices.some((choice) => found.schemaPath.startsWith(`${choice.schemaPath}/`))) continue;
     for (const finding of isChoice(found) ? insideChoice(findings, index) : [found]) {
       const detail = describeFinding(finding, data);
@@ -111,15 +110,15 @@ function isChoice({ keyword }: ErrorObject): boolean {
 }
 
 /**
- * What the only branch of a choice lacks that takes values of this type; where there is none such, the choice
- * itself.
+ * The errors of the one branch of a choice that accepts values of this type; if there is no such branch, the error of
+ * the choice itself.
  */
 function insideChoice(findings: readonly ErrorObject[], index: number): readonly ErrorObject[] {
   const choice = findings[index];
   if (choice === undefined) return [];
   const prefix = `${choice.schemaPath}/`;
   const byBranch = new Map<string, ErrorObject[]>();
-  // Ajv tells what is wrong with the branches right before it tells of the choice.
+  // Ajv reports the errors of the branches right before that of the choice.
   for (let at = index - 1; at >= 0; at -= 1) {
     const finding = findings[at];
     if (finding === undefined || !finding.schemaPath.startsWith(prefix)) break;
@@ -135,7 +134,7 @@ function insideChoice(findings: readonly ErrorObject[], index: number): readonly
   return fitting.length === 1 ? (fitting[0] ?? []) : [choice];
 }
 
-/** Keywords that tell what kind of value a branch is for. */
+/** Keywords that say which kind of value a branch is for. */
 const OF_KIND: ReadonlySet<string> = new Set(['type', 'const', 'enum']);
 
 function describeFinding(finding: ErrorObject, data: unknown): ErrorDetail {

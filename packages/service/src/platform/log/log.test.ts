@@ -4,7 +4,7 @@ import { createLog } from './index.js';
 
 const KEY = generateApiKey('live');
 
-/** What a log writes, line by line. */
+/** Collects the lines that a log writes. */
 function capture({ isTTY = false } = {}) {
   const lines: string[] = [];
   const destination = {

@@ -8,7 +8,7 @@ export type Logger = PinoLogger;
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** Where lines go; default standard output. */
+  /** The stream of the lines; default standard output. */
   readonly destination?: NodeJS.WritableStream & { isTTY?: boolean };
 }
 

@@ -1,4 +1,4 @@
-/** What replaces a secret. */
+/** Replaces a secret. */
 const REDACTED = '[redacted]';
 
 /** API keys, wherever in a text they stand. */

@@ -10,7 +10,7 @@ export interface Account {
 
 const NOBODY: Account = { uid: 65_534, gid: 65_534, name: 'nobody' };
 
-/** PostgreSQL refuses to run as root: the system's `postgres` account if there is one, else `nobody`. */
+/** The account for PostgreSQL, which refuses to run as root: `postgres` if the system has it, otherwise `nobody`. */
 export function unprivilegedAccount(passwd = readPasswd()): Account {
   return findAccount(passwd, 'postgres') ?? findAccount(passwd, 'nobody') ?? NOBODY;
 }
@@ -47,7 +47,7 @@ function findAccount(passwd: string, name: string): Account | undefined {
     ?.split(':');
   const uid = Number(fields?.[2]);
   const gid = Number(fields?.[3]);
-  // macOS writes nobody's ids as -2; the system calls take them as unsigned numbers.
+  // macOS writes the ids of `nobody` as -2; the system calls take them as unsigned numbers.
   return Number.isInteger(uid) && Number.isInteger(gid) && uid !== 0
     ? { uid: uid >>> 0, gid: gid >>> 0, name }
     : undefined;

@@ -9,14 +9,14 @@ export async function lockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
 }
 
-/** As `lockUntilCommit`, but shared with others who share it: those who lock it wait for all of them. */
+/** Locks as `lockUntilCommit` does, but shared: only an exclusive lock waits for shared ones. */
 export async function shareLockUntilCommit(tx: Tx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}, 0))`.execute(tx);
 }
 
 /**
  * Runs `work` while holding the advisory lock of that name, which one session of the whole database can hold;
- * waits for it. The lock falls with its connection, so a killed holder blocks nobody.
+ * waits for it. The lock ends with its connection, so a killed holder blocks no other session.
  */
 export async function withAdvisoryLock<T>(
   postgres: Pick<Postgres, 'pool'>,

@@ -27,7 +27,7 @@ export function uuidArray(values: readonly string[]): Buffer {
   });
 }
 
-/** As the function `array_recv` of PostgreSQL reads it: a header, and each element behind its length. */
+/** The format that PostgreSQL's `array_recv` reads: a header, and each element after its length. */
 function binaryArray<T>(
   type: number,
   elementBytes: number,

@@ -12,7 +12,7 @@ import type { ClusterPlacement } from './placement.js';
 export const SUPERUSER = 'tollgate';
 const INITDB_TIMEOUT_MS = 120_000;
 
-/** What the server programs see of the environment: nothing of ours, and no locale. */
+/** The environment of the server programs: nothing of ours, and no locale. */
 export const SERVER_ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 /** Creates the cluster unless it exists. Durable on return; cut short, it is done anew by the next start. */
@@ -68,7 +68,7 @@ async function runInitdb(
     cwd: '/',
     env: SERVER_ENV,
     timeout: INITDB_TIMEOUT_MS,
-    // As the server: the terminal's Ctrl-C must not break it off half-way.
+    // Detached, as the server is: the terminal's Ctrl-C must not end it half-way.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -7,11 +7,11 @@ import type { Database } from './tables.js';
 /** A transaction on the system of record; what happens inside becomes visible, and durable, as one. */
 export type Tx = Transaction<Database>;
 
-/** What a statement can run on: any connection of the pool, or a transaction that is open. */
+/** Runs a statement: on any connection of the pool, or in an open transaction. */
 export type Db = Kysely<Database> | Tx;
 
 export interface PostgresConfig {
-  /** A URL, or the parts as an embedded server tells them. */
+  /** A URL, or the parts that an embedded server returns. */
   readonly connection: string | PostgresConnection;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
@@ -29,7 +29,7 @@ export interface Postgres {
   close(): Promise<void>;
 }
 
-/** Waiting longer for a free or new connection is answered as `store_unavailable`. */
+/** A longer wait for a free or new connection becomes `store_unavailable`. */
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 30_000;
 
@@ -73,15 +73,14 @@ export function connectPostgres(config: PostgresConfig): Postgres {
 }
 
 /**
- * Keeps a connection that is still in a transaction out of the pool, which drops what was ended. A rollback
- * can fail, on a full disk for one: the connection would refuse every transaction of those who get it next,
- * for ever.
+ * Ends a connection that is still in a transaction; the pool then drops it. A rollback can fail, for example on a full
+ * disk: the connection would refuse every later transaction.
  */
 function endUnlessIdle(client: PoolClient): void {
   if (client.getTransactionStatus() !== IDLE) void client.end().catch(() => {});
 }
 
-/** As the server says it of a connection that is in no transaction. */
+/** The server's status of a connection without a transaction. */
 const IDLE = 'I';
 
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */

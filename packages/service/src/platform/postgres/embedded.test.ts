@@ -73,7 +73,7 @@ async function ask(sql: string): Promise<unknown[]> {
   }
 }
 
-/** As the service does it, in a process that can be killed: prints the server's pid once a row is committed. */
+/** Starts PostgreSQL in a process that can be killed: prints the server's pid once a row is committed. */
 const SERVICE = `
   import { connectPostgres, startEmbeddedPostgres } from '{dist}platform/postgres/index.js';
   const log = { info() {}, warn() {}, error() {} };

@@ -24,7 +24,7 @@ export interface EmbeddedPostgresOptions {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Told once if the server ends without `stop` having been called; the reason is one sentence. */
   readonly onUnexpectedExit?: (reason: string) => void;
-  /** Ends the start with the signal's reason, and whatever was started. */
+  /** Aborts the start with the signal's reason, and ends the processes that were started. */
   readonly signal?: AbortSignal | undefined;
   /** Server settings that replace the defaults, e.g. `{ fsync: 'off' }` for a throw-away cluster. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -78,11 +78,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts PostgreSQL on the cluster of a data directory, creating it if need be, and answers once it takes
- * connections. Servers that a killed service left behind are ended first: the caller must hold the
- * directory's instance lock. Should this process end without having called `stop`, the server ends with it,
- * as in a crash; only SIGKILL orphans it. Throws PostgresUnavailableError where the programs are missing or
- * fail.
+ * Starts PostgreSQL on the cluster of a data directory, creates the cluster if need be, and returns once the server
+ * accepts connections. Servers that a killed service left behind are ended first: the caller must hold the directory's
+ * instance lock. If this process ends without `stop`, the server ends with it, as in a crash; only SIGKILL orphans it.
+ * Throws PostgresUnavailableError if the programs are missing or fail.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const placement = await placeCluster(options.dataDir);

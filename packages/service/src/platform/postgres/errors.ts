@@ -28,11 +28,11 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** What `pg` says, without a code, when a connection goes away or none comes free in time. */
+/** Messages of `pg`, without a code, when a connection goes away or none becomes free in time. */
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
-/** Whether PostgreSQL is away or cannot take work now: to be answered as `store_unavailable`, and tried again. */
+/** Whether PostgreSQL is away or cannot take work now: the caller gets `store_unavailable`, and may try again. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };
@@ -46,8 +46,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the server itself said it: then it has not done what was asked. What ends otherwise may have been
- * done, or may yet be.
+ * Whether the error comes from the server itself: then the statement was not executed. After any other error the
+ * statement may have been executed, or may yet be.
  */
 export function isAnswer(error: unknown): boolean {
   return error instanceof pg.DatabaseError;

@@ -10,9 +10,9 @@ const FAST_STOP_TIMEOUT_MS = 10_000;
 const IMMEDIATE_STOP_TIMEOUT_MS = 5_000;
 
 /**
- * Ends what a killed service left running on a cluster, so that a new postmaster can start on it, and removes
- * a pid file whose pid now belongs to something else, which PostgreSQL would take for a running server.
- * Answers the pids that were ended.
+ * Ends the processes that a killed service left running on a cluster, so that a new postmaster can start on it. Removes
+ * a pid file whose pid now belongs to another program, because PostgreSQL would take it for a running server. Returns
+ * the pids that were ended.
  */
 export async function clearLeftover(dataFolder: string): Promise<number[]> {
   const pids = serverProcesses(dataFolder);
@@ -21,7 +21,7 @@ export async function clearLeftover(dataFolder: string): Promise<number[]> {
   return pids;
 }
 
-/** Called when no server process was found. Where that is not certain, PostgreSQL's own check of the file is kept. */
+/** Called when no server process was found. If that is not certain, the file stays for PostgreSQL's own check. */
 function pidFileIsStale(dataFolder: string): boolean {
   if (process.platform === 'linux') return true;
   const pid = recordedPid(dataFolder);
@@ -44,7 +44,7 @@ async function endServer(dataFolder: string, pids: readonly number[]): Promise<v
   );
 }
 
-/** The pid in postmaster.pid, whoever has it now. */
+/** The pid in postmaster.pid; another process may have it now. */
 function recordedPid(dataFolder: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8'), 10);

@@ -11,7 +11,7 @@ import type { Postgres } from './connect.js';
 const LOCK_NAME = 'tollgate/migrations/postgres';
 
 /**
- * Brings the schema up to this release, one transaction for each migration; answers the names of those applied.
+ * Brings the schema up to this release, one transaction for each migration; returns the names of those applied.
  * Services that start at the same time wait for each other. Throws MigrationError.
  */
 export async function applyMigrations(

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Account, canEnter, ownerOf, unprivilegedAccount } from './account.js';
 import { PostgresUnavailableError } from './binaries.js';
 
-/** Where an embedded cluster and what belongs to it are kept. */
+/** The folders of an embedded cluster. */
 export interface ClusterPlacement {
   /** Account that PostgreSQL runs under; undefined: the calling user. */
   readonly account: Account | undefined;
@@ -101,7 +101,7 @@ async function claimElsewhere(elsewhere: string, dataFolder: string): Promise<st
   return elsewhere;
 }
 
-/** Where the cluster of a data directory is; from then on that directory has none. */
+/** Returns where the cluster of a data directory is, and removes the directory's link to it. */
 export async function forgetPlacement(
   dataDir: string,
 ): Promise<Pick<ClusterPlacement, 'baseFolder' | 'clusterFolder'>> {

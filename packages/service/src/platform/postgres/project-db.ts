@@ -17,7 +17,7 @@ import type { Database } from './tables.js';
 
 type ScopeColumn = 'tenant_id' | 'project_id';
 
-/** The tables whose rows each belong to one project. */
+/** The tables in which each row belongs to one project. */
 export type ProjectTable = {
   [T in keyof Database]: Database[T] extends Record<ScopeColumn, string> ? T : never;
 }[keyof Database];

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from './connect.js';
 
 export interface RecountQuery {
-  /** A query that answers, for each of what is recounted, what names it, and the columns `expected` and `found`. */
+  /** A query with a row for each recounted thing: its name, and the columns `expected` and `found`. */
   readonly compared: RawBuilder<unknown>;
   /** A scalar query: how many were recounted. It may ask the table `compared`. */
   readonly total: RawBuilder<unknown>;
@@ -18,14 +18,14 @@ export interface Recount<Row> {
   readonly differences: Row[];
 }
 
-/** What stands in each row beside the difference. Without differences there is one row, which has none. */
+/** The counts in each row. Without differences there is one row, with the counts alone. */
 interface Counts {
   readonly total_count: number;
   readonly difference_count: number;
   readonly is_difference: true | null;
 }
 
-/** Compares in one statement, and so on one snapshot: exact beside any traffic. Changes nothing. */
+/** Compares in one statement, and so on one snapshot: exact during any traffic. Changes nothing. */
 export async function recount<Row extends object>(
   db: Db,
   { compared, total, order, differencesMax }: RecountQuery,

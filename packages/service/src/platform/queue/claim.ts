@@ -34,7 +34,7 @@ interface ClaimedRow {
  * The SQL of `SegmentQueue.claim` and `claimDeferred`.
  *
  * @param files where the queue keeps large segments in files
- * @param deferredTenantId whose deferred segments are claimed; undefined for those that are not deferred
+ * @param deferredTenantId the tenant of the deferred segments to claim; undefined for segments that are not deferred
  */
 export async function claimSegments(
   tx: Tx,
@@ -44,7 +44,7 @@ export async function claimSegments(
 ): Promise<ClaimedSegment[]> {
   const ids = await lockOldest(tx, eventsMax, deferredTenantId);
   if (ids.length === 0) return [];
-  // As base64, because that costs the client half the processor time of bytea's hexadecimal text.
+  // Base64 costs the client half the processor time of bytea's hexadecimal text.
   const { rows } = await sql<ClaimedRow>`
     delete from segments where id = any(${ids})
     returning id, received_at_ms, event_count, project_ids, project_event_counts,
@@ -92,8 +92,8 @@ function placeOf({ file_name, file_offset, file_crc32, byte_count }: ClaimedRow)
 }
 
 /**
- * Locks the oldest segments that nobody else holds, up to the bounds. Rows are locked in chunks sized by what
- * is still wanted, because a lock taken on a row that is then left behind would keep it from other workers.
+ * Locks the oldest segments that no other worker holds, up to the bounds. Rows are locked in chunks sized by what is
+ * still wanted, because a locked row that is not claimed would be kept from other workers.
  */
 async function lockOldest(
   tx: Tx,

@@ -1,7 +1,7 @@
 import { utcMonthAt } from '../../kernel/period.js';
 import type { SegmentRecord } from './segment.js';
 
-/** A request whose events are to be accepted if the quota of its tenant has room for all of them. */
+/** A request whose events are accepted if the quota of its tenant has room for all of them. */
 export interface QuotaRecord {
   readonly record: SegmentRecord;
   /** Events that the tenant may have accepted in a calendar month (UTC); -1 for any number. */
@@ -16,7 +16,7 @@ export interface QuotaRefusal {
   readonly used: number;
 }
 
-/** What requests add to one row of `event_quotas`. */
+/** The amounts that requests add to one row of `event_quotas`. */
 export interface QuotaCharge {
   readonly tenantId: string;
   readonly monthStartS: number;
@@ -26,7 +26,7 @@ export interface QuotaCharge {
 }
 
 /**
- * What requests add, by tenant and by the month of their arrival; in the order in which rows are locked. A
+ * The amounts that requests add, by tenant and by the month of their arrival, in the order in which rows are locked. A
  * tenant has one limit: the one that was read last.
  */
 export function quotaCharges(records: readonly QuotaRecord[]): QuotaCharge[] {

@@ -41,7 +41,7 @@ function large(projectId: string, eventCount = 3): SegmentRecord {
   return { ...record(projectId, eventCount), body: Buffer.alloc(70_000, 'large') };
 }
 
-/** As from a client. */
+/** Appends records as a client does. */
 async function accept(...records: SegmentRecord[]): Promise<void> {
   const asked = records.map((each) => ({ record: each, monthlyEventLimit: -1 }));
   expect(await queue.appendWithinQuota(asked)).toEqual([]);

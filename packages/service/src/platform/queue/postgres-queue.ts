@@ -16,7 +16,7 @@ import { encodeSegment, type SegmentRecord, segmentPieces } from './segment.js';
 import { countsOf } from './segment-counts.js';
 import { type SegmentFiles, SegmentWriteError } from './segment-files.js';
 
-/** Without an answer for so long, an append counts as failed: its outcome is unknown. */
+/** An append without a response for so long counts as failed: its outcome is unknown. */
 const APPEND_TIMEOUT_MS = 10_000;
 
 /**
@@ -25,7 +25,7 @@ const APPEND_TIMEOUT_MS = 10_000;
  */
 const IN_FILE_BYTES_MIN = 64 * 1_024;
 
-/** Of an append, in the order of its parameters: the bytes last. */
+/** Columns of an append, in the order of its parameters: the bytes come last. */
 const SEGMENT_COLUMNS = [
   'received_at_ms',
   'event_count',
@@ -44,7 +44,7 @@ const appendFrom = (first: number) => `insert into segments
   (${SEGMENT_COLUMNS.join(', ')})
   values (${SEGMENT_COLUMNS.map((_, at) => `$${first + at}`).join(', ')})`;
 const APPEND = appendFrom(1);
-/** Like `APPEND`, with the tenant behind whose requests the segment waits. */
+/** The same as `APPEND`, with the tenant whose earlier requests the segment waits for. */
 const DEFER = `insert into segments (${SEGMENT_COLUMNS.join(', ')}, deferred_tenant_id)
   values (${[...SEGMENT_COLUMNS, ''].map((_, at) => `$${1 + at}`).join(', ')})`;
 
@@ -74,9 +74,8 @@ interface Append {
 }
 
 /**
- * The usage queue in the `segments` table. Where there are `files`, large segments of what clients send are
- * in them, unless some quota has no room: then requests are decided in one transaction, and all of it stays
- * in the row.
+ * The usage queue in the `segments` table. With `files`, large segments of clients' requests are stored there, unless a
+ * quota has no room: then the requests are decided in one transaction, and all bytes stay in the row.
  */
 export class PostgresSegmentQueue implements SegmentQueue<Tx> {
   private readonly spentQuotas = new BoundedMap<string, true>(SPENT_QUOTAS_MAX);
@@ -131,7 +130,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
     }
   }
 
-  /** Where the quotas have no room for all, each request is decided by itself, while nobody else adds to them. */
+  /** If the quotas have no room for all, decides about each request by itself, with the quotas locked. */
   private async appendAdmitted(
     records: readonly QuotaRecord[],
     charges: readonly QuotaCharge[],
@@ -153,7 +152,7 @@ export class PostgresSegmentQueue implements SegmentQueue<Tx> {
       await client.query('commit');
       return refusals;
     } finally {
-      // What is still in its transaction, because something failed, does not get back into the pool.
+      // A connection that is still in its transaction, after an error, does not return to the pool.
       client.release();
     }
   }

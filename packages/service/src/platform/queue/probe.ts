@@ -11,7 +11,7 @@ const STATEMENT_TIMEOUT_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_800;
 const PROBE_FILE = 'probe';
 
-/** Several statements without parameters are one transaction, sent and answered at once. Nobody ever sees the row. */
+/** Several statements without parameters are one transaction, in one message. No other session ever sees the row. */
 const PROBE = `set local statement_timeout = ${STATEMENT_TIMEOUT_MS};
 insert into segments (received_at_ms, event_count, project_ids, project_event_counts, byte_count, bytes)
   values (0, 1, '{}', '{}', ${PROBE_BYTES}, decode(repeat('00', ${PROBE_BYTES}), 'hex'));

@@ -32,13 +32,13 @@ export interface SegmentQueue<Tx> {
   /** Durable once it resolves; after a rejection the outcome is unknown. */
   append(records: readonly SegmentRecord[]): Promise<void>;
   /**
-   * As `append`, of what clients send: counts their events against the quotas of their tenants in the same
-   * commit, and leaves out, whole, what a quota has no room for. That is what it answers.
+   * Appends clients' requests: counts their events against the quotas of their tenants in the same commit, and leaves
+   * out each request that a quota has no room for. Returns the requests that it left out.
    */
   appendWithinQuota(records: readonly QuotaRecord[]): Promise<readonly QuotaRefusal[]>;
   /**
-   * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or none is
-   * left that nobody else holds; at least one if there is any. They leave the queue when `tx` commits and are
+   * Takes whole segments that are not deferred, oldest first, until they hold `eventsMax` events or no free one is
+   * left; at least one if there is any. They leave the queue when `tx` commits and are
    * back when it rolls back.
    */
   claim(tx: Tx, eventsMax: number): Promise<ClaimedSegment[]>;
@@ -53,6 +53,6 @@ export interface SegmentQueue<Tx> {
   /** Like `claim`, for the deferred requests of one tenant. */
   claimDeferred(tx: Tx, tenantId: string, eventsMax: number): Promise<ClaimedSegment[]>;
   backlog(): Promise<Backlog>;
-  /** The tenants of which at least so many events, bytes, or segments with a request of theirs wait. */
+  /** The tenants that have at least so many events, bytes, or segments with a request of theirs in the queue. */
   tenantsHolding(size: BacklogSize): Promise<string[]>;
 }

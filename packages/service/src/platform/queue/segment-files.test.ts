@@ -51,7 +51,7 @@ async function readChecked(place: SegmentPlace): Promise<Buffer> {
   return bytes;
 }
 
-/** Sweeps while rows point at `places`; answers the files that are left. */
+/** Sweeps while rows point at `places`; returns the files that are left. */
 async function sweep(...places: SegmentPlace[]): Promise<Set<string>> {
   await files.sweep(async () => new Set(places.map(({ fileName }) => fileName)));
   return new Set(await readdir(folder));
@@ -264,7 +264,7 @@ describe('a file of segments', () => {
   });
 });
 
-/** Files whose syncs go through `onSync`, which is told how many there were with this one, and how many were closed. */
+/** Files whose syncs call `onSync` with the number of syncs so far, this one included, and of closed files. */
 async function faulty(
   onSync: (sync: () => Promise<void>, syncs: number) => Promise<void>,
 ): Promise<{ files: SegmentFiles; closed: () => number }> {

@@ -13,7 +13,7 @@ const FILE_BYTES_MAX = 64 * 1_048_576;
 const WRITE_TIMEOUT_MS = 10_000;
 const FILE_NAME = /^[0-9a-f-]{36}\.segments$/;
 
-/** Where in which file a segment is. */
+/** The file of a segment, and its place in it. */
 export interface SegmentPlace {
   readonly fileName: string;
   readonly offset: number;
@@ -29,7 +29,7 @@ export class SegmentWriteError extends Error {
   }
 }
 
-/** What is needed of a file to append to it. */
+/** The methods of a file that appending needs. */
 export type AppendableFile = Pick<FileHandle, 'writev' | 'datasync' | 'close'>;
 
 export interface SegmentFilesOptions {
@@ -48,8 +48,8 @@ class GrowingFile {
   #end = 0;
   readonly #file: Promise<AppendableFile>;
   /**
-   * Rejected for ever with the first failure: nobody knows what of the file is on disk then, and the system
-   * tells only one of those who sync at the same time.
+   * Rejected for ever after the first failure: then it is unknown which bytes are on disk, and of several concurrent
+   * syncs the system reports the failure to one only.
    */
   #written: Promise<unknown>;
 
@@ -86,8 +86,8 @@ class GrowingFile {
 /**
  * Keeps large segments in files on the machine of the database, where a commit would write them twice and cut
  * them into hundreds of rows. Segments are appended to one file after the other; a file goes when no row of
- * the queue points at it. One object of a folder may append and sweep; whoever claims may have another one,
- * to read.
+ * the queue points at it. One object per folder may append and sweep; a process that claims may have another one to
+ * read.
  */
 export class SegmentFiles {
   #current: GrowingFile | undefined;
@@ -107,8 +107,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Has `point` write the row that points at the segment, once the segment is on disk. Throws what `point`
-   * throws; unless that is an answer of the database the row may yet appear, and the file stays until the
+   * Writes the segment to disk and then calls `point`, which writes the row that points at it. Throws the error of
+   * `point`; unless that error comes from the database itself, the row may yet appear, and the file stays until the
    * service starts again.
    *
    * @throws SegmentWriteError with no row written
@@ -122,7 +122,7 @@ export class SegmentFiles {
       await this.#written(file, written);
       await this.#pointed(file, point({ fileName: file.name, offset, byteCount, crc32: checksum(pieces) }));
     } finally {
-      // However long a write takes that nobody waits for any more, its file is not closed before.
+      // The file stays open until its last write ends, also when nothing waits for that write any more.
       const settle = () => {
         file.unsettled -= 1;
         return this.#letGo(file);
@@ -131,7 +131,7 @@ export class SegmentFiles {
     }
   }
 
-  /** What is there of a segment: nothing when its file is missing. See `checkPlaced`. */
+  /** The bytes of a segment that are there: none when its file is missing. See `checkPlaced`. */
   async read({ fileName, offset, byteCount }: SegmentPlace): Promise<Buffer> {
     if (!FILE_NAME.test(fileName)) return Buffer.of();
     const file = await openIfThere(join(this.folder, fileName));
@@ -149,8 +149,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Deletes the files that nothing points at, of earlier runs too. The next segment begins a new file, so
-   * that what was rated is on disk no longer than until the sweep after it.
+   * Deletes the files that no row points at, those of earlier runs too. The next segment begins a new file, so that
+   * the following sweep can delete the bytes of rated events.
    *
    * @param pointedAt which of these files a row points at, as of now
    */

@@ -18,7 +18,7 @@ export interface SegmentScope {
   readonly tenantId: string;
   readonly projectId: string;
   readonly projectNo: number;
-  /** Where the project's usage is kept; projects never change. */
+  /** The kind of tables that hold the project's usage; it never changes. */
   readonly storage: 'shared' | 'dedicated';
   /** The rule set of a single event; null where the events name their own. */
   readonly extractorRuleSetId: string | null;
@@ -78,7 +78,7 @@ export function encodeSegment(records: readonly SegmentRecord[]): Buffer {
   return Buffer.concat(segmentPieces(records));
 }
 
-/** The same in pieces, of which the large ones are the bodies themselves: what is joined has to be copied. */
+/** The same in pieces; the large ones are the bodies themselves, because joining them would copy them. */
 export function segmentPieces(records: readonly SegmentRecord[]): Buffer[] {
   const { header, scopeOf } = encodeHeader(records);
   let length = PREAMBLE_BYTES + header.length;
@@ -132,7 +132,7 @@ export function decodeSegment(segment: Buffer): SegmentRecord[] {
   if (headerEnd > segment.length) throw new SegmentFormatError('its header is cut off');
   const scopes = decodeScopes(segment.toString('utf8', PREAMBLE_BYTES, headerEnd));
   const records: SegmentRecord[] = [];
-  // Every round consumes at least a record's fixed bytes, so the loop ends whatever the bytes are.
+  // Every round consumes at least a record's fixed bytes, so the loop ends for any bytes.
   for (let at = headerEnd; at < segment.length; ) {
     const record = decodeRecord(segment, at, scopes);
     records.push(record);

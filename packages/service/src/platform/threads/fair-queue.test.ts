@@ -16,11 +16,11 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
-/** What must hold of a queue, kept in the plainest way. */
+/** A model of the queue, kept in the plainest way. */
 class Expected {
   readonly waiting: { readonly owner: string; readonly work: number }[] = [];
   readonly inHand = new Set<string>();
-  /** Of each owner that could be served: who was served since. */
+  /** For each owner that could be served: the owners that were served since. */
   readonly served = new Map<string, string[]>();
 
   isFull(of: string): boolean {
@@ -33,7 +33,7 @@ class Expected {
   }
 
   /**
-   * The oldest work of its owner, who has nothing in hand; and nobody who could have been served instead is
+   * Checks that it is the oldest work of an owner without work in hand, and that no owner who could have been served is
    * passed over twice.
    */
   take(taken: { owner: string; work: number } | undefined): void {

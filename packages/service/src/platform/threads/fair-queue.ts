@@ -1,5 +1,5 @@
 export interface FairQueueBounds {
-  /** Of one owner; what is in hand does not wait. */
+  /** For one owner; work in hand does not count. */
   readonly waitingPerOwnerMax: number;
   readonly waitingMax: number;
 }
@@ -51,8 +51,7 @@ export class FairQueue<Work> {
   }
 
   /**
-   * What was taken for the owner is no longer in hand: the owner moves behind all others. Does nothing if the
-   * owner has none in hand.
+   * Ends the owner's work in hand and moves the owner behind all others. Does nothing if the owner has none in hand.
    */
   done(owner: string): void {
     if (!this.#inHand.delete(owner)) return;

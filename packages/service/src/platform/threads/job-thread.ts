@@ -29,7 +29,7 @@ export class JobThread {
   #job: Job | undefined;
   #isEnding = false;
 
-  /** @param onEnd called when the thread has ended, for whatever reason */
+  /** @param onEnd called when the thread has ended, for any reason */
   constructor({ program, workerData, resourceLimits }: ThreadProgram, onEnd: () => void) {
     this.#worker = new Worker(program, { workerData, resourceLimits });
     let reason = 'it ended by itself';

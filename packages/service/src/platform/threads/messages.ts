@@ -1,6 +1,6 @@
 import type { ErrorData } from './error-data.js';
 
-/** What one kind of job, or of call, takes and returns: values that can be sent between threads. */
+/** Input and output of one kind of job or call: values that can be sent between threads. */
 export interface Signature {
   readonly input: unknown;
   readonly result: unknown;

@@ -8,7 +8,7 @@ export type Call<Calls extends Signatures<Calls>> = <Name extends keyof Calls & 
   input: Calls[Name]['input'],
 ) => Promise<Calls[Name]['result']>;
 
-/** What a thread can do, by the name of the job. */
+/** Functions that do the jobs, by the name of the job. */
 export type JobHandlers<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> = {
   readonly [Name in keyof Jobs]: (
     input: Jobs[Name]['input'],

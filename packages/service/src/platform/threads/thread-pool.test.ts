@@ -3,7 +3,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { waitFor } from '../../testing/index.js';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool.js';
 
-/** What the threads of these tests do; `wait` lasts until the test lets it go on. */
+/** Jobs of these tests' threads; `wait` lasts until the test ends it. */
 interface Jobs {
   readonly echo: { readonly input: unknown; readonly result: unknown };
   readonly wait: { readonly input: string; readonly result: string };

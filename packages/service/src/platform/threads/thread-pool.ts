@@ -18,7 +18,7 @@ export interface ThreadPoolOptions extends FairQueueBounds {
   };
 }
 
-/** What the threads of a pool may ask of this one during a job. */
+/** Functions of this thread that the threads of a pool may call during a job. */
 export type CallHandlers<Calls extends Signatures<Calls>> = {
   readonly [Name in keyof Calls]: (input: Calls[Name]['input']) => Promise<Calls[Name]['result']>;
 };
@@ -41,8 +41,7 @@ interface Job {
 
 /**
  * A few threads that do the jobs of many owners, in turns (`FairQueue`). They are started when they are
- * needed, and a job that takes too long, or too much memory, is ended with its thread: nobody else's job is
- * on it.
+ * needed. A job that takes too long, or too much memory, is ended with its thread, which has no other job.
  */
 export class ThreadPool<Jobs extends Signatures<Jobs>, Calls extends Signatures<Calls>> {
   readonly #queue: FairQueue<Job>;

@@ -1,12 +1,12 @@
 import { ERRORS, type ErrorBody, ErrorBodySchema, type ErrorCode } from '@tollgate/contract';
 import type { JsonSchema } from './schema.js';
 
-/** An error status: its name among the shared responses, what it means, and a code that answers with it. */
+/** An error status: its name among the shared responses, its meaning, and a code that has it. */
 interface ErrorResponse {
   readonly name: string;
   readonly description: string;
   readonly code: ErrorCode;
-  /** Header fields beside those of every answer, by name. */
+  /** Header fields in addition to those of every response, by name. */
   readonly headers?: readonly HeaderName[];
 }
 

@@ -32,10 +32,9 @@ export function mapInside(schema: JsonSchema, replace: (inside: JsonSchema) => J
 const INT32_MAX = 2_147_483_647;
 
 /**
- * The same schema in the words that client generators know: a choice of texts is an `enum`, a single one too;
- * an integer says how wide it is, because many generators take 32 bits where nothing is said; and a default
- * is told by the description alone, because some generators make a field that has one a required field of
- * requests.
+ * The same schema in the keywords that client generators know. A choice of texts is an `enum`, a single text too. An
+ * integer has a width, because many generators assume 32 bits without one. A default is mentioned in the description
+ * only, because some generators make a field with a default a required field of requests.
  */
 export function inCommonWords(schema: JsonSchema): JsonSchema {
   return withTypeOfChoice(withWidth(withToldDefault(withoutEmptyParts(schema))));
@@ -82,8 +81,8 @@ export function besideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
 }
 
 /**
- * A value of the schema, or null: said by the type where that is simple, by a choice where another schema is
- * named, and for lists, whose entries the page at `/docs` does not read beside two types.
+ * A value of the schema, or null. A simple schema gets two types. A named schema gets a choice, and so does a list,
+ * because the page at `/docs` does not show the entries of a list that has two types.
  */
 export function orNull(schema: JsonSchema, description: string | undefined): JsonSchema {
   const { description: own, ...rest } = schema;

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorAnswer } from '../failures.js';
 
 /**
- * An answer as Node would write it.
+ * A response, byte for byte as Node would write it.
  *
  * @param keepAliveMs how long the connection then waits for the next request; undefined when it is to be closed
  */
@@ -18,7 +18,7 @@ export function answerText(
     keepAliveMs === undefined
       ? 'Connection: close\r\n\r\n'
       : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1_000)}\r\n\r\n`;
-  // What is ASCII needs no encoder.
+  // ASCII needs no encoder.
   return { text: head + body, encoding: bytes === body.length ? 'latin1' : 'utf8' };
 }
 

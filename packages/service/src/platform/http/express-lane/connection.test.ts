@@ -12,14 +12,14 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-/** A request whose last byte is missing. */
+/** A request without its last byte. */
 const incomplete = () => fixture.post(LARGEST).subarray(0, -1);
 
 function connections(): Promise<number> {
   return new Promise((resolve) => fixture.app.server.getConnections((_error, count) => resolve(count)));
 }
 
-/** The statuses of all answers until the connection is closed. */
+/** The statuses of all responses until the connection is closed. */
 async function statusesOf(wire: Wire): Promise<number[]> {
   const statuses: number[] = [];
   for (let next = await wire.answer(); next !== undefined; next = await wire.answer())

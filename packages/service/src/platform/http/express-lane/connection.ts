@@ -17,7 +17,7 @@ export interface LanePorts {
   readonly handOver: (socket: Socket) => void;
   /** No more requests are let in. */
   readonly isClosed: () => boolean;
-  /** What is not whole after so long is left to Node, which has deadlines and answers of its own. */
+  /** A request that is not whole after so long goes to Node, which has deadlines and error responses of its own. */
   readonly patienceMs: number;
   /** How long a connection may be idle between two requests. */
   readonly keepAliveMs: number;
@@ -25,7 +25,7 @@ export interface LanePorts {
   readonly left: (connection: LaneConnection) => void;
 }
 
-/** As Node does: a request that is sent at the last moment still finds the connection open. */
+/** Node waits as long: a request that is sent at the last moment still finds the connection open. */
 const KEEP_ALIVE_GRACE_MS = 1_000;
 
 interface Request extends Admission {
@@ -33,19 +33,19 @@ interface Request extends Admission {
 }
 
 /**
- * A connection as long as it carries nothing but plain requests, one after the other. With the first that is
- * not, that does not come whole in time, or that is sent before the one ahead of it is answered, the
- * connection is Node's for good: it gets the bytes back, as if nobody had looked at them. Only from the call
- * of its operation on a request is answered here, because what was done must not be done twice.
+ * A connection that carries plain requests only, one after the other. Node gets the connection for good with the first
+ * request that is not plain, that does not arrive whole in time, or that is sent before the response to the one ahead
+ * of it. It gets all bytes of that request, as if nobody had read them. Once the operation of a request is called, its
+ * response is sent from here, because the operation must not run twice.
  */
 export class LaneConnection {
   private readonly heads = new PlainHeadReader();
   private pieces: Buffer[] = [];
   private receivedBytes = 0;
   private startedAtMs = 0;
-  /** Whose body is awaited. */
+  /** The request whose body is awaited. */
   private request: Request | undefined;
-  /** Of the request that is being answered; with those received, what is counted in the budget. */
+  /** Bytes of the request under way; they and the received ones are counted in the body budget. */
   private answeredBytes = 0;
   /** Something is awaited other than the client. */
   private isBusy = false;
@@ -60,14 +60,14 @@ export class LaneConnection {
     socket.on('error', ignore).on('timeout', this.onTimeout).setTimeout(ports.patienceMs);
   }
 
-  /** No more requests come in here: ends the connection when it is idle, and after the answer that is under way. */
+  /** Accepts no more requests: ends the connection when it is idle, or after the response that is under way. */
   close(): void {
     if (this.isBusy) return;
     if (this.receivedBytes === 0) this.socket.destroy();
     else this.leave();
   }
 
-  /** Whatever is under way. */
+  /** Closes the connection at once, also with a request under way. */
   cut(): void {
     this.socket.destroy();
   }
@@ -77,7 +77,7 @@ export class LaneConnection {
     this.pieces.push(piece);
     this.receivedBytes += piece.length;
     const hasRoom = this.ports.budget.add(piece.length);
-    // Sent ahead: it waits for the answer, and no more is read until then.
+    // Sent ahead: it waits for the response, and no more is read until then.
     if (this.isBusy) this.socket.pause();
     else this.advance(hasRoom);
   };
@@ -121,7 +121,7 @@ export class LaneConnection {
     else this.begin(head, admission);
   }
 
-  /** Whatever fails here, the access hook asks again and says so. */
+  /** An error here is dropped: the access hook of Fastify repeats the check and reports it. */
   private admission(head: PlainHead): ReturnType<LanePorts['admit']> {
     try {
       return this.ports.admit(head);
@@ -130,7 +130,7 @@ export class LaneConnection {
     }
   }
 
-  /** Whatever else arrives waits in the socket meanwhile. */
+  /** Waits for the admission; further bytes wait in the socket. */
   private async awaitAdmission(head: PlainHead, awaited: Promise<Admission | undefined>): Promise<void> {
     this.isBusy = true;
     this.socket.pause();
@@ -160,7 +160,7 @@ export class LaneConnection {
       return;
     }
     this.bePatient();
-    // The pieces are let go, because the body would be held twice until it is answered.
+    // Releases the pieces: otherwise the body would be held twice until the response.
     this.pieces = [];
     this.answeredBytes = this.receivedBytes;
     this.receivedBytes = 0;
@@ -201,11 +201,11 @@ export class LaneConnection {
     const { text, encoding } = answerText(answer, isLast ? undefined : ports.keepAliveMs);
     socket.write(text, encoding);
     if (isLast) socket.destroySoon();
-    // Who sends ahead, or does not take the answers, is Node's.
+    // Node gets clients that send ahead or do not read the responses.
     else if (this.isEnded || this.receivedBytes > 0 || socket.writableNeedDrain) this.leave();
   }
 
-  /** A defect of ours must not leave a connection that nobody looks after. */
+  /** Cuts the connection when `work` fails: after a defect of ours nothing else would close it. */
   private orCut(work: Promise<void>): void {
     work.catch(() => this.socket.destroy());
   }
@@ -227,11 +227,11 @@ export class LaneConnection {
     this.socket.setTimeout(this.ports.keepAliveMs + KEEP_ALIVE_GRACE_MS);
   }
 
-  /** Gives the connection to Node, with all that was not answered. */
+  /** Gives the connection to Node, with all bytes that got no response. */
   private leave(): void {
     const { socket, ports } = this;
-    // Nothing can be put back into a stream that has ended. Node leaves a client without an answer that ends
-    // before it is let in.
+    // Nothing can be put back into a stream that has ended. Node, too, sends no response to a client that ends its
+    // side before it is admitted.
     if (this.isEnded) {
       socket.end();
       return;
@@ -259,5 +259,5 @@ export class LaneConnection {
   }
 }
 
-/** What follows an error is `close`. */
+/** Ignores an error, because `close` follows it. */
 function ignore(): void {}

@@ -21,7 +21,7 @@ export interface ExpressLaneOptions extends AccessPorts {
   readonly budget: BodyBudget;
   readonly failures: FailureLog;
   readonly requestId: LanePorts['requestId'];
-  /** As in `LanePorts`; default 5 s. */
+  /** See `LanePorts`; default 5 s. */
   readonly patienceMs: number | undefined;
 }
 
@@ -33,9 +33,9 @@ interface PathRoute extends LaneRoute {
 }
 
 /**
- * Serves the plain requests of a few routes before Node's HTTP parser and Fastify see them, because what
- * these do for each request costs more than accepting an event. It answers only what it let in, read whole
- * and found valid; all else, Node is given as if nobody had looked at it.
+ * Serves the plain requests of a few routes before Node's HTTP parser and Fastify see them, because their work for each
+ * request costs more than accepting an event. It serves only requests that it has admitted, read whole and found
+ * valid. All others go to Node, as if nobody had read them.
  */
 export class ExpressLane {
   private readonly routes: PathRoute[] = [];
@@ -91,7 +91,7 @@ export class ExpressLane {
     this.isOpen = true;
   }
 
-  /** What comes from now on is Fastify's; connections end with what is under way on them. */
+  /** Gives new connections to Fastify; open ones end after the request that is under way. */
   close(): void {
     this.isOpen = false;
     for (const connection of this.connections) connection.close();
@@ -102,7 +102,7 @@ export class ExpressLane {
     for (const connection of this.connections) connection.cut();
   }
 
-  /** What a request is about, if its caller is let in. */
+  /** Returns the route and the project of a request, if its caller has access. */
   private admit({ path, authorization, bodyBytes }: PlainHead): ReturnType<LanePorts['admit']> {
     for (const route of this.routes) {
       const ids = route.path.exec(path);
@@ -116,7 +116,7 @@ export class ExpressLane {
   }
 }
 
-/** Matches the paths of a route whose ids need no decoding, and no query string. */
+/** Matches the paths of a route: ids that need no decoding, and no query string. */
 function plainPath(url: string): { path: RegExp; names: string[] } {
   const names: string[] = [];
   const pattern = url.replaceAll(/:([A-Za-z_]+)/g, (_, name: string) => {

@@ -13,18 +13,18 @@ export interface ExpressRequest<Params = Readonly<Record<string, string>>, Body 
   readonly rawBody: Buffer;
 }
 
-/** What an operation does, the same whichever way its request came. */
+/** An operation, the same over the lane and over Fastify. */
 export interface ExpressOperation<Params = Readonly<Record<string, string>>, Body = unknown> {
   /**
-   * Throws what refuses a request whatever its body says. Asked before the body is parsed: a client that
-   * comes again at once must cost less to refuse than to serve.
+   * Throws when a request is refused regardless of its body. Runs before the body is parsed: a client that retries
+   * at once must cost less to refuse than to serve.
    */
   precheck(project: ProjectRef): void;
-  /** Resolves to the JSON of the answer. */
+  /** Resolves to the JSON of the response. */
   answer(request: ExpressRequest<Params, Body>): Promise<string>;
 }
 
-/** A POST that is answered with 202. */
+/** A POST with the status 202. */
 export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
   extends ExpressOperation<Static<Params>, Static<Body>> {
   readonly url: string;
@@ -39,8 +39,8 @@ export interface ExpressRoute<Params extends TSchema, Body extends TSchema>
 
 /**
  * Registers an operation that is called far more often than any other. The express lane serves its plain
- * requests, Fastify the rest, and nobody can tell which of the two it was. Hooks beside those of every route
- * are not run by the lane.
+ * requests, Fastify the rest; clients see no difference. The lane does not run hooks that only some routes
+ * have.
  */
 export function registerExpressRoute<Params extends TSchema, Body extends TSchema>(
   app: App,
@@ -72,9 +72,9 @@ declare module 'fastify' {
     /** Set by `registerExpressRoute`. */
     express?: ExpressOperation;
     /**
-     * Member of the body, or of the objects in a list of the body, whose value the operation takes from the
-     * bytes: where it is an object or a list, an empty one may stand in its place. Only beside
-     * `arbitraryText`, because its texts are not looked at.
+     * Member of the body, or of the objects in a list of the body, that the operation reads from the bytes itself: if
+     * its value is an object or a list, the parsed body may hold an empty one. Needs `arbitraryText`, because the
+     * texts in it are not checked.
      */
     unread?: string;
   }

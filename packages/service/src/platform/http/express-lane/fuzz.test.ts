@@ -103,7 +103,7 @@ function setPace(isSlow: boolean): void {
   fixture.answer = async () => (isSlow ? later(ANSWER) : ANSWER);
 }
 
-/** All that is answered until the connection is closed, and the bodies that the operation got. */
+/** All bytes of the responses until the connection is closed, and the bodies that the operation got. */
 async function outcome(port: number, { before, text, cut, isSlow }: Sent) {
   fixture.answered.length = 0;
   setPace(isSlow);
@@ -134,8 +134,7 @@ const sent: fc.Arbitrary<Sent> = fc.record({
 });
 
 /**
- * The last byte is no part of the request: its refusal once took the place of the request's own answer, one
- * way only.
+ * The last byte is no part of the request: its refusal once replaced the request's own response, one way only.
  */
 const ONE_BYTE_LEFT: Sent = {
   before: 0,

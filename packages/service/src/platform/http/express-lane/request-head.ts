@@ -1,9 +1,9 @@
-/** What a plain head tells; everything else about it makes no difference. */
+/** The facts of a plain head; nothing else in it makes a difference. */
 export interface PlainHead {
   readonly path: string;
-  /** Of the head, with the empty line behind it. */
+  /** Length of the head, with the empty line behind it. */
   readonly headBytes: number;
-  /** As announced. */
+  /** The length that the head states. */
   readonly bodyBytes: number;
   readonly authorization: string | undefined;
   readonly requestId: string | undefined;
@@ -17,8 +17,8 @@ const KNOWN_HEAD_BYTES_MAX = 1_024;
 const METHOD = 'POST /';
 const REQUEST_LINE = /^POST (\/[A-Za-z0-9/_-]*) HTTP\/1\.1\r\n/;
 /**
- * A field whose name and value are beyond dispute: no blanks but one behind the colon and those within, no
- * folding, nothing but ASCII.
+ * A field that every reader reads alike: one blank at most behind the colon, further blanks within the value only, no
+ * folding, ASCII alone.
  */
 const FIELD = /([A-Za-z0-9_-]+): ?((?:[!-~](?:[ -~]*[!-~])?)?)\r\n/y;
 const END = '\r\n\r\n';
@@ -26,10 +26,10 @@ const LINE_END_BYTES = 2;
 const JSON_IN_UTF8 = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** The whole of a field's value. */
 const LENGTH = /^[1-9][0-9]{0,8}(?=\r|$)/;
-/** Of a length and what ends it. */
+/** Longest text of a length and the end of its line. */
 const LENGTH_BYTES_MAX = 10;
 
-/** What decides about a plain request; sent twice, it is not plain. */
+/** Fields that decide about a plain request; a request that sends one of them twice is not plain. */
 type Told = 'host' | 'content-type' | 'content-length' | 'authorization' | 'x-request-id';
 const TOLD: ReadonlySet<string> = new Set<Told>([
   'host',
@@ -58,9 +58,8 @@ interface KnownHead {
 }
 
 /**
- * Reads the heads of one connection: of POSTs with a JSON body of a stated length, as HTTP/1.1 defines it, if
- * nobody could read them in another way. There is no leniency: what is unusual in any respect is for Node's
- * own parser to understand or to refuse.
+ * Reads the heads of one connection: POSTs with a JSON body of a stated length, as HTTP/1.1 defines them, that nobody
+ * could read in another way. There is no leniency: Node's own parser reads or refuses anything that is unusual.
  */
 export class PlainHeadReader {
   /** Clients mostly send the same head again, but for its content-length: then only that is read. */
@@ -80,7 +79,7 @@ export class PlainHeadReader {
   }
 }
 
-/** Undefined when the bytes are not the known head with whatever length, or not all of it. */
+/** Undefined when the bytes are not the whole known head; its `content-length` may differ. */
 function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefined {
   const { lengthStart, lengthEnd } = known;
   if (bytes.length < known.bytes.length || known.bytes.compare(bytes, 0, lengthStart, 0, lengthStart) !== 0)
@@ -95,7 +94,7 @@ function sameButForLength(known: KnownHead, bytes: Buffer): PlainHead | undefine
   return { path, headBytes, bodyBytes: Number(length), authorization, requestId };
 }
 
-/** What cannot, should not wait: it may be no HTTP at all. */
+/** Whether more bytes can make the text a plain head. If not, it should not wait: it may be no HTTP at all. */
 function mayBecomePlain(text: string): boolean {
   if (text.length === PLAIN_HEAD_BYTES_MAX) return false;
   return text.includes('\n') ? REQUEST_LINE.test(text) : text.startsWith(METHOD) || METHOD.startsWith(text);

@@ -22,9 +22,9 @@ export interface Admission {
 }
 
 /**
- * What answers a request that has arrived whole; undefined when its body is not valid.
+ * Returns the function that serves a request which has arrived whole; undefined when its body is not valid.
  *
- * @param readBody joins the body, which is left as it came where it does not matter
+ * @param readBody joins the pieces of the body; called once the precheck has passed
  */
 export function workOf(
   { route, project, params }: Admission,
