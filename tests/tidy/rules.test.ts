@@ -162,6 +162,7 @@ describe('code rules', () => {
     ['switched-off-tests', src('a.test.ts'), ['it', 'only("a", () => {});'].join('.')],
     ['switched-off-tests', src('a.test.ts'), ['describe.each([1])', 'skip("a", () => {});'].join('.')],
     ['file-size', domain, 'a;\n'.repeat(FILE_LINES_MAX + 1)],
+    ['file-size', src('modules/pipeline/stages.ts'), 'a;\n'.repeat(151)],
     ['function-size', domain, `const f = () => {\n${'a;\n'.repeat(FUNCTION_LINES_MAX)}};`],
     ['function-size', domain, `class A { m() {\n${'a;\n'.repeat(FUNCTION_LINES_MAX)}} }`],
   ])('%s: %s: %.40s', (rule, path, code) => {

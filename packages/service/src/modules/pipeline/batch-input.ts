@@ -2,6 +2,8 @@ import { type ClaimedSegment, EVENT_ID_BYTES, type SegmentRecord } from '../../p
 import type { FailedEvent, ReprocessRequest } from './batch-store.js';
 import { type AcceptedEvent, EventBody, type EventGroup } from './event.js';
 
+/** Events go through the stages in slices of this size: what is parsed of their bodies lives until they are encoded. */
+const SLICE_EVENTS = 500;
 const ID_HEX_CHARS = EVENT_ID_BYTES * 2;
 
 /** The events of a request that was accepted. */
@@ -13,6 +15,14 @@ export interface AcceptedGroup extends EventGroup {
 export interface FailedGroup extends EventGroup {
   readonly request: ReprocessRequest;
   readonly failed: FailedEvent;
+}
+
+export type BatchGroup = AcceptedGroup | FailedGroup;
+
+/** The events of a group that were not rated before. */
+export interface NewEvents {
+  readonly group: BatchGroup;
+  readonly events: readonly AcceptedEvent[];
 }
 
 /** What the claimed segments ask for, each event once. */
@@ -33,6 +43,25 @@ export function readBatchInput(segments: readonly ClaimedSegment[]): BatchInput 
   const reader = new BatchInputReader();
   for (const { records } of segments) for (const record of records) reader.add(record);
   return reader;
+}
+
+/** Whole groups, several at a time: a group is often a single event, and routes are looked up for a slice at once. */
+export function* slicesOf(
+  groups: readonly BatchGroup[],
+  duplicates: ReadonlySet<AcceptedEvent>,
+): Generator<readonly NewEvents[]> {
+  let slice: NewEvents[] = [];
+  let count = 0;
+  for (const group of groups) {
+    const events = group.events.filter((event) => !duplicates.has(event));
+    slice.push({ group, events });
+    count += events.length;
+    if (count < SLICE_EVENTS) continue;
+    yield slice;
+    slice = [];
+    count = 0;
+  }
+  if (slice.length > 0) yield slice;
 }
 
 class BatchInputReader implements BatchInput {

@@ -2,7 +2,7 @@ import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
 import type { TakenEvents } from './arrivals.js';
-import type { BatchInput } from './batch-input.js';
+import type { BatchGroup, BatchInput } from './batch-input.js';
 import type { FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
 import type { AcceptedEvent, EventGroup } from './event.js';
@@ -38,7 +38,7 @@ export interface BatchResultOptions {
 
 /** Collects the result of a batch, event by event, and checks it when it is complete. */
 export class BatchResultBuilder {
-  readonly deferred = new DeferredEvents();
+  readonly #deferred = new DeferredEvents();
   readonly #posting = new PostingPlan();
   readonly #totals = new BatchTotals();
   readonly #alerts = new UsageAlerts();
@@ -54,9 +54,24 @@ export class BatchResultBuilder {
     this.#sections = new BatchSections(options.block);
   }
 
-  addDuplicate({ tenantId, projectId }: EventGroup): void {
-    this.#totals.addDuplicate(tenantId, projectId);
-    this.#duplicates++;
+  /** Counts events that were rated before. */
+  addDuplicates({ tenantId, projectId }: EventGroup, count: number): void {
+    if (count === 0) return;
+    this.#totals.addDuplicates(tenantId, projectId, count);
+    this.#duplicates += count;
+  }
+
+  /** Defers a whole group, as it came; `newEvents` are those of its events that were not rated before. */
+  deferGroup(group: BatchGroup, newEvents: readonly AcceptedEvent[]): void {
+    if ('failed' in group) this.#deferred.addFailed(group);
+    else this.#deferred.addWhole(group, newEvents);
+  }
+
+  /** Defers some events of a group, which the batch has not counted yet. */
+  deferEvents(group: BatchGroup, events: readonly AcceptedEvent[]): void {
+    if (events.length === 0) return;
+    if ('failed' in group) this.#deferred.addFailed(group);
+    else this.#deferred.addEvents(group, events);
   }
 
   /**
@@ -92,8 +107,8 @@ export class BatchResultBuilder {
 
   /** @throws Error when an event is lost or invented, or a debit is not the sum of the charge items that name it */
   result(batchInput: BatchInput): BatchResult {
-    const { deferred } = this;
-    for (const group of batchInput.repeated) if (!deferred.isWhole(group)) this.addDuplicate(group);
+    const deferred = this.#deferred;
+    for (const group of batchInput.repeated) if (!deferred.isWhole(group)) this.addDuplicates(group, 1);
     const reprocessed = this.#reprocessed;
     const counts = {
       claimed: batchInput.claimed,

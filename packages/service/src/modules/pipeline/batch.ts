@@ -22,8 +22,8 @@ import {
 import { deferReprocess, moveBehindDeferred } from './defer.js';
 import { EventBody } from './event.js';
 import { type EventIds, forgetEventIds } from './event-id-store.js';
+import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './event-time.js';
 import type { BatchCounts, BatchStage, PipelineObserver, StageClock } from './observer.js';
-import { BATCH_ALLOWANCE_MS, TURN_ALLOWANCE_MS } from './rating-allowance.js';
 import type { Spool } from './spool.js';
 import { runStages, type StagesInput } from './stages.js';
 

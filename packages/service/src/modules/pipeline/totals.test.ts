@@ -84,8 +84,8 @@ describe('BatchTotals', () => {
         items: [usageItem({ pricingSource: 'unpriced' }), usageItem({ pricingSource: 'unpriced' })],
       }),
     ]);
-    totals.addDuplicate('ten_1', 'prj_1');
-    totals.addDuplicate('ten_2', 'prj_other');
+    totals.addDuplicates('ten_1', 'prj_1', 1);
+    totals.addDuplicates('ten_2', 'prj_other', 1);
     expect(totals.eventTotals()).toEqual([
       { tenantId: 'ten_1', projectId: 'prj_1', day: 0, processed: 1, failed: 0, unpriced: 0 },
       { tenantId: 'ten_1', projectId: 'prj_1', day: 1, processed: 1, failed: 1, unpriced: 1 },

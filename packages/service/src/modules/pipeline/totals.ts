@@ -79,8 +79,8 @@ export class BatchTotals {
     if (row.items.length > 0) project.changed.add(row.occurredAt);
   }
 
-  addDuplicate(tenantId: string, projectId: string): void {
-    this.#project(tenantId, projectId).ingest.duplicate++;
+  addDuplicates(tenantId: string, projectId: string, count: number): void {
+    this.#project(tenantId, projectId).ingest.duplicate += count;
   }
 
   /** All projects that a row was added for, and when their charge items happened. */

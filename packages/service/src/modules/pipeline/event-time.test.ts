@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WorkTimer } from './work-timer.js';
+import { WorkTimer } from './event-time.js';
 
 it('leaves out what the thread waited for, and what others did with it', () => {
   const thread = { now: 0, waited: 0 };
