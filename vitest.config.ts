@@ -11,6 +11,7 @@ export default defineConfig({
   resolve: {
     alias: {
       '@tollgate/contract': source('./packages/contract/src/index.ts'),
+      '@tollgate/sdk/browser': source('./packages/sdk/src/browser.ts'),
       '@tollgate/sdk': source('./packages/sdk/src/index.ts'),
     },
   },

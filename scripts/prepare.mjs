@@ -58,6 +58,7 @@ function staleBundles() {
       [
         ...files('packages/console/src', /(?<!\.test)\.(ts|tsx|css)$/),
         ...files('packages/contract/src', /(?<!\.test)\.ts$/),
+        ...files('packages/sdk/src', /(?<!\.test)\.ts$/),
         'packages/console/index.html',
       ],
     ],

@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import * as sdk from '@tollgate/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guideOf } from '../packages/service/src/testing/guide.js';
 import { waitFor } from '../packages/service/src/testing/wait-for.js';
+import { closed, urlOf } from './support/loopback-server.js';
 import { moduleFunction } from './support/module-function.js';
-import { RecordedRequests } from './support/recorded-requests.js';
+import { methodsOf, RecordedRequests } from './support/recorded-requests.js';
 import { createSampleProject, type SampleProject } from './support/sample-project.js';
 import { type RunningService, startService } from './support/service.js';
 
@@ -81,6 +80,8 @@ describe('every method, against the service', () => {
       event: { raw_json: { customer: 'c1', tokens: 3 } },
     });
     expect(tested).toMatchObject({ charge_items: [{ metric: METRIC, amount: '6' }] });
+    const text = `{"extractor_rule_set_id":"${made.id}","event":{"raw_json":{"customer":"c1","tokens":0.5000}}}`;
+    expect(await ruleTrials.testText(text)).toMatchObject({ charge_items: [{ quantity: '0.5' }] });
     const time_range = { from: OCCURRED_AT - 60, to: OCCURRED_AT };
     const backtest = await ruleTrials.startBacktest({ extractor_rule_set_id: made.id, time_range });
     expect(await ruleTrials.backtest(backtest.id)).toMatchObject({ id: backtest.id });
@@ -105,6 +106,7 @@ describe('every method, against the service', () => {
     expect(seen).toContain(id);
     expect(seen).toHaveLength(2);
     expect(await usage.event(id)).toMatchObject({ raw_event_id: id, status: 'processed' });
+    expect(JSON.parse(await usage.eventText(id))).toEqual(await usage.event(id));
     const exported: Uint8Array[] = [];
     const range = { from: OCCURRED_AT, to: OCCURRED_AT + 1 };
     for await (const bytes of usage.exportEvents(range)) exported.push(bytes);
@@ -119,6 +121,12 @@ describe('every method, against the service', () => {
       bucket_size: 'none',
     });
     expect(rows).toMatchObject([{ metric: METRIC, item_count: 2, quantity: '20', amount: '0.00005' }]);
+    const query = { metrics: [METRIC], time_range: { from: OCCURRED_AT, to: OCCURRED_AT + 1 } };
+    expect(await analysis.queryCsv({ ...query, bucket_size: 'none' })).toContain(`,${METRIC},`);
+    for await (const { type, position } of analysis.follow({ query: [query] })) {
+      expect([type, typeof position]).toEqual(['ready', 'string']);
+      break;
+    }
     const { metrics } = await analysis.metrics();
     expect(metrics.map(({ metric }) => metric)).toContain(METRIC);
   });
@@ -282,19 +290,8 @@ function resourcesOf(client: sdk.ProjectClient): Map<string, object> {
   return new Map(Object.entries(client).filter(([, value]) => typeof value === 'object'));
 }
 
-/** How many operations a project stands for; `all…` and ingest of text are other ways to ask for one. */
+/** How many operations a project stands for; `all…`, texts, CSV and addresses are other ways to ask for one. */
 function operationCount(client: sdk.ProjectClient): number {
-  return [client, ...resourcesOf(client).values()]
-    .flatMap((resource) => Object.getOwnPropertyNames(Object.getPrototypeOf(resource)))
-    .filter((name) => name !== 'constructor' && name !== 'batchIngestText' && !name.startsWith('all')).length;
-}
-
-async function urlOf(server: Server): Promise<string> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
-
-async function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await once(server.close(), 'close');
+  const names = [client, ...resourcesOf(client).values()].flatMap(methodsOf);
+  return names.filter((name) => !/^all|(Text|Csv|Url)$/.test(name)).length;
 }

@@ -46,3 +46,8 @@ export class RecordedRequests {
     );
   }
 }
+
+/** Names of the methods of a client, each of which stands for one operation. */
+export function methodsOf(client: object): string[] {
+  return Object.getOwnPropertyNames(Object.getPrototypeOf(client)).filter((name) => name !== 'constructor');
+}

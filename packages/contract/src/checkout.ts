@@ -123,6 +123,7 @@ export const PaymentOrderList = Type.Object(
   { orders: Type.Array(PaymentOrder), ...pageFields },
   { ...closed, description: 'One page of payment orders.' },
 );
+export type PaymentOrderList = Static<typeof PaymentOrderList>;
 
 export const PaymentWebhookReceipt = Type.Object(
   { received: Type.Literal(true) },

@@ -42,6 +42,7 @@ export const TenantList = Type.Object(
   { tenants: Type.Array(Tenant), ...pageFields },
   { ...closed, description: 'One page of tenants.' },
 );
+export type TenantList = Static<typeof TenantList>;
 
 export const CreateProjectBody = Type.Object(
   { name: ResourceName, kind: ProjectKindSchema },

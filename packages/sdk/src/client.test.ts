@@ -97,6 +97,28 @@ describe('requests', () => {
     expect(received.map((request) => request.url)).toEqual(['/v1/me', '/v1/projects?limit=1']);
   });
 
+  it('administers tenants', async () => {
+    const { client, received } = await clientOf(() => ({ status: 200, body: {} }));
+    const tenant = client.tenant('ten_1');
+    await client.createTenant({ name: 'Acme' });
+    await client.tenants({ offset: 100 });
+    await tenant.get();
+    await tenant.auditLog({ resource_type: 'project', limit: 5 });
+    await tenant.revokeApiKey('key_1');
+    await tenant.checkout({ plan_id: 'growth' }, { idempotencyKey: 'buy-1' });
+    await tenant.order('ord_1');
+    expect(received.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /admin/v1/tenants',
+      'GET /admin/v1/tenants?offset=100',
+      'GET /admin/v1/tenants/ten_1',
+      'GET /admin/v1/tenants/ten_1/audit-log?resource_type=project&limit=5',
+      'DELETE /admin/v1/tenants/ten_1/api-keys/key_1',
+      'POST /admin/v1/tenants/ten_1/payments/provider/checkout-sessions',
+      'GET /admin/v1/tenants/ten_1/payments/orders/ord_1',
+    ]);
+    expect(received[5]?.headers['idempotency-key']).toBe('buy-1');
+  });
+
   it('walks through every page of events', async () => {
     const pages: Record<string, unknown> = {
       '/v1/projects/prj_1/usage/events?status=failed': { events: [1, 2], next_cursor: 'c' },
@@ -145,6 +167,21 @@ describe('failures', () => {
       details: [],
       isTransient: true,
     });
+  });
+
+  it('of an aborted request are the reason why it was aborted', async () => {
+    const { project } = await clientOf(() => 'silence');
+    const reason = new Error('the page was left');
+    const aborting = new AbortController();
+    const calls = [
+      project.usage.ingestStatus({ signal: aborting.signal }),
+      project.usage.events({}, { signal: aborting.signal }),
+      project.boards.list({ signal: aborting.signal }),
+      project.usage.exportEvents({ from: 1, to: 2 }, { signal: aborting.signal }).next(),
+    ];
+    setImmediate(() => aborting.abort(reason));
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes).toEqual(calls.map(() => ({ status: 'rejected', reason })));
   });
 
   it.each([

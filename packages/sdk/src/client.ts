@@ -1,27 +1,74 @@
-import type { Me, ProjectList } from '#contract';
+import type {
+  CatalogPlanList,
+  CreateTenantBody,
+  Entitlement,
+  ExtractorTemplateList,
+  Me,
+  ProjectList,
+  Tenant,
+  TenantList,
+} from '#contract';
+import { type CallOptions, PathTransport } from './path-transport.js';
 import { ProjectClient } from './project-client.js';
-import { type ClientOptions, type PageOptions, path, Transport } from './transport.js';
+import { TenantClient } from './tenant-client.js';
+import { type ClientOptions, type PageOptions, type RequestOptions, Transport } from './transport.js';
 
 /** One API key's view of a Tollgate service. Throws ApiError and ConnectionError. */
 export class TollgateClient {
   readonly #transport: Transport;
+  readonly #api: PathTransport;
 
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options);
+    this.#api = new PathTransport(this.#transport, '');
   }
 
   /** Returns the tenant and the permissions of the key. */
-  me(): Promise<Me> {
-    return this.#transport.request('GET', path`/v1/me`);
+  me(options?: CallOptions): Promise<Me> {
+    return this.#api.get('/v1/me', {}, options);
   }
 
   /** The projects that the key can see. */
-  projects(page: PageOptions = {}): Promise<ProjectList> {
-    return this.#transport.request('GET', path`/v1/projects`, { query: { ...page } });
+  projects(page: PageOptions = {}, options?: CallOptions): Promise<ProjectList> {
+    return this.#api.get('/v1/projects', page, options);
   }
 
-  /** Everything inside one project. Asks nothing of the service yet. */
+  /** Everything inside one project. Sends no request yet. */
   project(projectId: string): ProjectClient {
     return new ProjectClient(this.#transport, projectId);
+  }
+
+  /** The plan of the key's tenant, and what it allows now. */
+  entitlement(options?: CallOptions): Promise<Entitlement> {
+    return this.#api.get('/v1/entitlement', {}, options);
+  }
+
+  /** The plans that a tenant can have. */
+  plans(options?: CallOptions): Promise<CatalogPlanList> {
+    return this.#api.get('/v1/plans', {}, options);
+  }
+
+  /** Rules that come with the service, for a draft to begin with. */
+  extractorTemplates(options?: CallOptions): Promise<ExtractorTemplateList> {
+    return this.#api.get('/v1/extractor-templates', {}, options);
+  }
+
+  /** Needs the service key, as does the list of tenants. */
+  createTenant(tenant: CreateTenantBody, options?: CallOptions): Promise<Tenant> {
+    return this.#api.post('/admin/v1/tenants', tenant, options);
+  }
+
+  tenants(page: PageOptions = {}, options?: CallOptions): Promise<TenantList> {
+    return this.#api.get('/admin/v1/tenants', page, options);
+  }
+
+  /** Everything that administers one tenant. Sends no request yet. */
+  tenant(tenantId: string): TenantClient {
+    return new TenantClient(this.#transport, tenantId);
+  }
+
+  /** Sends a request that has no method of its own. @param path from the base URL on, e.g. `/v1/me` */
+  request<Answer>(method: string, path: string, options?: RequestOptions): Promise<Answer> {
+    return this.#transport.request(method, path, options);
   }
 }

@@ -1,5 +1,5 @@
 import type { BatchIngest, BatchIngestAccepted, IngestAccepted, IngestEvent } from '#contract';
-import { ProjectTransport } from './project-transport.js';
+import { type CallOptions, PathTransport } from './path-transport.js';
 import { Accounts } from './resources/accounts.js';
 import { Analysis } from './resources/analysis.js';
 import { Boards } from './resources/boards.js';
@@ -28,13 +28,13 @@ export class ProjectClient {
   readonly realtimeLimits: RealtimeLimits;
   readonly budgetLeases: BudgetLeases;
   readonly webhookEndpoints: WebhookEndpoints;
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
   constructor(
     transport: Transport,
     readonly projectId: string,
   ) {
-    const inProject = new ProjectTransport(transport, projectId);
+    const inProject = new PathTransport(transport, path`/v1/projects/${projectId}`);
     this.extractorRuleSets = new ExtractorRuleSets(inProject);
     this.pricingRuleSets = new PricingRuleSets(inProject);
     this.ruleTrials = new RuleTrials(inProject);
@@ -51,13 +51,13 @@ export class ProjectClient {
   }
 
   /** Sends one event. It is durable when this returns, and rated soon after. */
-  ingest(ruleSetId: string, event: IngestEvent): Promise<IngestAccepted> {
-    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/events/ingest`, event);
+  ingest(ruleSetId: string, event: IngestEvent, options?: CallOptions): Promise<IngestAccepted> {
+    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/events/ingest`, event, options);
   }
 
   /** Sends many events: all are accepted, or none. */
-  batchIngest(batch: BatchIngest): Promise<BatchIngestAccepted> {
-    return this.batchIngestText(JSON.stringify(batch));
+  batchIngest(batch: BatchIngest, options?: CallOptions): Promise<BatchIngestAccepted> {
+    return this.batchIngestText(JSON.stringify(batch), options?.signal);
   }
 
   /** The same as `batchIngest`, for a body that is JSON text already; its numbers keep every digit. */

@@ -1,9 +1,13 @@
 import { apiErrorOf, ConnectionError } from './errors.js';
 
 export interface ClientOptions {
-  /** Address of the service, e.g. `https://usage.example.com`; a path before `/v1` is kept. */
+  /**
+   * Address of the service, e.g. `https://usage.example.com`; a path before `/v1` is kept. In a browser it may be a
+   * path alone, which lies on the origin of the page.
+   */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Left out where `fetch` says who asks, as a session of a browser does. */
+  readonly apiKey?: string;
   /** Longest wait for a whole response, in milliseconds. */
   readonly timeoutMs?: number;
   /** Replaces the global `fetch`. */
@@ -25,92 +29,111 @@ export interface RequestOptions {
   readonly body?: string;
   /** `Idempotency-Key`: a request that is repeated with its key is done once and gets the same response. */
   readonly idempotencyKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_MS_DEFAULT = 30_000;
+/** One slash: two would begin with another host. */
+const PATH_ALONE = /^\/(?!\/)/;
 
 /** Sends requests as one principal and reads responses. Never retries: the caller knows whether a retry is safe. */
 export class Transport {
   readonly #baseUrl: string;
-  readonly #authorization: string;
+  readonly #authorization: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
   readonly #fetch: typeof fetch;
 
   constructor(options: ClientOptions) {
-    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '');
-    this.#authorization = `Bearer ${options.apiKey}`;
+    const { baseUrl, apiKey } = options;
+    this.#baseUrl = (PATH_ALONE.test(baseUrl) ? baseUrl : new URL(baseUrl).href).replace(/\/$/, '');
+    this.#authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS_DEFAULT;
-    this.#fetch = options.fetch ?? fetch;
+    // A browser's `fetch` refuses to be a method of another object than the window.
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
   }
 
   /**
    * @returns the parsed body of a 2xx response
-   * @throws ApiError for every other answer, ConnectionError when there is none
+   * @throws ApiError for every other response, ConnectionError when there is none, the reason of an aborted signal
    */
   async request<Answer>(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const response = await this.#send(method, path, options, AbortSignal.timeout(this.#timeoutMs));
-    if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
+    const text = await this.requestText(method, path, options);
     // A body that is not JSON comes from a proxy and not from the service.
-    return this.#reading(async () => {
-      const text = await response.text();
-      return (text === '' ? undefined : JSON.parse(text)) as Answer;
-    });
+    return this.#reading(options.signal, async () => (text === '' ? undefined : JSON.parse(text)) as Answer);
+  }
+
+  /** As `request`, with the body as text. */
+  async requestText(method: string, path: string, options: RequestOptions = {}): Promise<string> {
+    const { signal } = options;
+    const response = await this.#send(method, path, options, AbortSignal.timeout(this.#timeoutMs));
+    if (!response.ok) throw await this.#reading(signal, () => apiErrorOf(response));
+    return this.#reading(signal, () => response.text());
   }
 
   /**
    * The body of a 2xx response, chunk by chunk. The wait for its beginning is bounded, its length is not. The
    * connection is closed when the caller stops reading.
    *
-   * @throws ApiError for every other answer, ConnectionError when there is none or when it breaks off
+   * @throws ApiError for every other response, ConnectionError when there is none or when it breaks off, the reason
+   * of an aborted signal
    */
   async *stream(path: string, options: RequestOptions = {}): AsyncGenerator<Uint8Array, void> {
+    const { signal } = options;
     const silence = new AbortController();
     const timer = setTimeout(() => silence.abort(new Error('timeout')), this.#timeoutMs);
     const response = await this.#send('GET', path, options, silence.signal).finally(() =>
       clearTimeout(timer),
     );
-    if (!response.ok) throw await this.#reading(() => apiErrorOf(response));
+    if (!response.ok) throw await this.#reading(signal, () => apiErrorOf(response));
     if (response.body === null) return;
-    const chunks = response.body.values();
+    // Not every browser can iterate over a body.
+    const reader = response.body.getReader();
     try {
       for (;;) {
-        const { done, value } = await this.#reading(() => chunks.next());
+        const { done, value } = await this.#reading(signal, () => reader.read());
         if (done) return;
         yield value;
       }
     } finally {
       // Not awaited: it fails for a stream that broke off, and nobody reads the rest.
-      void chunks.return?.().catch(() => {});
+      void reader.cancel().catch(() => {});
     }
+  }
+
+  /** The address that a request of this path goes to. */
+  urlOf(path: string, query: QueryValues = {}): string {
+    return `${this.#baseUrl}${path}${queryText(query)}`;
   }
 
   #send(
     method: string,
     path: string,
-    { query, body, idempotencyKey, signal }: RequestOptions,
+    { query, body, idempotencyKey, headers, signal }: RequestOptions,
     timeout: AbortSignal,
   ): Promise<Response> {
     const init: RequestInit = {
       method,
       headers: {
-        authorization: this.#authorization,
+        ...this.#authorization,
         accept: 'application/json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...headers,
       },
       ...(body !== undefined && { body }),
       // The key must not follow a redirect to another host.
       redirect: 'error',
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     };
-    return this.#reading(() => this.#fetch(`${this.#baseUrl}${path}${queryText(query)}`, init));
+    return this.#reading(signal, () => this.#fetch(this.urlOf(path, query), init));
   }
 
-  async #reading<T>(read: () => Promise<T>): Promise<T> {
+  async #reading<T>(signal: AbortSignal | undefined, read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {
+      signal?.throwIfAborted();
       const reason = error instanceof Error ? reasonOf(error) : String(error);
       throw new ConnectionError(`no answer from ${this.#baseUrl}: ${reason}`, { cause: error });
     }
@@ -131,7 +154,7 @@ function segmentOf(value: string): string {
   return encodeURIComponent(value);
 }
 
-function queryText(query: QueryValues = {}): string {
+function queryText(query: QueryValues): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? value : [value]) {

@@ -15,37 +15,42 @@ import type {
   WalletList,
   WalletMode,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 import { everyEntry } from './pages.js';
 
 /** Billing accounts, their wallets (one per currency) and their ledger. */
 export class Accounts {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
-  create(account: CreateAccountBody): Promise<Account> {
-    return this.#transport.post('/accounts', account);
+  create(account: CreateAccountBody, options?: CallOptions): Promise<Account> {
+    return this.#transport.post('/accounts', account, options);
   }
 
-  list(query: AccountListQuery = {}): Promise<AccountList> {
-    return this.#transport.get('/accounts', query);
+  list(query: AccountListQuery = {}, options?: CallOptions): Promise<AccountList> {
+    return this.#transport.get('/accounts', query, options);
   }
 
-  get(accountId: string): Promise<Account> {
-    return this.#transport.get(path`/accounts/${accountId}`);
+  get(accountId: string, options?: CallOptions): Promise<Account> {
+    return this.#transport.get(path`/accounts/${accountId}`, {}, options);
   }
 
-  wallets(accountId: string): Promise<WalletList> {
-    return this.#transport.get(path`/accounts/${accountId}/wallets`);
+  wallets(accountId: string, options?: CallOptions): Promise<WalletList> {
+    return this.#transport.get(path`/accounts/${accountId}/wallets`, {}, options);
   }
 
   /** Opens the wallet, if need be, and sets its mode. */
-  setWalletMode(accountId: string, currency: string, mode: WalletMode): Promise<Wallet> {
-    return this.#transport.put(path`/accounts/${accountId}/wallets/${currency}`, { mode });
+  setWalletMode(
+    accountId: string,
+    currency: string,
+    mode: WalletMode,
+    options?: CallOptions,
+  ): Promise<Wallet> {
+    return this.#transport.put(path`/accounts/${accountId}/wallets/${currency}`, { mode }, options);
   }
 
   /** Adds to a wallet. Sent again with the same key, it is added once. */
@@ -53,14 +58,19 @@ export class Accounts {
     accountId: string,
     currency: string,
     credit: CreateCreditBody,
-    options: { readonly idempotencyKey: string },
+    options: CallOptions & { readonly idempotencyKey: string },
   ): Promise<Credit> {
     return this.#transport.post(path`/accounts/${accountId}/wallets/${currency}/credits`, credit, options);
   }
 
   /** Newest first, each with what usage has left of it. */
-  credits(accountId: string, currency: string, page: PageOptions = {}): Promise<CreditList> {
-    return this.#transport.get(path`/accounts/${accountId}/wallets/${currency}/credits`, page);
+  credits(
+    accountId: string,
+    currency: string,
+    page: PageOptions = {},
+    options?: CallOptions,
+  ): Promise<CreditList> {
+    return this.#transport.get(path`/accounts/${accountId}/wallets/${currency}/credits`, page, options);
   }
 
   /** A correction by hand, up or down. */
@@ -68,24 +78,25 @@ export class Accounts {
     accountId: string,
     currency: string,
     adjustment: CreateAdjustmentBody,
-    options: { readonly idempotencyKey?: string } = {},
+    options?: WriteOptions,
   ): Promise<Adjustment> {
     const rest = path`/accounts/${accountId}/wallets/${currency}/adjustments`;
     return this.#transport.post(rest, adjustment, options);
   }
 
   /** One page of ledger lines, newest first. */
-  ledger(accountId: string, query: LedgerQuery = {}): Promise<LedgerPage> {
-    return this.#transport.get(path`/accounts/${accountId}/ledger`, query);
+  ledger(accountId: string, query: LedgerQuery = {}, options?: CallOptions): Promise<LedgerPage> {
+    return this.#transport.get(path`/accounts/${accountId}/ledger`, query, options);
   }
 
   /** Every ledger line that matches, page after page, newest first. */
   allLedgerEntries(
     accountId: string,
     query: Omit<LedgerQuery, 'cursor'> = {},
+    options?: CallOptions,
   ): AsyncGenerator<LedgerEntry, void> {
     return everyEntry(
-      (cursor) => this.ledger(accountId, { ...query, ...cursor }),
+      (cursor) => this.ledger(accountId, { ...query, ...cursor }, options),
       (page) => page.entries,
     );
   }

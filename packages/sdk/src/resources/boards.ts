@@ -8,52 +8,56 @@ import type {
   SavedChart,
   UpdateBoardBody,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { path } from '../transport.js';
 
 /** Boards, and the charts on them: saved analysis queries. */
 export class Boards {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
   /** Every board with its charts, oldest first. */
-  list(): Promise<BoardList> {
-    return this.#transport.get('/analysis/boards');
+  list(options?: CallOptions): Promise<BoardList> {
+    return this.#transport.get('/analysis/boards', {}, options);
   }
 
-  create(board: CreateBoardBody): Promise<Board> {
-    return this.#transport.post('/analysis/boards', board);
+  create(board: CreateBoardBody, options?: CallOptions): Promise<Board> {
+    return this.#transport.post('/analysis/boards', board, options);
   }
 
   /** Changes the given fields only; `description: ''` clears the description. */
-  update(boardId: string, change: UpdateBoardBody): Promise<Board> {
-    return this.#transport.put(path`/analysis/boards/${boardId}`, change);
+  update(boardId: string, change: UpdateBoardBody, options?: CallOptions): Promise<Board> {
+    return this.#transport.put(path`/analysis/boards/${boardId}`, change, options);
   }
 
   /** With its charts. */
-  delete(boardId: string): Promise<void> {
-    return this.#transport.delete(path`/analysis/boards/${boardId}`);
+  delete(boardId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/analysis/boards/${boardId}`, options);
   }
 
   /** Puts charts at their places, all or none; those that are left out stay at theirs. */
-  reorder(boardId: string, order: ReorderChartsBody['order']): Promise<BoardWithCharts> {
-    return this.#transport.put(path`/analysis/boards/${boardId}/order`, { order });
+  reorder(
+    boardId: string,
+    order: ReorderChartsBody['order'],
+    options?: CallOptions,
+  ): Promise<BoardWithCharts> {
+    return this.#transport.put(path`/analysis/boards/${boardId}/order`, { order }, options);
   }
 
   /** On the board of its `board_id`, at the end unless it has a position. */
-  createChart(chart: ChartInput): Promise<SavedChart> {
-    return this.#transport.post(path`/analysis/boards/${chart.board_id}/charts`, chart);
+  createChart(chart: ChartInput, options?: CallOptions): Promise<SavedChart> {
+    return this.#transport.post(path`/analysis/boards/${chart.board_id}/charts`, chart, options);
   }
 
   /** Replaces the chart; position and size stay when they are left out. */
-  updateChart(chartId: string, chart: ChartInput): Promise<SavedChart> {
-    return this.#transport.put(path`/analysis/charts/${chartId}`, chart);
+  updateChart(chartId: string, chart: ChartInput, options?: CallOptions): Promise<SavedChart> {
+    return this.#transport.put(path`/analysis/charts/${chartId}`, chart, options);
   }
 
-  deleteChart(chartId: string): Promise<void> {
-    return this.#transport.delete(path`/analysis/charts/${chartId}`);
+  deleteChart(chartId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/analysis/charts/${chartId}`, options);
   }
 }

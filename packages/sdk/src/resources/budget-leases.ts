@@ -5,14 +5,14 @@ import type {
   CreatedBudgetLease,
   CreateLeaseBody,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport, WriteOptions } from '../path-transport.js';
 import { path } from '../transport.js';
 
 /** Amounts that are held for a subject's work. Events name theirs in `x-usage-control.budget_lease_id`. */
 export class BudgetLeases {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
@@ -20,10 +20,7 @@ export class BudgetLeases {
    * Reserves the amount of every limit that it counts for and of a prepaid wallet, or throws an ApiError:
    * `limit_exceeded`, `insufficient_funds`. Sent again with the same key, it is the same lease.
    */
-  create(
-    lease: CreateLeaseBody,
-    options: { readonly idempotencyKey?: string } = {},
-  ): Promise<CreatedBudgetLease> {
+  create(lease: CreateLeaseBody, options?: WriteOptions): Promise<CreatedBudgetLease> {
     return this.#transport.post('/budget-leases', lease, options);
   }
 
@@ -31,16 +28,16 @@ export class BudgetLeases {
    * Gives back what it still holds: close it once the events of the work are rated. One that has ended stays
    * as it is.
    */
-  close(leaseId: string): Promise<BudgetLease> {
-    return this.#transport.post(path`/budget-leases/${leaseId}/close`);
+  close(leaseId: string, options?: CallOptions): Promise<BudgetLease> {
+    return this.#transport.post(path`/budget-leases/${leaseId}/close`, undefined, options);
   }
 
-  get(leaseId: string): Promise<BudgetLease> {
-    return this.#transport.get(path`/budget-leases/${leaseId}`);
+  get(leaseId: string, options?: CallOptions): Promise<BudgetLease> {
+    return this.#transport.get(path`/budget-leases/${leaseId}`, {}, options);
   }
 
   /** Those of a subject, newest first. */
-  list(query: BudgetLeaseListQuery): Promise<BudgetLeaseList> {
-    return this.#transport.get('/budget-leases', query);
+  list(query: BudgetLeaseListQuery, options?: CallOptions): Promise<BudgetLeaseList> {
+    return this.#transport.get('/budget-leases', query, options);
   }
 }

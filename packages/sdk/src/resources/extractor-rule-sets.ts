@@ -5,46 +5,57 @@ import type {
   ExtractorRuleSetVersionPage,
   PublicationStatus,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** How raw JSON becomes charge items. */
 export class ExtractorRuleSets {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
-  create(ruleSet: ExtractorRuleSetInput): Promise<ExtractorRuleSet> {
-    return this.#transport.post('/extractor-rule-sets', ruleSet);
+  create(ruleSet: ExtractorRuleSetInput, options?: CallOptions): Promise<ExtractorRuleSet> {
+    return this.#transport.post('/extractor-rule-sets', ruleSet, options);
   }
 
   /** Each by its newest version. */
-  list(query: PageOptions & { readonly status?: PublicationStatus } = {}): Promise<ExtractorRuleSetPage> {
-    return this.#transport.get('/extractor-rule-sets', query);
+  list(
+    query: PageOptions & { readonly status?: PublicationStatus } = {},
+    options?: CallOptions,
+  ): Promise<ExtractorRuleSetPage> {
+    return this.#transport.get('/extractor-rule-sets', query, options);
   }
 
   /** One version; the newest when none is named. */
-  get(ruleSetId: string, version?: number): Promise<ExtractorRuleSet> {
-    return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}`, { version });
+  get(ruleSetId: string, version?: number, options?: CallOptions): Promise<ExtractorRuleSet> {
+    return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}`, { version }, options);
   }
 
   /** Every version, newest first, with what it changed. */
-  versions(ruleSetId: string, page: PageOptions = {}): Promise<ExtractorRuleSetVersionPage> {
-    return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}/versions`, page);
+  versions(
+    ruleSetId: string,
+    page: PageOptions = {},
+    options?: CallOptions,
+  ): Promise<ExtractorRuleSetVersionPage> {
+    return this.#transport.get(path`/extractor-rule-sets/${ruleSetId}/versions`, page, options);
   }
 
   /** Replaces the draft, or opens the next version as one; what is published stays in force. */
-  update(ruleSetId: string, ruleSet: ExtractorRuleSetInput): Promise<ExtractorRuleSet> {
-    return this.#transport.put(path`/extractor-rule-sets/${ruleSetId}`, ruleSet);
+  update(
+    ruleSetId: string,
+    ruleSet: ExtractorRuleSetInput,
+    options?: CallOptions,
+  ): Promise<ExtractorRuleSet> {
+    return this.#transport.put(path`/extractor-rule-sets/${ruleSetId}`, ruleSet, options);
   }
 
-  publish(ruleSetId: string): Promise<ExtractorRuleSet> {
-    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/publish`);
+  publish(ruleSetId: string, options?: CallOptions): Promise<ExtractorRuleSet> {
+    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/publish`, undefined, options);
   }
 
-  archive(ruleSetId: string): Promise<ExtractorRuleSet> {
-    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/archive`);
+  archive(ruleSetId: string, options?: CallOptions): Promise<ExtractorRuleSet> {
+    return this.#transport.post(path`/extractor-rule-sets/${ruleSetId}/archive`, undefined, options);
   }
 }

@@ -6,19 +6,19 @@ import type {
   PublicationStatus,
   SavedPricingRuleSet,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** Prices of the charge items that carry no price of their own. */
 export class PricingRuleSets {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
-  create(ruleSet: PricingRuleSetInput): Promise<SavedPricingRuleSet> {
-    return this.#transport.post('/pricing-rule-sets', ruleSet);
+  create(ruleSet: PricingRuleSetInput, options?: CallOptions): Promise<SavedPricingRuleSet> {
+    return this.#transport.post('/pricing-rule-sets', ruleSet, options);
   }
 
   /** Each by its newest version. */
@@ -27,30 +27,39 @@ export class PricingRuleSets {
       readonly status?: PublicationStatus;
       readonly extractor_rule_set_id?: string;
     } = {},
+    options?: CallOptions,
   ): Promise<PricingRuleSetPage> {
-    return this.#transport.get('/pricing-rule-sets', query);
+    return this.#transport.get('/pricing-rule-sets', query, options);
   }
 
   /** One version; the newest when none is named. */
-  get(ruleSetId: string, version?: number): Promise<PricingRuleSet> {
-    return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}`, { version });
+  get(ruleSetId: string, version?: number, options?: CallOptions): Promise<PricingRuleSet> {
+    return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}`, { version }, options);
   }
 
   /** Every version, newest first, with what it changed. */
-  versions(ruleSetId: string, page: PageOptions = {}): Promise<PricingRuleSetVersionPage> {
-    return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}/versions`, page);
+  versions(
+    ruleSetId: string,
+    page: PageOptions = {},
+    options?: CallOptions,
+  ): Promise<PricingRuleSetVersionPage> {
+    return this.#transport.get(path`/pricing-rule-sets/${ruleSetId}/versions`, page, options);
   }
 
   /** Replaces the draft, or opens the next version as one; what is published stays in force. */
-  update(ruleSetId: string, ruleSet: PricingRuleSetInput): Promise<SavedPricingRuleSet> {
-    return this.#transport.put(path`/pricing-rule-sets/${ruleSetId}`, ruleSet);
+  update(
+    ruleSetId: string,
+    ruleSet: PricingRuleSetInput,
+    options?: CallOptions,
+  ): Promise<SavedPricingRuleSet> {
+    return this.#transport.put(path`/pricing-rule-sets/${ruleSetId}`, ruleSet, options);
   }
 
-  publish(ruleSetId: string): Promise<SavedPricingRuleSet> {
-    return this.#transport.post(path`/pricing-rule-sets/${ruleSetId}/publish`);
+  publish(ruleSetId: string, options?: CallOptions): Promise<SavedPricingRuleSet> {
+    return this.#transport.post(path`/pricing-rule-sets/${ruleSetId}/publish`, undefined, options);
   }
 
-  archive(ruleSetId: string): Promise<PricingRuleSet> {
-    return this.#transport.post(path`/pricing-rule-sets/${ruleSetId}/archive`);
+  archive(ruleSetId: string, options?: CallOptions): Promise<PricingRuleSet> {
+    return this.#transport.post(path`/pricing-rule-sets/${ruleSetId}/archive`, undefined, options);
   }
 }

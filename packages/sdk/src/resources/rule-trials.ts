@@ -1,37 +1,42 @@
 import type { Backtest, BacktestPage, BacktestRequest, RulesTestRequest, RulesTestResult } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** Rules on events, before they are published. */
 export class RuleTrials {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
   /** Rates one event with the named rules. Stores nothing. */
-  test(test: RulesTestRequest): Promise<RulesTestResult> {
-    return this.#transport.post('/rules/test', test);
+  test(test: RulesTestRequest, options?: CallOptions): Promise<RulesTestResult> {
+    return this.#transport.post('/rules/test', test, options);
+  }
+
+  /** As `test`, with a body that is JSON text already; numbers in it keep every digit. */
+  testText(body: string, options?: CallOptions): Promise<RulesTestResult> {
+    return this.#transport.postText('/rules/test', body, options);
   }
 
   /** Rates stored events by the named rules and compares. It may still be running: then ask for it by its id. */
-  startBacktest(request: BacktestRequest): Promise<Backtest> {
-    return this.#transport.post('/rules/backtest', request);
+  startBacktest(request: BacktestRequest, options?: CallOptions): Promise<Backtest> {
+    return this.#transport.post('/rules/backtest', request, options);
   }
 
   /** Newest first, without what was asked and found. */
-  backtests(page: PageOptions = {}): Promise<BacktestPage> {
-    return this.#transport.get('/rules/backtests', page);
+  backtests(page: PageOptions = {}, options?: CallOptions): Promise<BacktestPage> {
+    return this.#transport.get('/rules/backtests', page, options);
   }
 
   /** Its progress while it runs, then its result. */
-  backtest(backtestId: string): Promise<Backtest> {
-    return this.#transport.get(path`/rules/backtests/${backtestId}`);
+  backtest(backtestId: string, options?: CallOptions): Promise<Backtest> {
+    return this.#transport.get(path`/rules/backtests/${backtestId}`, {}, options);
   }
 
   /** Ends a running backtest; one that has ended stays as it is. */
-  cancelBacktest(backtestId: string): Promise<Backtest> {
-    return this.#transport.delete(path`/rules/backtests/${backtestId}`);
+  cancelBacktest(backtestId: string, options?: CallOptions): Promise<Backtest> {
+    return this.#transport.delete(path`/rules/backtests/${backtestId}`, options);
   }
 }

@@ -10,58 +10,63 @@ import type {
   UpdateDirectLimitBody,
   UpdateSubjectRouteBody,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** The account that pays for a subject, the limit plan that applies to it, and its direct limits. */
 export class SubjectRoutes {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
-  create(route: CreateSubjectRouteBody): Promise<SavedSubjectRoute> {
-    return this.#transport.post('/subject-routes', route);
+  create(route: CreateSubjectRouteBody, options?: CallOptions): Promise<SavedSubjectRoute> {
+    return this.#transport.post('/subject-routes', route, options);
   }
 
   /** Newest first; only those that fit every filter. */
-  list(query: SubjectRouteListQuery = {}): Promise<SubjectRoutePage> {
-    return this.#transport.get('/subject-routes', query);
+  list(query: SubjectRouteListQuery = {}, options?: CallOptions): Promise<SubjectRoutePage> {
+    return this.#transport.get('/subject-routes', query, options);
   }
 
-  get(routeId: string): Promise<SubjectRoute> {
-    return this.#transport.get(path`/subject-routes/${routeId}`);
+  get(routeId: string, options?: CallOptions): Promise<SubjectRoute> {
+    return this.#transport.get(path`/subject-routes/${routeId}`, {}, options);
   }
 
   /** Changes the given fields only; `usage_limit_plan_id: null` removes the limit plan. */
-  update(routeId: string, change: UpdateSubjectRouteBody): Promise<SavedSubjectRoute> {
-    return this.#transport.put(path`/subject-routes/${routeId}`, change);
+  update(routeId: string, change: UpdateSubjectRouteBody, options?: CallOptions): Promise<SavedSubjectRoute> {
+    return this.#transport.put(path`/subject-routes/${routeId}`, change, options);
   }
 
   /** With its direct limits; account, usage and ledger stay. */
-  delete(routeId: string): Promise<void> {
-    return this.#transport.delete(path`/subject-routes/${routeId}`);
+  delete(routeId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/subject-routes/${routeId}`, options);
   }
 
-  createLimit(routeId: string, limit: LimitRuleInput): Promise<DirectLimit> {
-    return this.#transport.post(path`/subject-routes/${routeId}/limits`, limit);
+  createLimit(routeId: string, limit: LimitRuleInput, options?: CallOptions): Promise<DirectLimit> {
+    return this.#transport.post(path`/subject-routes/${routeId}/limits`, limit, options);
   }
 
-  limits(routeId: string, page: PageOptions = {}): Promise<DirectLimitPage> {
-    return this.#transport.get(path`/subject-routes/${routeId}/limits`, page);
+  limits(routeId: string, page: PageOptions = {}, options?: CallOptions): Promise<DirectLimitPage> {
+    return this.#transport.get(path`/subject-routes/${routeId}/limits`, page, options);
   }
 
-  limit(routeId: string, limitId: string): Promise<DirectLimit> {
-    return this.#transport.get(path`/subject-routes/${routeId}/limits/${limitId}`);
+  limit(routeId: string, limitId: string, options?: CallOptions): Promise<DirectLimit> {
+    return this.#transport.get(path`/subject-routes/${routeId}/limits/${limitId}`, {}, options);
   }
 
   /** Changes the given fields only. */
-  updateLimit(routeId: string, limitId: string, change: UpdateDirectLimitBody): Promise<DirectLimit> {
-    return this.#transport.put(path`/subject-routes/${routeId}/limits/${limitId}`, change);
+  updateLimit(
+    routeId: string,
+    limitId: string,
+    change: UpdateDirectLimitBody,
+    options?: CallOptions,
+  ): Promise<DirectLimit> {
+    return this.#transport.put(path`/subject-routes/${routeId}/limits/${limitId}`, change, options);
   }
 
-  deleteLimit(routeId: string, limitId: string): Promise<void> {
-    return this.#transport.delete(path`/subject-routes/${routeId}/limits/${limitId}`);
+  deleteLimit(routeId: string, limitId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/subject-routes/${routeId}/limits/${limitId}`, options);
   }
 }

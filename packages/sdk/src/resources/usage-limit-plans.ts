@@ -8,49 +8,57 @@ import type {
   UsageLimitPlanVersion,
   UsageLimitPlanVersionPage,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** Limits that subjects share: drafts, and immutable revisions. */
 export class UsageLimitPlans {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
-  create(plan: CreateUsageLimitPlanBody): Promise<UsageLimitPlan> {
-    return this.#transport.post('/usage-limit-plans', plan);
+  create(plan: CreateUsageLimitPlanBody, options?: CallOptions): Promise<UsageLimitPlan> {
+    return this.#transport.post('/usage-limit-plans', plan, options);
   }
 
   /** The newest published version of each plan or, without one, its draft. */
-  list(query: UsageLimitPlanListQuery = {}): Promise<UsageLimitPlanPage> {
-    return this.#transport.get('/usage-limit-plans', query);
+  list(query: UsageLimitPlanListQuery = {}, options?: CallOptions): Promise<UsageLimitPlanPage> {
+    return this.#transport.get('/usage-limit-plans', query, options);
   }
 
   /** Returns the plan with its active and its draft version. */
-  get(planId: string): Promise<UsageLimitPlanDetail> {
-    return this.#transport.get(path`/usage-limit-plans/${planId}`);
+  get(planId: string, options?: CallOptions): Promise<UsageLimitPlanDetail> {
+    return this.#transport.get(path`/usage-limit-plans/${planId}`, {}, options);
   }
 
-  versions(planId: string, page: PageOptions = {}): Promise<UsageLimitPlanVersionPage> {
-    return this.#transport.get(path`/usage-limit-plans/${planId}/versions`, page);
+  versions(
+    planId: string,
+    page: PageOptions = {},
+    options?: CallOptions,
+  ): Promise<UsageLimitPlanVersionPage> {
+    return this.#transport.get(path`/usage-limit-plans/${planId}/versions`, page, options);
   }
 
   /** Changes the draft, or opens one; what is published stays in force. */
-  update(planId: string, change: UpdateUsageLimitPlanBody): Promise<UsageLimitPlanDetail> {
-    return this.#transport.put(path`/usage-limit-plans/${planId}`, change);
+  update(
+    planId: string,
+    change: UpdateUsageLimitPlanBody,
+    options?: CallOptions,
+  ): Promise<UsageLimitPlanDetail> {
+    return this.#transport.put(path`/usage-limit-plans/${planId}`, change, options);
   }
 
-  publish(planId: string): Promise<UsageLimitPlanVersion> {
-    return this.#transport.post(path`/usage-limit-plans/${planId}/publish`);
+  publish(planId: string, options?: CallOptions): Promise<UsageLimitPlanVersion> {
+    return this.#transport.post(path`/usage-limit-plans/${planId}/publish`, undefined, options);
   }
 
-  archive(planId: string): Promise<UsageLimitPlan> {
-    return this.#transport.post(path`/usage-limit-plans/${planId}/archive`);
+  archive(planId: string, options?: CallOptions): Promise<UsageLimitPlan> {
+    return this.#transport.post(path`/usage-limit-plans/${planId}/archive`, undefined, options);
   }
 
-  restore(planId: string): Promise<UsageLimitPlan> {
-    return this.#transport.post(path`/usage-limit-plans/${planId}/restore`);
+  restore(planId: string, options?: CallOptions): Promise<UsageLimitPlan> {
+    return this.#transport.post(path`/usage-limit-plans/${planId}/restore`, undefined, options);
   }
 }

@@ -10,7 +10,7 @@ import type {
   UsageEventsExportQuery,
   UsageEventsQuery,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { path } from '../transport.js';
 import { everyEntry } from './pages.js';
 
@@ -22,23 +22,28 @@ interface EventFilters {
 export type EventsQuery = Omit<UsageEventsQuery, keyof EventFilters> & EventFilters;
 export type ExportQuery = Omit<UsageEventsExportQuery, keyof EventFilters> & EventFilters;
 
+const EXPORT = '/usage/events/export';
+
 /** The events that were sent, and how they were rated. */
 export class Usage {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
   /** One page of rated and failed events, newest first. */
-  events(query: EventsQuery = {}): Promise<UsageEventList> {
-    return this.#transport.get('/usage/events', queryOf(query));
+  events(query: EventsQuery = {}, options?: CallOptions): Promise<UsageEventList> {
+    return this.#transport.get('/usage/events', queryOf(query), options);
   }
 
   /** Every event that matches, page after page, newest first. */
-  allEvents(query: Omit<EventsQuery, 'cursor'> = {}): AsyncGenerator<UsageEvent, void> {
+  allEvents(
+    query: Omit<EventsQuery, 'cursor'> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<UsageEvent, void> {
     return everyEntry(
-      (cursor) => this.events({ ...query, ...cursor }),
+      (cursor) => this.events({ ...query, ...cursor }, options),
       (page) => page.events,
     );
   }
@@ -47,30 +52,40 @@ export class Usage {
    * All events of a range, oldest first, as CSV or NDJSON: the bytes as they come. One that breaks off throws
    * a ConnectionError; one that ends is whole.
    */
-  exportEvents(query: ExportQuery): AsyncGenerator<Uint8Array, void> {
-    return this.#transport.stream('/usage/events/export', queryOf(query));
+  exportEvents(query: ExportQuery, options?: CallOptions): AsyncGenerator<Uint8Array, void> {
+    return this.#transport.stream(EXPORT, queryOf(query), options);
+  }
+
+  /** Address of the same export, for a browser that downloads it within its session. */
+  exportUrl(query: ExportQuery): string {
+    return this.#transport.urlOf(EXPORT, queryOf(query));
   }
 
   /**
    * One event with what was sent and how each number came about. Right after ingest, `wait_seconds` (at most
    * 10) waits until it is rated.
    */
-  event(rawEventId: string, query: UsageEventQuery = {}): Promise<UsageEventDetail> {
-    return this.#transport.get(path`/usage/events/${rawEventId}`, query);
+  event(rawEventId: string, query: UsageEventQuery = {}, options?: CallOptions): Promise<UsageEventDetail> {
+    return this.#transport.get(path`/usage/events/${rawEventId}`, query, options);
+  }
+
+  /** As `event`, as JSON text: the numbers that were sent keep every digit. */
+  eventText(rawEventId: string, query: UsageEventQuery = {}, options?: CallOptions): Promise<string> {
+    return this.#transport.getText(path`/usage/events/${rawEventId}`, query, options);
   }
 
   /** Rates a failed event again, by the rules as they are now. */
-  reprocessEvent(rawEventId: string): Promise<ReprocessResponse> {
-    return this.#transport.post(path`/usage/events/${rawEventId}/reprocess`);
+  reprocessEvent(rawEventId: string, options?: CallOptions): Promise<ReprocessResponse> {
+    return this.#transport.post(path`/usage/events/${rawEventId}/reprocess`, undefined, options);
   }
 
   /** Rates the failed events of a time range again. */
-  reprocessEvents(request: ReprocessRequest): Promise<ReprocessResponse> {
-    return this.#transport.post('/usage/events/reprocess', request);
+  reprocessEvents(request: ReprocessRequest, options?: CallOptions): Promise<ReprocessResponse> {
+    return this.#transport.post('/usage/events/reprocess', request, options);
   }
 
-  ingestStatus(): Promise<IngestStatus> {
-    return this.#transport.get('/usage/ingest-status');
+  ingestStatus(options?: CallOptions): Promise<IngestStatus> {
+    return this.#transport.get('/usage/ingest-status', {}, options);
   }
 }
 

@@ -10,60 +10,72 @@ import type {
   WebhookEndpointPage,
   WebhookEndpointWithSecret,
 } from '#contract';
-import type { ProjectTransport } from '../project-transport.js';
+import type { CallOptions, PathTransport } from '../path-transport.js';
 import { type PageOptions, path } from '../transport.js';
 
 /** Addresses that are notified of what happens in a project. `verifyWebhook` checks the messages. */
 export class WebhookEndpoints {
-  readonly #transport: ProjectTransport;
+  readonly #transport: PathTransport;
 
-  constructor(transport: ProjectTransport) {
+  constructor(transport: PathTransport) {
     this.#transport = transport;
   }
 
   /** The response shows the secret; no later response does. */
-  create(endpoint: WebhookEndpointInput): Promise<CreatedWebhookEndpoint> {
-    return this.#transport.post('/webhook-endpoints', endpoint);
+  create(endpoint: WebhookEndpointInput, options?: CallOptions): Promise<CreatedWebhookEndpoint> {
+    return this.#transport.post('/webhook-endpoints', endpoint, options);
   }
 
-  list(page: PageOptions = {}): Promise<WebhookEndpointPage> {
-    return this.#transport.get('/webhook-endpoints', page);
+  list(page: PageOptions = {}, options?: CallOptions): Promise<WebhookEndpointPage> {
+    return this.#transport.get('/webhook-endpoints', page, options);
   }
 
-  get(endpointId: string): Promise<WebhookEndpoint> {
-    return this.#transport.get(path`/webhook-endpoints/${endpointId}`);
+  get(endpointId: string, options?: CallOptions): Promise<WebhookEndpoint> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}`, {}, options);
   }
 
   /** Replaces all but the secret, and enables the endpoint again. */
-  update(endpointId: string, endpoint: WebhookEndpointInput): Promise<SavedWebhookEndpoint> {
-    return this.#transport.put(path`/webhook-endpoints/${endpointId}`, endpoint);
+  update(
+    endpointId: string,
+    endpoint: WebhookEndpointInput,
+    options?: CallOptions,
+  ): Promise<SavedWebhookEndpoint> {
+    return this.#transport.put(path`/webhook-endpoints/${endpointId}`, endpoint, options);
   }
 
-  delete(endpointId: string): Promise<void> {
-    return this.#transport.delete(path`/webhook-endpoints/${endpointId}`);
+  delete(endpointId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/webhook-endpoints/${endpointId}`, options);
   }
 
   /** The response shows the new secret; no later response does. For one more day messages are signed with both. */
-  rotateSecret(endpointId: string): Promise<WebhookEndpointWithSecret> {
-    return this.#transport.post(path`/webhook-endpoints/${endpointId}/rotate-secret`);
+  rotateSecret(endpointId: string, options?: CallOptions): Promise<WebhookEndpointWithSecret> {
+    return this.#transport.post(path`/webhook-endpoints/${endpointId}/rotate-secret`, undefined, options);
   }
 
   /** Sends a message of the type `webhook.test`. */
-  test(endpointId: string): Promise<WebhookDelivery> {
-    return this.#transport.post(path`/webhook-endpoints/${endpointId}/test`);
+  test(endpointId: string, options?: CallOptions): Promise<WebhookDelivery> {
+    return this.#transport.post(path`/webhook-endpoints/${endpointId}/test`, undefined, options);
   }
 
   /** Newest message first. */
-  deliveries(endpointId: string, query: WebhookDeliveryListQuery = {}): Promise<WebhookDeliveryPage> {
-    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries`, query);
+  deliveries(
+    endpointId: string,
+    query: WebhookDeliveryListQuery = {},
+    options?: CallOptions,
+  ): Promise<WebhookDeliveryPage> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries`, query, options);
   }
 
   /** One delivery with the body that is posted. */
-  delivery(endpointId: string, messageId: string): Promise<WebhookDeliveryDetail> {
-    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}`);
+  delivery(endpointId: string, messageId: string, options?: CallOptions): Promise<WebhookDeliveryDetail> {
+    return this.#transport.get(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}`, {}, options);
   }
 
-  redeliver(endpointId: string, messageId: string): Promise<WebhookDelivery> {
-    return this.#transport.post(path`/webhook-endpoints/${endpointId}/deliveries/${messageId}/redeliver`);
+  redeliver(endpointId: string, messageId: string, options?: CallOptions): Promise<WebhookDelivery> {
+    return this.#transport.post(
+      path`/webhook-endpoints/${endpointId}/deliveries/${messageId}/redeliver`,
+      undefined,
+      options,
+    );
   }
 }

@@ -1,0 +1,83 @@
+import type {
+  ApiKeyList,
+  AuditLog,
+  AuditLogQuery,
+  CheckoutSession,
+  CreateApiKeyBody,
+  CreateCheckoutBody,
+  CreatedApiKey,
+  CreateProjectBody,
+  Entitlement,
+  PaymentOrder,
+  PaymentOrderList,
+  PaymentOrderQuery,
+  Project,
+  ProjectList,
+  Tenant,
+} from '#contract';
+import { type CallOptions, PathTransport } from './path-transport.js';
+import { type PageOptions, path, type Transport } from './transport.js';
+
+/** One tenant, for a key that administers it or the service key. Throws ApiError and ConnectionError. */
+export class TenantClient {
+  readonly #transport: PathTransport;
+
+  constructor(
+    transport: Transport,
+    readonly tenantId: string,
+  ) {
+    this.#transport = new PathTransport(transport, path`/admin/v1/tenants/${tenantId}`);
+  }
+
+  get(options?: CallOptions): Promise<Tenant> {
+    return this.#transport.get('', {}, options);
+  }
+
+  createProject(project: CreateProjectBody, options?: CallOptions): Promise<Project> {
+    return this.#transport.post('/projects', project, options);
+  }
+
+  projects(page: PageOptions = {}, options?: CallOptions): Promise<ProjectList> {
+    return this.#transport.get('/projects', page, options);
+  }
+
+  /** The response shows the key, once. */
+  createApiKey(key: CreateApiKeyBody, options?: CallOptions): Promise<CreatedApiKey> {
+    return this.#transport.post('/api-keys', key, options);
+  }
+
+  apiKeys(page: PageOptions = {}, options?: CallOptions): Promise<ApiKeyList> {
+    return this.#transport.get('/api-keys', page, options);
+  }
+
+  revokeApiKey(keyId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.delete(path`/api-keys/${keyId}`, options);
+  }
+
+  /** One page of changes, newest first. */
+  auditLog(query: AuditLogQuery = {}, options?: CallOptions): Promise<AuditLog> {
+    return this.#transport.get('/audit-log', query, options);
+  }
+
+  /** The plan of the tenant, and what it allows now. */
+  entitlement(options?: CallOptions): Promise<Entitlement> {
+    return this.#transport.get('/entitlement', {}, options);
+  }
+
+  /** Begins the purchase of a plan. The same key leads to the same page until the order is paid or has expired. */
+  checkout(
+    purchase: CreateCheckoutBody,
+    options: CallOptions & { readonly idempotencyKey: string },
+  ): Promise<CheckoutSession> {
+    return this.#transport.post('/payments/provider/checkout-sessions', purchase, options);
+  }
+
+  /** Payment orders, newest first. */
+  orders(query: PaymentOrderQuery = {}, options?: CallOptions): Promise<PaymentOrderList> {
+    return this.#transport.get('/payments/orders', query, options);
+  }
+
+  order(orderId: string, options?: CallOptions): Promise<PaymentOrder> {
+    return this.#transport.get(path`/payments/orders/${orderId}`, {}, options);
+  }
+}
