@@ -3,7 +3,7 @@
 //     node bench/boards.mjs [boards=20] [every=5] [seconds=20] [rounds=2] [rate=500] [history=200000]
 //
 // First `history` events are brought in. Then single events come at `rate` a second, in turns alone and
-// beside `boards` boards of six charts, each refreshed every so many seconds, all at the same moment. Prints
+// with `boards` boards of six charts, each refreshed every so many seconds, all at the same moment. Prints
 // p50 and p99 of ingest, of the charts, and the ratio of ingest's p99; the aim is 2 at most. Needs a build,
 // and the machine to itself.
 import { ingestAtRate, makeHistory, refreshBoards } from './board-load.mjs';
@@ -40,8 +40,8 @@ try {
 }
 
 /**
- * Single events at a fixed rate; the least p99 of the rounds tells what else runs on the machine from what
- * the boards do.
+ * Single events at a fixed rate. The least p99 of the rounds separates the effect of the boards from that of other
+ * programs on the machine.
  */
 async function ingest(project, runId) {
   const plan = {

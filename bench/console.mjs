@@ -4,7 +4,7 @@
 //
 // `series` × `buckets` minutes of usage are brought in, and a browser opens a board with one chart of all of
 // it. The pointer moves over the chart: first while nothing comes in, then while every second one event of
-// each series does, which the chart is told of by the live stream; halfway a minute ends, and the window
+// each series does, which the chart gets from the live stream; halfway a minute ends, and the window
 // moves on. Prints how long frames took, and how much processor time each task of the page; the aim is
 // nothing over 50 ms. Needs a build, and the machine to itself: the service, the browser and its software
 // renderer share the cores.
@@ -160,7 +160,7 @@ async function firstUse(page, { id }) {
   return `first paint ${ms(paintMs)}, interactive ${ms(interactiveMs)}`;
 }
 
-/** One event of each series every second until `signal` aborts; answers how many times. */
+/** One event of each series every second until `signal` aborts; returns how many times. */
 async function tick(project, signal) {
   let ticks = 0;
   while (!signal.aborted) {
@@ -187,7 +187,7 @@ function minuteEndIn(seconds) {
 
 /**
  * Milliseconds of every frame, and of processor time of every task of the page's main thread, while the
- * pointer moves to and fro over the chart. A frame also waits for whatever else runs on the machine; a task's
+ * pointer moves to and fro over the chart. A frame also waits for other programs on the machine; a task's
  * own time does not.
  */
 async function framesOf(page) {

@@ -22,7 +22,7 @@ export class CountedLag {
     this.#done.catch(() => {});
   }
 
-  /** To be told of each progress. @param events accepted by now, over all phases */
+  /** Call it after each progress. @param events accepted by now, over all phases */
   accepted(events) {
     this.#accepted.push({ atMs: performance.now(), events });
   }

@@ -1,5 +1,5 @@
 /**
- * Milliseconds per evaluation of the costliest expressions that can be saved, beside a trivial one and the
+ * Milliseconds per evaluation of the costliest expressions that can be saved, next to a trivial one and the
  * price of a usual charge item: for each the best of several rounds, because what else runs on the machine
  * only adds. Ends with exit code 1 when one takes longer than EVALUATION_MS_MAX. Needs `npm run build`.
  *

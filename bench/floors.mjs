@@ -8,7 +8,7 @@ export const BATCH_CONNECTIONS = 8;
 /** Load before a rate is measured, so that a floor and the service are compared as they run, not as they start. */
 export const WARM_UP_SECONDS = 3;
 
-/** Measures every floor; answers events per second (and latencies of single requests) by name. */
+/** Measures every floor; returns events per second (and latencies of single requests) by name. */
 export async function measureFloors(seconds) {
   const http = [
     ['node:http + JSON.parse', 'floors/bare-http.mjs', '/', '/'],

@@ -1,6 +1,6 @@
 // The load generator, in a process of its own: hand-written HTTP/1.1 over keep-alive sockets, one request in flight per
 // connection, so that as little as possible of the machine goes into generating.
-// Started by fork(); takes one plan, answers messages {progress}, then {result}; obeys {pause} and {stop}.
+// Started by fork(); takes one plan, sends messages {progress}, then {result}; obeys {pause} and {stop}.
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { batchBody, RequestTemplate, singleBody } from './events.mjs';

@@ -1,4 +1,4 @@
-// How long accepted events take until the event list shows them: markers, sent beside a load to a project of their own.
+// How long accepted events take until the event list shows them: markers, sent during a load to a project of their own.
 import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
 
@@ -9,7 +9,7 @@ const SENT_EVERY_MS = 1_000;
  */
 const LOOK_EVERY_MS = 250;
 const WAIT_MAX_MS = 60_000;
-/** All that wait must fit one page of the list, beside those that came later and are there. */
+/** All markers that wait must fit one page of the list, together with later ones that are there. */
 const WAITING_MAX = 40;
 const PAGE_SIZE = 100;
 

@@ -31,12 +31,12 @@ export class Phases {
     return sampler.stop();
   }
 
-  /** One event a request over 64 connections, as fast as the answers come. */
+  /** One event a request over 64 connections, as fast as the responses come. */
   single(seconds) {
     return this.unheld({ kind: 'single', connections: CONNECTIONS }, seconds);
   }
 
-  /** Batches of 500 with nothing held back: how fast they become durable while the pipeline works beside. */
+  /** Batches of 500 with nothing held back: how fast they become durable while the pipeline works. */
   burst(seconds) {
     return this.unheld({ kind: 'batch', connections: BATCH_CONNECTIONS }, seconds);
   }
@@ -78,7 +78,7 @@ export class Phases {
 
   /**
    * A steady load: how long until its events are queryable, counted, and how long until the event list shows
-   * markers beside it.
+   * markers that are sent at the same time.
    */
   async acceptToQueryable(eventsPerSecond, seconds) {
     const before = this.accepted;

@@ -1,4 +1,4 @@
-// How long events take until they can be read: probes, sent beside a load, each asked for by itself until it is there.
+// How long events take until they can be read: probes, sent during a load, each requested by itself until it is there.
 import { setTimeout as delay } from 'node:timers/promises';
 import { singleBody } from './events.mjs';
 

@@ -7,7 +7,7 @@ const KIB = 1_024;
 /** Kernel clock ticks per second; 100 on every Linux that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-/** Starts a script of this folder and answers its first message. */
+/** Starts a script of this folder and returns its first message. */
 export async function startFloor(script, plan) {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

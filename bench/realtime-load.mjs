@@ -1,7 +1,7 @@
 // The generator of realtime.mjs, in a process of its own: an open loop of requests over keep-alive
-// connections, so that a slow answer does not hold back the next request, or, without a rate, as many at once
+// connections, so that a slow response does not hold back the next request, or, without a rate, as many at once
 // as there are connections. Started by fork(); takes one plan {address, apiKey, requests: [{method, path,
-// body}], perSecond?, seconds, connections}, answers {result: {latencies, statuses}}.
+// body}], perSecond?, seconds, connections}, sends {result: {latencies, statuses}}.
 import { Agent, request } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -126,8 +126,8 @@ async function measured(name, routes, plan) {
 }
 
 /**
- * Processor time of a request, which says more than latencies where the machine is busy; that of a pipeline
- * beside is in it.
+ * Processor time of a request, which says more than latencies on a busy machine. It includes that of a pipeline that
+ * runs at the same time.
  */
 function cpuEach(before, after, requests) {
   if (before === undefined || after === undefined) return '';

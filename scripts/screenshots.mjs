@@ -67,7 +67,7 @@ function option(name, otherwise) {
   return args.find((text) => text.startsWith(`${name}=`))?.slice(name.length + 1) ?? otherwise;
 }
 
-/** Sample usage of a week, and something of everything else; answers what the pages are about. */
+/** Sample usage of a week, and some of everything else; returns the ids that the pages need. */
 async function prepare(url, tenant) {
   const project = new TollgateClient({ baseUrl: url, apiKey: tenant.key }).project(tenant.projectId);
   const { webhookEndpoints, accounts, budgetLeases, boards, usageLimitPlans, pricingRuleSets } = project;
@@ -187,7 +187,7 @@ async function firstRow(page) {
 
 async function takeAll(url, tenant, view, pages) {
   const { theme, name: device, width, height } = view;
-  // The packaged browser is one process: what it has shown before must not tell in the next pictures.
+  // The packaged browser is one process: earlier pages must not affect the next pictures.
   const browser = await chromium.launch({
     executablePath: await sparticuz.executablePath(),
     args: sparticuz.args,

@@ -45,7 +45,7 @@ function count(exitCode) {
       if (file.status === 'failed' && !hasFailedTest) failed += 1;
     }
   } catch {
-    // vitest ended before it wrote a report; its exit code tells.
+    // vitest ended before it wrote a report; its exit code says that it failed.
   }
   return { passed, failed: exitCode !== 0 && failed === 0 ? 1 : failed };
 }

@@ -19,7 +19,7 @@ const CLIENTS = 64;
 const TEST_TIMEOUT_MS = IS_LONG ? 1_800_000 : 240_000;
 const KILLS = IS_LONG ? 20 : 4;
 const LOOKS_PER_KILL = 5;
-/** As many lease requests go by from one that is too large, one that is invalid and one about no lease to the next. */
+/** One of so many lease requests is too large, one is invalid, and one names no lease. */
 const REFUSED_EVERY = 10;
 const SETTLE_TIMEOUT_MS = 120_000;
 /** Tokens that cost 1 USD, at 0.0000025 USD each. Every event uses this many. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** A request of whoever runs the service. */
+/** A request with the service key. */
 const operate = (method: string, path: string, body?: object, idempotencyKey?: string) =>
   call(service, method, path, { key: service.serviceKey, body, idempotencyKey });
 

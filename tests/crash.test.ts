@@ -16,8 +16,8 @@ const SETTLE_TIMEOUT_MS = 60_000;
 
 interface Batch {
   /**
-   * Text beside the usage. Every other batch is large enough for its segment to be in a file, and to be
-   * written beside another one.
+   * Text in addition to the usage. It makes every other batch large enough for a segment file, and for a write at the
+   * same time as another one.
    */
   readonly prompt: string;
   readonly events: readonly { idempotency_key: string; tokens: number }[];

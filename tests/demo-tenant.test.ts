@@ -52,7 +52,7 @@ it('has a board whose every chart shows something, and gets no second one at the
   for (const { title, query } of charts) {
     const { rows } = await project.analysis.query({ ...query, time_range: { last_seconds: 3_600 } });
     expect([title, rows.length]).not.toEqual([title, 0]);
-    // One series of money, or one for each group: what tokens it is for is not told apart.
+    // One series of money, or one for each group: the kinds of tokens are not separated.
     if (!title.startsWith('Cost')) continue;
     expect([title, new Set(rows.map(({ metric }) => metric))]).toEqual([title, new Set([null])]);
     const series = rows.map(({ bucket, currency, group }) => JSON.stringify([bucket, currency, group]));
@@ -67,8 +67,8 @@ it('prints lines that work pasted together', async () => {
       timeoutMs: 60_000,
       what: 'the welcome',
     });
-    // Commands are indented and begin with `EVENT=` or `curl`; each goes on over the lines behind it that are
-    // indented more.
+    // Commands are indented and begin with `EVENT=` or `curl`; the lines behind a command that are indented more belong
+    // to it.
     const commands = demo.output.match(/^ {2}(EVENT=|curl ).*(\n {4}\S.*)*/gm) ?? [];
     expect(commands.length).toBe(5);
     const { stdout } = await promisify(execFile)('bash', ['-ec', commands.join('\n')]);

@@ -114,7 +114,7 @@ async function withBoard(service: RunningService, project: SampleProject): Promi
   return { ...project, pathParameters };
 }
 
-/** Bodies that succeed, for operations whose rules no schema tells: each is sent with one place of it changed. */
+/** Valid bodies for operations with rules beyond their schema: each is sent with one place changed. */
 function exampleBodies({ ruleSetId, pathParameters }: SampleProject): Record<string, unknown> {
   const now = Math.floor(Date.now() / 1000);
   const event = {

@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A request of whoever runs the service. */
+/** A request with the service key. */
 const operate = (method: string, path: string, body?: object, idempotencyKey?: string) =>
   call(service, method, path, { key: service.serviceKey, body, idempotencyKey });
 

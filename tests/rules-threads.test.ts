@@ -128,7 +128,7 @@ describe('rules of a megabyte', () => {
         event: EVENT,
       }).catch(() => undefined),
     );
-    // One that was answered shows that the others are in hand or wait.
+    // The first response shows that the others run or wait.
     await Promise.race(testing);
     expect(await service.terminate()).toBe(0);
     await Promise.all(testing);

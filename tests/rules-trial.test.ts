@@ -43,7 +43,7 @@ const PRICING = {
   ],
 };
 
-/** Events as they are sent, of which the last fail. */
+/** Events as they are sent; the last ones fail. */
 const EVENTS: readonly (readonly [name: string, fields: string])[] = [
   ['tiers and attached pricing', '"raw_json": {"model": "large", "in": 5000, "cached": 1200, "calls": 3}'],
   ['a sent subject', '"subject_type": "team", "subject_id": "t1", "raw_json": {"model": "m", "in": 7}'],

@@ -52,7 +52,7 @@ async function get(path: string) {
   return body;
 }
 
-/** A published extractor with published prices, none of which is that of the events. */
+/** A published extractor with published prices; none of them fits the events. */
 async function makeRules(on_unpriced: 'accept' | 'fail') {
   const { id: extractorId } = await created(service, `${project}/extractor-rule-sets`, {
     key: sample.key,

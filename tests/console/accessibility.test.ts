@@ -145,7 +145,7 @@ async function violations(page: Page, within: string, runOnly: RunOnly): Promise
   );
 }
 
-/** Runs in the page. An outline or a frame of its own tells where the focus is; the page's own body needs none. */
+/** Runs in the page. An outline or a frame shows where the focus is; the page's own body needs none. */
 const FOCUSED = `(async () => {
   // With reduced motion a style takes a frame to come.
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);

@@ -117,7 +117,7 @@ describe.runIf(hasBrowser)('boards', () => {
       timeoutMs: 30_000,
     });
     await page.unroute(STREAM);
-    // The browser tells of the refusal by itself.
+    // The browser logs the refusal itself.
     expect(opened.problems.splice(0)).toEqual([expect.stringContaining('429')]);
   });
 

@@ -21,7 +21,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByLabel('API key').fill('tg_live_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('This key is not known here').waitFor();
-    // The browser tells of the refusal by itself.
+    // The browser logs the refusal itself.
     expect(opened.problems.splice(0)).toEqual([expect.stringContaining('401')]);
   });
 

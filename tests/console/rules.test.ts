@@ -76,7 +76,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await mark.first().waitFor();
     expect((await mark.allTextContents()).join('')).toBe('cost');
     await button('Form').click();
-    // The browser tells of the refusals by itself.
+    // The browser logs the refusals itself.
     const refusals = opened.problems.splice(0);
     expect(refusals).toEqual(refusals.map(() => expect.stringContaining('400')));
   });

@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByLabel('API key').fill(opened.tenant.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
-    // The browser tells of refusals by itself.
+    // The browser logs refusals itself.
     expect(opened.problems.splice(0).filter((text) => !text.includes(String(GONE)))).toEqual([]);
   });
 

@@ -21,13 +21,13 @@ export interface OpenConsole {
   readonly tenant: DemoTenant;
   readonly client: TollgateClient;
   readonly page: Page;
-  /** As of `problemsOf`, of every page. */
+  /** The problems of every page, see `problemsOf`. */
   readonly problems: string[];
   /** Signs in by the link that the demo prints. */
   signIn(): Promise<void>;
   /** A page that has its clock, its routes and its session for itself, signed in by the same link. */
   openAnother(): Promise<Page>;
-  /** Chooses a part of the project in the navigation, whatever comes of it. */
+  /** Clicks a part of the project in the navigation; does not wait for it. */
   choose(part: string): Promise<void>;
   /** Chooses it, and waits for its page. */
   goTo(part: string): Promise<void>;

@@ -47,7 +47,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
 export class HostileWriter {
   /** Texts that have not been seen on a page yet. */
   readonly unseenTexts = new Set<string>(HOSTILE_TEXTS);
-  /** Fields of which nothing has been shown yet, neither on a page nor in a title or a control. */
+  /** Fields that have not been shown yet, neither on a page nor in a title or a control. */
   readonly unseenFields = new Set<string>();
   /** Written texts that have not been shown yet, with the field that each was written to. */
   readonly #written = new Map<string, string>();
@@ -82,7 +82,7 @@ export class HostileWriter {
   }
 }
 
-/** As it stands, and as it stands within JSON, once or twice. */
+/** The text itself, and as it appears within JSON, escaped once or twice. */
 function formsOf(text: string): string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
   return [text, quoted, JSON.stringify(quoted).slice(1, -1)].map(comparableText);

@@ -14,9 +14,9 @@ const WIDE = { width: 1_280, height: 900 };
 const NARROW = { width: 360, height: 780 };
 
 interface Seen {
-  /** As text on the page. */
+  /** Text on the page. */
   readonly visible: string;
-  /** That, and what is only told: titles, names of controls, what stands in fields. */
+  /** The visible text, and titles, names of controls and values of fields. */
   readonly shown: string;
   readonly findings: readonly string[];
 }
@@ -90,7 +90,7 @@ export class HostileWalk {
     }
   }
 
-  /** Without loading the page anew: a person follows links. */
+  /** Follows a link, as a person does, without loading the page again. */
   async #go(path: string): Promise<void> {
     this.#path = path;
     await this.page.evaluate(`history.pushState(null, '', '${this.base}/nowhere')`);

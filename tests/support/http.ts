@@ -11,7 +11,7 @@ interface CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** One request, answered or failed; JSON bodies are parsed. */
+/** Sends one request; JSON bodies of responses are parsed. */
 export async function call(
   service: { url: string },
   method: string,

@@ -1,7 +1,7 @@
 const REFERENCE = /^#\/(.+)$/;
 
 /**
- * The document with each reference replaced by what it refers to in the document; descriptions beside a
+ * The document with each reference replaced by what it refers to in the document; descriptions next to a
  * reference are left out.
  * @throws Error for a reference to nothing
  */

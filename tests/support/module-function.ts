@@ -5,13 +5,13 @@ interface ModuleParts {
   readonly sdk: typeof Sdk;
   /** Names that the code finds as if they were global. */
   readonly inputs: readonly string[];
-  /** Names of its constants that are answered. */
+  /** Names of the constants to return. */
   readonly answered: readonly string[];
 }
 
 /**
- * The code of a module, written as in a README, as a function of what it does not import; answers some of its
- * constants.
+ * Makes a function of a module's code, as a README shows it. The function takes the names that the code does not import
+ * and returns some of its constants.
  */
 export function moduleFunction(code: string, { sdk, inputs, answered }: ModuleParts) {
   const body = code

@@ -4,7 +4,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** Requests that were sent, and how they were answered. */
+/** Requests that were sent, and their responses. */
 export class RecordedRequests {
   readonly #sent: { method: string; path: string; status: number }[] = [];
 

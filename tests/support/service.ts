@@ -20,7 +20,7 @@ const POLL_INTERVAL_MS = 20;
 const OUTPUT_CHARS_MAX = 200_000;
 
 export interface ServiceOptions {
-  /** Environment variables beside those that place the service. */
+  /** Environment variables in addition to those that place the service. */
   readonly env?: Readonly<Record<string, string>>;
   /** Command and options of `tollgate`. */
   readonly args?: readonly string[];
@@ -99,7 +99,7 @@ async function startOrStop(service: RunningService): Promise<void> {
 
 /**
  * The service as it is shipped, in a process of its own, with its own data directory and a port that stays
- * the same over restarts. `stop` it when the test is over, whatever became of it.
+ * the same over restarts. Call `stop` when the test is over, also after a failure.
  */
 export class RunningService {
   readonly serviceKey = 'test-service-key-0123456789';
@@ -169,7 +169,7 @@ export class RunningService {
     if (what === 'service and stores') await this.#allGone();
   }
 
-  /** Ends the service in order if it runs, whatever is left of it by force, and deletes the data. */
+  /** Stops the service in order if it runs, kills the processes that are left, and deletes the data. */
   async stop(): Promise<void> {
     if (this.#child !== undefined) await this.terminate();
     killNow(this.#descendants);

@@ -20,7 +20,7 @@ export interface SyntaxNode {
 
 /** One import or re-export of another module. */
 export interface Import {
-  /** As written, e.g. `../../kernel/clock.js`. */
+  /** The specifier as written, e.g. `../../kernel/clock.js`. */
   readonly specifier: string;
   /** Path in the repository of what a relative specifier means, with `.ts`; undefined for packages. */
   readonly target: string | undefined;

@@ -8,7 +8,7 @@ export const BOARD_NAME_CHARS_MAX = 80;
 export const BOARD_DESCRIPTION_CHARS_MAX = 500;
 export const CHART_TITLE_CHARS_MAX = 120;
 export const CHART_DESCRIPTION_CHARS_MAX = 500;
-/** Text of an id: of one that is sent, and of those that are made. */
+/** Pattern of a chart's id, whether a client sends it or the service makes it. */
 export const CHART_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
 export const CHART_POSITION_MAX = 1_000_000;
 /** Charts with more groups than this are unreadable. */

@@ -38,8 +38,8 @@ export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(sch
   Type.Union([schema, Type.Null()]);
 
 /**
- * An object of any keys, every value of which has this schema. Not Type.Record: its key pattern `^.*$` would let what
- * stands under a key with a line break pass unchecked.
+ * An object with any keys whose values have this schema. Type.Record does not fit: its key pattern `^.*$` would let the
+ * value of a key with a line break pass unchecked.
  */
 export const mapOf = <T extends TSchema>(
   value: T,
@@ -70,7 +70,7 @@ const listLimit = (description: string) =>
     Type.Integer({ minimum: 1, maximum: LIST_LIMIT_MAX, default: LIST_LIMIT_DEFAULT, description }),
   );
 
-/** How a list is asked for that goes on from a cursor. */
+/** Query fields of a list that is paged by a cursor. */
 export const cursorFields = (limitDescription = 'Page size.') => ({
   limit: listLimit(limitDescription),
   cursor: Type.Optional(

@@ -6,7 +6,7 @@ import { closed, Nullable } from './common.js';
 /** Bounds of a stream: queries it follows, and streams that one key has open at once. */
 export const STREAM_QUERIES_MAX = 16;
 export const STREAMS_PER_KEY_MAX = 10;
-/** Rows of one query that an event holds; when more have changed, the query is to be asked anew. */
+/** Rows of one query that an event holds; when more have changed, the client repeats the query. */
 export const STREAM_ROWS_MAX = 2_000;
 const QUERY_CHARS_MAX = 8_192;
 

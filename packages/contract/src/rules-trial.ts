@@ -17,7 +17,7 @@ export const BACKTEST_TOTALS_MAX = 1_000;
 export const BACKTEST_EXAMPLES_MAX = 20;
 export const BACKTEST_EXAMPLE_CURRENCIES_MAX = 10;
 export const BACKTEST_EXAMPLE_ITEMS_MAX = 50;
-/** Upper bounds of a backtest that is answered at once, without a job. */
+/** Upper bounds of a backtest that returns its result at once, without a job. */
 export const BACKTEST_AT_ONCE_EVENTS_MAX = 1_000;
 export const BACKTEST_AT_ONCE_BYTES_MAX = 4 * 1_048_576;
 /** A backtest is kept this long; of one project, the latest so many. */

@@ -18,7 +18,7 @@ const CLICKHOUSE_DESCRIPTORS = 450;
 
 /** A service that takes fewer connections is of no use. */
 const CONNECTIONS_MIN = 64;
-/** With fewer, a few dozen open pages of the console beside some busy clients would take all of them. */
+/** With fewer, a few dozen open pages of the console next to some busy clients would take all of them. */
 const CONNECTIONS_PLENTY = 256;
 /** However many descriptors there are: each connection takes memory as well. */
 const CONNECTIONS_MAX = 50_000;

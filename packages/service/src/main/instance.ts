@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { acquireInstanceLock, type InstanceLock } from '../platform/instance-lock.js';
 
-/** Says where the service of this data directory answers, for commands that run at the same time. */
+/** Holds the address of the service of this data directory, for commands that run at the same time. */
 const URL_FILE = 'service-url';
 
 /** Whether this process keeps a store of its own in the data directory. */
@@ -27,14 +27,14 @@ export async function withInstanceLock<T>(config: Config, work: () => Promise<T>
   }
 }
 
-/** Notes where this service answers until the returned function is called. */
+/** Writes down this service's address; the returned function removes it. */
 export function announceUrl(dataDir: string, url: string): () => void {
   const file = join(dataDir, URL_FILE);
   writeFileSync(file, `${url}\n`, { mode: 0o600 });
   return () => rmSync(file, { force: true });
 }
 
-/** Where the service that holds the data directory answers; undefined when it did not say. */
+/** The address of the service that holds the data directory; undefined when it wrote down none. */
 export function announcedUrl(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, URL_FILE), 'utf8').trim();

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { App } from '../platform/http/index.js';
 
-/** Who asks where the service answers: people on this machine, or the process itself. */
+/** The reader of the service's address: people on this machine, or the process itself. */
 export type Asker = 'people' | 'itself';
 
 const ANY_ADDRESS: Readonly<Record<string, Record<Asker, string>>> = {

@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log/index.js';
 
 /**
  * Nice value of everything that rates: when the processors are busy, accepting goes first. Accepted events are
- * safe and can wait; a client that is not answered cannot.
+ * safe and can wait; a client without a response cannot.
  */
 export const RATING_NICENESS = 10;
 /** Backtests are in no hurry: rating goes first. */

@@ -11,7 +11,7 @@ import { aborted, stopSignal } from './signals.js';
  */
 const STOP_MS_MAX = 8_000;
 
-/** Whoever administers a tenant can then have the largest plan for nothing. */
+/** The administrator of a tenant can then get the largest plan for nothing. */
 const SANDBOX_WARNING =
   'PAYMENTS ARE NOT REAL: TOLLGATE_PAYMENT_PROVIDER is sandbox, so every key with tenant:admin gets any plan without paying. Use it for development and tests only.';
 

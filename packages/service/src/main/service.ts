@@ -21,7 +21,7 @@ import { WorkerHost } from './worker-host.js';
 
 /** A running service. */
 export interface Service {
-  /** Where it answers; without the api role only to questions about its health. */
+  /** The service's address; without the api role it serves health and metrics alone. */
   readonly url: string;
   readonly serviceKey: ServiceKey;
   readonly places: Stores['places'];

@@ -13,7 +13,7 @@ export interface StreamParts {
   readonly charts: SavedQueries;
 }
 
-/** Streams of analysis queries and charts; what is answered ends looking for changes. */
+/** Streams of analysis queries and charts; the returned function stops looking for changes. */
 export function startStreams(
   app: App,
   { postgres, clickhouse }: Pick<Stores, 'postgres' | 'clickhouse'>,

@@ -12,8 +12,8 @@ export interface WorkerHostEvents {
 const PROGRAM = new URL('./worker-thread.js', import.meta.url);
 /**
  * Room for young objects, of which a third is in use between two collections. The objects of a batch live until
- * it is written, outlive several collections at the default size, and are copied in each: with 48 MB that takes
- * a quarter of the thread's time, with this value a tenth.
+ * it is written. At the default size they outlive several collections and are copied in each: with 48 MB that takes a
+ * quarter of the thread's time, with this value a tenth.
  */
 const YOUNG_GENERATION_MB = 192;
 /**

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { App } from '../platform/http/index.js';
 
-/** Ports on which the same application answers. */
+/** Ports of the same application. */
 export interface BothWays {
   /** Its own: what can goes over the express lane. */
   readonly express: number;

@@ -21,10 +21,10 @@ export interface ClickHouseHttpServer {
 }
 
 /**
- * Answers ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without
- * one: queries in the body or the URL, bound parameters, settings, databases, inserts with a body in any
- * format, summaries and errors. There are no users, no sessions, no compressed answers and no progress.
- * Source: https://clickhouse.com/docs/interfaces/http
+ * Serves ClickHouse's HTTP interface from the embedded engine, so that code for a server is tested without one: queries
+ * in the body or the URL, bound parameters, settings, databases, inserts with a body in any format, summaries and
+ * errors. There are no users, no sessions, no compressed answers and no progress. Source:
+ * https://clickhouse.com/docs/interfaces/http
  */
 export async function startClickHouseHttpServer(): Promise<ClickHouseHttpServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-clickhouse-'));
@@ -177,7 +177,7 @@ function summaryOf({ rowsRead, bytes }: Outcome, isInsert: boolean): string {
   });
 }
 
-/** Errors that the server answers with 404 or 400; any other is a 500. */
+/** Errors with the status 404 or 400; any other is a 500. */
 const STATUS_BY_CODE: ReadonlyMap<string, number> = new Map([
   ['60', 404], // UNKNOWN_TABLE
   ['81', 404], // UNKNOWN_DATABASE

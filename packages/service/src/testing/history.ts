@@ -6,7 +6,7 @@ export const everythingKept: UsageHistory = {
   forget: () => {},
 };
 
-/** The project of test rows, of which everything is kept. */
+/** The project of test rows; it keeps everything. */
 export const TEST_SCOPE: HistoryScope = {
   tenantId: 'ten_1',
   projectId: 'prj_1',

@@ -39,7 +39,7 @@ export async function createTestPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** As a URL; the socket's folder goes into the query, where a host name could not hold it. */
+/** The connection as a URL; the socket's folder goes into the query, because a host name could not hold it. */
 function connectionStringOf({ host, port, user, password, database }: PostgresConnection): string {
   const url = new URL(`postgresql://localhost:${port}/${database}`);
   url.username = user;

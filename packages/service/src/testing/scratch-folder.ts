@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 
 /**
- * A folder that is gone when all tests have run, whatever ends them: for what several test files use, in
- * memory where there is room. Every account may pass through what holds it.
+ * A folder that is deleted when the tests end, also when they are killed: for data that several test files use, in
+ * memory where there is room. Every account may pass through its parent folders.
  */
 export function newScratchFolder(prefix: string): string {
   return mkdtempSync(join(inject('scratchFolder'), prefix));

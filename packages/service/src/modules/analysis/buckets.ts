@@ -9,7 +9,7 @@ import { invalidRequest } from '../../kernel/errors.js';
 
 /** How a range is cut into points. */
 export interface Bucketing {
-  /** As answered: `none`, or a duration. */
+  /** The text in responses: `none`, or a duration. */
   readonly text: string;
   /** Start of every bucket that touches the range, ascending, Unix seconds; empty for totals. */
   readonly starts: readonly number[];

@@ -3,7 +3,7 @@ import { csvLine, csvText } from '../../kernel/csv.js';
 
 /**
  * The rows as CSV (RFC 4180) with a header line; the columns of groups are named `group.<dimension>`. Numbers
- * are plain. `marksOther` adds the column `other`, which tells rows of all other groups from those of events
+ * are plain. `marksOther` adds the column `other`, which distinguishes the row of all other groups from that of events
  * without the dimension.
  */
 export function toCsv(

@@ -8,9 +8,9 @@ const WAITING_OF_PROJECT_MAX = 300;
 const WAITING_MAX = 1_000;
 
 /**
- * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that are
- * refreshed at once wait for each other, and nobody else for them. Whoever asks what another waits for gets
- * the same answer, which is as new as if it were asked again: what has begun already is not shared.
+ * Lets few analysis queries run at once, projects in turns, and bounds how many wait: twenty boards that refresh at
+ * once wait for each other, and delay no other project. A query equal to one that waits gets its result, which is as
+ * new as its own would be; the result of a query that has begun is not shared.
  */
 export class QueryQueue {
   readonly #turns = new FairTurns(RUNNING_MAX);

@@ -33,8 +33,8 @@ export interface Statement {
 }
 
 /**
- * Upper bound of a result as the engine holds it. As JSON with every character escaped it is six times as long,
- * which still fits a string.
+ * Upper bound of a result in the engine. JSON with every character escaped is six times as long, which still fits a
+ * string.
  */
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
 
@@ -202,8 +202,8 @@ function anyOf(conditions: readonly string[]): string {
 }
 
 /**
- * Adds `is_other` where groups are bounded: whether an item is of none of those that have the most of the first measure
- * over the whole range. Groups with equal sums are taken in the order of their values.
+ * Adds `is_other` where groups are bounded: whether an item belongs to none of the groups with the largest first
+ * measure over the whole range. Groups with equal sums are taken in the order of their values.
  */
 function markOtherSql(params: StatementParams, items: string, query: PlannedQuery): string {
   const { dimensions, measures, groupsMax } = query;

@@ -27,7 +27,7 @@ type Rollup = (typeof ROLLUPS)[number];
 
 /**
  * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole hours,
- * whole quarters and minutes beside them, and single events at the very ends. A source qualifies only when
+ * whole quarters and minutes around them, and single events at the very ends. A source qualifies only when
  * none of its rows lies across the start of a bucket: hours do where local time is ahead by half hours,
  * quarters do not in any timezone of today, but across the starts of buckets of seven minutes. With `rawOnly`
  * everything is read from the events.

@@ -31,7 +31,7 @@ export type ChartSettings = Pick<
 const AUTOMATIC = 'auto';
 
 /**
- * Checks what the schema cannot, by the rules of the query that the chart will send: whatever is saved can be asked.
+ * Checks what the schema cannot, by the rules of the query that the chart will send: a saved chart's query is valid.
  *
  * @throws DomainError `invalid_request` naming the field
  */

@@ -24,7 +24,7 @@ const SignInBody = Type.Object({ api_key: Type.String({ minLength: 1, maxLength:
 /** Both are null without a session: the request is not an error. */
 const Session = Type.Object({ csrf_token: Nullable(Type.String()), me: Nullable(Me) }, closed);
 
-/** The console's page with its files, and the sessions of those who use it. */
+/** The console's page with its files, and the sessions of its users. */
 export function registerConsoleRoutes(app: App, deps: ConsoleDeps): void {
   registerSessionRoutes(app, deps);
   registerPages(app, readConsoleBuild(deps.folder));

@@ -15,7 +15,7 @@ import { refuseToCompile, type VersionConfig } from './rule-version.js';
 /** The pricing rules of one time, ready to price, and their text. */
 export interface ActivePrices {
   readonly list: PriceList;
-  /** By the id of the rule set, of which one version is active. */
+  /** The active version's config, by the id of its rule set. */
   readonly configs: ReadonlyMap<string, PricingConfig>;
 }
 
@@ -44,8 +44,8 @@ const CODE_BYTES_MAX = 4 * 1_048_576;
 const INTERVAL_BYTES = 1_024;
 
 /**
- * The published prices of an extractor rule set, without it: for whatever extractor, a draft say, they are those that
- * production would price the event by at its time.
+ * The published prices bound to an extractor rule set, without its rules: the prices that production would use at the
+ * event's time, for any extractor, for example a draft.
  */
 export class BoundPrices {
   readonly #catalog: RuleCatalog<ActivePrices>;
@@ -66,7 +66,7 @@ export class BoundPrices {
     );
   }
 
-  /** As of now: whatever was published before the call is known. Without prices for a rule set that does not exist. */
+  /** Current prices: each publication before the call counts. No prices for a rule set that does not exist. */
   async of(projectId: string, extractorRuleSetId: string): Promise<PricesOverTime> {
     // One rule set at a time: the catalog accepts several only while no other caller refreshes it.
     const [found] = await this.#catalog.refresh([{ projectId, ruleSetId: extractorRuleSetId }]);

@@ -7,7 +7,7 @@ import type { RuleConfigs, VersionConfig } from './rule-version.js';
 import type { RuleSetOwner } from './store.js';
 import type { ActiveVersions, PublishedPricing, PublishedVersion } from './timeline.js';
 
-/** Which of these rule sets of the project take events now; those that do not exist are left out. */
+/** Reads which of these rule sets of the project accept events now, without those that do not exist. */
 export async function readPublications(
   db: Db,
   { tenantId, projectId }: RuleSetOwner,

@@ -128,7 +128,7 @@ describe('RuleCatalog', () => {
       const all = await catalog.refresh(refs);
       await catalog.refresh(refs.slice(0, 1));
       expect(source.rulesReads).toBe(1);
-      // The second one has been pushed out: who holds it goes on asking it, and the catalog reads it anew.
+      // The second one has been pushed out: its holder continues to use it, and the catalog reads it again.
       for (const { ruleSetId, rules } of all) expect(await rules.at(1)).toBe(`${ruleSetId} 1`);
       await catalog.refresh([refs[2] ?? REF, refs[0] ?? REF]);
       expect(source.rulesReads).toBe(1);

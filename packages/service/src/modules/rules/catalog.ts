@@ -59,9 +59,9 @@ export class RuleCatalog<Compiled> {
   }
 
   /**
-   * These rule sets as of now; one that does not exist is left out. One narrow read when nothing has changed.
-   * Whatever was published before the call is known after it, pricing included: it advances the revision of
-   * what it is bound to.
+   * Returns these rule sets as they are now, without those that do not exist. One narrow read when nothing has
+   * changed. Each publication before the call counts, pricing too, because it advances the revision of the rule set
+   * that it is bound to.
    */
   async refresh(
     refs: readonly RuleSetRef[],
@@ -122,8 +122,7 @@ interface KnownRuleSet<Compiled> {
 const NO_RULES: PublishedRules = { extractors: [], pricings: [] };
 
 /**
- * The published rules of one extractor rule set over all time, as of one moment. Whoever holds it may go on
- * asking it.
+ * The published rules of one extractor rule set over all time, as they were at one moment. A holder may keep using it.
  */
 export class RulesOverTime<Compiled> {
   readonly #byInterval = new Map<number, Compiled>();

@@ -32,7 +32,7 @@ export interface RuleVersion {
 /**
  * A config that does not compile fails the events that it should rate, and no others.
  *
- * @param codeMemory of the expressions, each of which is compiled when it is first needed
+ * @param codeMemory for the expressions; each is compiled when it is first needed
  */
 export function ruleVersionOf({ extractor, pricings }: RuleConfigs, codeMemory: BoundedMemory): RuleVersion {
   const { version } = extractor;

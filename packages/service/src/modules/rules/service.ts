@@ -33,7 +33,7 @@ export interface ComparedVersion<Config> {
 
 type Action = 'create' | 'update' | 'publish' | 'archive';
 
-/** Rule sets of one kind: one id, many versions, of which only the newest can be a draft. See README.md. */
+/** Rule sets of one kind: one id, many versions; only the newest can be a draft. See README.md. */
 export class RuleSetService<Input extends VersionInput, Config extends object> {
   constructor(
     private readonly kind: RuleSetKind<Input, Config>,
@@ -246,8 +246,8 @@ async function lockBindable(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetI
 }
 
 /**
- * Workers hold all prices of an extractor rule set at once. Whoever publishes holds the row of that rule set,
- * so none slips by.
+ * Workers hold all prices of an extractor rule set at once. A publication locks the row of that rule set, so concurrent
+ * ones cannot exceed the bound together.
  */
 async function checkRoom(tx: Tx, owner: store.RuleSetOwner, extractorRuleSetId: string): Promise<void> {
   const published = await store.listPricing(tx, owner, extractorRuleSetId);

@@ -81,8 +81,8 @@ export async function insertRuleSet(
 }
 
 /**
- * The newest version of a rule set, which stays as it is until the transaction ends: whoever writes to a rule set holds
- * the row of the extractor rule set that it is, or is bound to. As that is the only row held, writers cannot deadlock.
+ * Returns the newest version of a rule set and locks it until the transaction ends: each writer of a rule set locks the
+ * row of the extractor rule set that it is, or is bound to. That is the only locked row, so writers cannot deadlock.
  */
 export async function lockNewestVersion<Config>(
   tx: Tx,

@@ -9,7 +9,7 @@ export interface VersionChanges {
   readonly changes_omitted: number;
 }
 
-/** Compares two versions of a rule set by what an answer shows of them. */
+/** Compares two versions of a rule set by the fields that responses show. */
 export function versionChanges<Config extends object>(
   kind: Pick<RuleSetKind<never, Config>, 'shownConfig'>,
   before: StoredVersion<Config> | undefined,

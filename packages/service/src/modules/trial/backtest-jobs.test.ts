@@ -67,7 +67,7 @@ describe('a large backtest', () => {
 
   it('fails as interrupted, for all to see, when its node is killed', async () => {
     const id = await fixture.startJob();
-    // The node is gone: nothing of it goes on, and nothing is said any more.
+    // The node is gone: its job has stopped, and reports nothing more.
     fixture.trial.clock.advanceMs(59_000);
     expect((await fixture.read(id)).status).toBe('running');
     fixture.trial.clock.advanceMs(2_000);

@@ -14,7 +14,7 @@ export function outcomeOf(rated: RatedEvent): RatingOutcome {
   return { items: [], failure: { code, message, path: path === '' ? null : path } };
 }
 
-/** As the event was processed. */
+/** The stored result of rating the event. */
 export function storedOutcome(event: StoredInput): RatingOutcome {
   const { charge_items: posted, failure } = toUsageEvent(event);
   return { items: posted.map(({ ledger_transaction_id: _posted, ...item }) => item), failure };

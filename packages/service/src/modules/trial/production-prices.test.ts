@@ -77,7 +77,7 @@ const EVENTS = TIMES.flatMap((occurredAt) =>
 );
 type Event = (typeof EVENTS)[number];
 
-/** As a worker rates it. */
+/** The event as a worker rates it. */
 async function produced(event: Event): Promise<RatedEvent> {
   const ref = { projectId: trial.projectId, ruleSetId: extractorId };
   const [found] = await createRuleVersions(trial.postgres).refresh([ref]);

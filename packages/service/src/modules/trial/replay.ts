@@ -48,7 +48,7 @@ const DEFECT: RatingOutcome = {
 };
 
 /**
- * Rates stored events anew and compares with what they came to when they were processed. Reads, and writes nothing.
+ * Rates stored events again and compares the result with the stored one. Reads, and writes nothing.
  *
  * @param onProgress called with the number of events done, several times a second and after each page; waited for
  * @throws the signal's reason once that is aborted

@@ -4,7 +4,7 @@ import { isUsableText } from '../../kernel/usable-text.js';
 import { checkBilling } from '../rules/index.js';
 
 /**
- * Refuses what ingest refuses of these fields.
+ * Refuses the values of these fields that ingest refuses.
  *
  * @param event of a body that was parsed losslessly and whose shape the schema has established
  * @throws DomainError `subject_pair_incomplete`, `invalid_request`

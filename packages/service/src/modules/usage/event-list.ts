@@ -8,7 +8,7 @@ import { eventsById, matchingIds, type StoredEvent, type UsageScope } from './ev
 import { toUsageEvent } from './event-view.js';
 import { unpricedUsage } from './unpriced-store.js';
 
-/** A page that superseded rows keep from filling is given up after so many reads, and answered short. */
+/** Superseded rows can keep a page from filling; after so many reads it is returned with fewer events. */
 const ROUNDS_MAX = 5;
 const CHUNK_GROWTH = 4;
 const CHUNK_ROWS_MAX = 2_000;

@@ -44,7 +44,7 @@ export interface ExtractorVersions {
 
 /** Reads the rules that charge items were priced by. */
 export interface PricingVersions {
-  /** As {@link ExtractorVersions.read}. */
+  /** The same as {@link ExtractorVersions.read}, for pricing. */
   read(scope: RuleScope, ruleSetId: string, version: number): Promise<{ readonly config: PricingConfig }>;
 }
 

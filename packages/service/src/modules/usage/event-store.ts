@@ -163,8 +163,8 @@ function oneItemFits(asked: readonly ItemFilter[]): string {
 
 /**
  * Events that have, or had before they were reprocessed, a row that matches: from just after `after`, at most
- * `limit` rows. Neither FINAL nor LIMIT BY, which would read the project's whole history: so ClickHouse stops
- * at the limit, and `eventsById` tells which row of an event stands.
+ * `limit` rows. Without FINAL and LIMIT BY, which would read the project's whole history: ClickHouse stops at the
+ * limit, and `eventsById` finds the current row of each event.
  */
 export async function matchingIds(
   clickhouse: Pick<ClickHouse, 'query'>,

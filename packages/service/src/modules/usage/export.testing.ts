@@ -6,7 +6,7 @@ export class Interposed {
   signals: (AbortSignal | undefined)[] = [];
   /** Waited for by each query, by its number from 1. */
   gate: (query: number) => Promise<void> | void = () => {};
-  /** Done to each answered event. */
+  /** Changes each event of the response. */
   change: (event: Record<string, unknown>) => Record<string, unknown> = (event) => event;
 
   constructor(private readonly clickhouse: () => Pick<ClickHouse, 'query'>) {}

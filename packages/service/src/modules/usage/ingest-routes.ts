@@ -17,7 +17,7 @@ const MENDING =
   'It is rated by the version in force at its `occurred_at`: publish mended rules with the `effective_from` of those ' +
   'that they replace, because the default is now.';
 
-/** How far processing is, and rating failed events anew. */
+/** Routes of the ingest status and of reprocessing failed events. */
 export function registerIngestStatusRoutes(app: App, deps: ReprocessDeps): void {
   registerStatusRoute(app, deps);
   registerReprocessRoutes(app, deps);

@@ -17,7 +17,7 @@ export interface ReprocessDeps {
 }
 
 /**
- * Queues one failed event to be rated anew. `id`: 32 hex digits.
+ * Queues one failed event to be rated again. `id`: 32 hex digits.
  * @throws DomainError `not_found`, `event_not_failed`
  */
 export async function reprocessEvent(deps: ReprocessDeps, project: ProjectRef, id: string): Promise<void> {

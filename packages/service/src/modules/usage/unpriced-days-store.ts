@@ -24,8 +24,8 @@ export async function lastUncountedDay(db: Db, before: number): Promise<number |
 }
 
 /**
- * The projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and of
- * which no batch waits to be copied there. One statement, hence one moment.
+ * The projects whose unpriced events of a day can be counted in ClickHouse: those that keep the day and
+ * have no batch that waits to be copied there. One statement, hence one moment.
  */
 export async function uncountedDays(db: Db, day: number): Promise<UncountedDay[]> {
   const { rows } = await sql<UncountedDay>`

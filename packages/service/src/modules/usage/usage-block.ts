@@ -95,7 +95,7 @@ export class UsageBlock {
     return this.#columns.map(([name]) => name);
   }
 
-  /** @throws RangeError where a column cannot hold its value of the row, of which nothing is then added */
+  /** @throws RangeError if a column cannot hold its value; then nothing of the row is added */
   add(row: UsageEventRow): void {
     assertStorable(row);
     this.#tenantId.string(row.tenantId);

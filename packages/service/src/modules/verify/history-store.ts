@@ -6,8 +6,7 @@ import { type ItemTotals, itemMeasurements } from './item-totals.js';
 import type { DaySpan } from './totals-store.js';
 
 /**
- * Tables in ClickHouse of which each holds the sums of all charge items: the events, and the rollup in each
- * resolution.
+ * Tables in ClickHouse that each hold the sums of all charge items: the events, and the rollup in each resolution.
  */
 export const ITEM_STORES = [
   'usage_events',

@@ -19,7 +19,7 @@ import { readWindows, type WindowReading } from './window-check.js';
 export interface PostingCheckDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
-  /** Waits for batches to reach ClickHouse; returns the projects of those that do not. */
+  /** Waits for batches to reach ClickHouse; returns the projects whose batches do not. */
   readonly wait: (batches: readonly BatchOnItsWay[]) => Promise<ReadonlySet<string>>;
 }
 

@@ -44,10 +44,9 @@ export interface ConnectorOptions {
 }
 
 /**
- * Connects to where a tenant's URL leads, and never to an internal address: the addresses of the name are
- * filtered, the connection is made to those alone, and before a byte is written the address that it was made
- * to is looked at again. Every call begins anew, so nothing that was found harmless once is trusted later;
- * proxies of the environment are not used.
+ * Connects to the host of a tenant's URL, and never to an internal address. The addresses of the name are filtered, the
+ * connection is made to the allowed ones alone, and its address is checked again before a byte is written. Every call
+ * starts from the name again, so an earlier result is never trusted; proxies of the environment are not used.
  */
 export function createConnector({ allowPrivate, ca, ...options }: ConnectorOptions): Connector {
   const resolve = options.resolve ?? (allowPrivate ? resolveLikeTheSystem : resolveByNameServers);
@@ -106,7 +105,7 @@ async function opened(
   failure: ConnectFailure,
   signal: AbortSignal,
 ): Promise<void> {
-  // Whoever uses the socket is told of its errors; between two users, one without a listener would end the process.
+  // The user of the socket gets its errors; between two users, an error without a listener would end the process.
   socket.on('error', () => {});
   try {
     await once(socket, event, { signal });

@@ -19,8 +19,8 @@ const ATTEMPTS_PER_ENDPOINT_MAX = 4;
 const FAN_OUT_MESSAGES_MAX = 500;
 const DELETED_MESSAGES_MAX = 1_000;
 /**
- * An attempt of which nothing was heard for so long is lost with its process, and made again. Several times
- * what one takes, so that clocks of two processes may differ by a little.
+ * An attempt without a result for so long was lost with its process, and is made again. Several times as long as an
+ * attempt takes, so that the clocks of two processes may differ by a little.
  */
 export const LEASE_MS = 12 * WEBHOOK_TIMEOUT_MS;
 /** How long what was noted may wait to be noticed. */

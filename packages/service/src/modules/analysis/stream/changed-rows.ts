@@ -38,7 +38,7 @@ export async function changedRows(
     const part = { ...query, time_range: { from, to }, bucket_size: bucketSize };
     const answer = await analyze(clickhouse, clock, scope, part).catch(refusal);
     if (answer === undefined) return 'ask-anew';
-    // A query whose own limit leaves out rows does so whoever asks.
+    // A query with a limit of its own leaves out rows for every client.
     if (answer.truncated && query.limit === undefined) return 'ask-anew';
     if (rows.length + answer.rows.length > STREAM_ROWS_MAX) return 'ask-anew';
     rows.push(...answer.rows);

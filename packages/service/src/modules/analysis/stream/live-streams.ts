@@ -59,7 +59,7 @@ interface Stream {
 export class LiveStreams {
   readonly #streams = new Set<Stream>();
   readonly #turns = new FairTurns(QUERIES_RUNNING_MAX);
-  /** Answers on their way, by what is asked: many clients of one board ask the same. */
+  /** Results on their way, by query: many clients of one board send the same queries. */
   readonly #answers = new Map<string, Promise<ChangedRows>>();
   readonly #underWay = new Set<Promise<void>>();
   #isClosed = false;

@@ -116,7 +116,7 @@ function connect(reply: FastifyReply, isAllowed: () => Promise<boolean>): Stream
     write: (text) => void raw.write(text),
     end: () => {
       raw.end();
-      // Whoever takes nothing does not take the end either.
+      // A client that reads nothing does not read the end either.
       if (raw.writableLength > WAITING_BYTES_MAX) raw.destroy();
     },
     isAllowed,

@@ -284,7 +284,7 @@ export class EventClient {
   }
 }
 
-/** Puts the rows of an event in the place of those that are held. */
+/** Replaces the held rows by those of an event. */
 export function applied(
   held: AnalysisResult['rows'],
   { buckets, rows }: StreamBuckets,

@@ -51,7 +51,7 @@ function takesDecimal(name: string, index: number): boolean {
   return parameters.includes('Decimal');
 }
 
-/** The parts of which a decimal is expected where one is of the whole. */
+/** The parts that must be decimals when the whole must be one. */
 function sameExpectation({ op, args }: Node): readonly Node[] {
   switch (op) {
     case '-_':

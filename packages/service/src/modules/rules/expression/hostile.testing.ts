@@ -58,7 +58,7 @@ export function hostileEnv(): ExpressionEnv {
   };
 }
 
-/** As many of a part as the length of a source takes, joined. */
+/** A part repeated until the source is as long as it may be. */
 function filled(part: string, separator: string, before = '', after = ''): string {
   const room = 2_048 - before.length - after.length;
   const count = Math.floor((room + separator.length) / (part.length + separator.length));

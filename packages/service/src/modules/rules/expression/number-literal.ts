@@ -9,8 +9,8 @@ import {
 import type { Node } from './syntax.js';
 
 /**
- * The decimals that a double can stand for: the shortest digits that tell it apart and, past 2^53, also its very value
- * where that has other digits (9223372036854775808.0). Empty for NaN and infinities.
+ * The decimals that a double can stand for: the shortest digits that identify it and, past 2^53, also its exact value
+ * if that has other digits (9223372036854775808.0). Empty for NaN and infinities.
  */
 export function decimalsOf(double: number): readonly Decimal[] {
   const shortest = decimalFromNumber(double);

@@ -39,7 +39,7 @@ export class Steps {
   #event = UNBOUNDED;
 
   /**
-   * A new evaluation, which takes `steps` of its event however it goes on.
+   * Begins an evaluation, which takes `steps` of its event, also when it fails.
    * @throws EventStepsError
    */
   begin(event: EventSteps, steps: number): void {

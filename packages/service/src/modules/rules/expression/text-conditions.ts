@@ -35,7 +35,7 @@ export function textConditions(source: string): readonly TextCondition[] {
 }
 
 /**
- * Whether an expression may look at this dimension. True also where the words do not tell: escapes, or all of
+ * Whether an expression may read this dimension. True also where the source does not show it: escapes, or all of
  * `dimensions` at once.
  *
  * @param source of a match that compiles

@@ -12,7 +12,7 @@ export interface CompiledChargeItem {
   readonly readQuantity: ReadQuantity;
   /** The field that says where the quantity is, e.g. `charge_item_extractors[0].path`. */
   readonly quantityPath: string;
-  /** As configured, with or without pricing. */
+  /** The configured currency, with or without pricing. */
   readonly currency: string | undefined;
   readonly pricing: ItemPricing | undefined;
   /** The entry in the rule set, e.g. `charge_item_extractors[0]`. */

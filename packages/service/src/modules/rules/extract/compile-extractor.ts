@@ -7,7 +7,7 @@ import { type Issue, Issues } from './issues.js';
 import { selectionOf } from './selection.js';
 import { compileSubject, type ReadSubject } from './subject.js';
 
-/** Which version of which rule set is compiled. */
+/** The rule set and the version that are compiled. */
 export interface RuleOrigin {
   readonly ruleSetId: string;
   readonly version: number;
@@ -22,7 +22,7 @@ export interface CompiledExtractor {
   /** All of `raw_json` that the paths can read. */
   readonly reads: JsonSelection;
   readonly readSubject: ReadSubject;
-  /** By name: equal dimensions of two events are then in equal order, whatever version read them. */
+  /** Sorted by name: two events with equal dimensions then have them in equal order, under any version. */
   readonly dimensions: readonly CompiledDimension[];
   readonly chargeItems: readonly CompiledChargeItem[];
   /** Whether an event with a charge item that has no price fails. */

@@ -27,7 +27,7 @@ export function compileDimensions(configs: readonly DimensionConfig[], issues: I
   });
 }
 
-/** Stands in for a path that is wrong, so that the search for issues goes on. */
+/** Replaces an invalid path, so that the search for issues continues. */
 export const nothing: ReadPath = () => undefined;
 
 function compileReader(config: DimensionConfig, path: string, issues: Issues): CompiledDimension['read'] {

@@ -164,7 +164,7 @@ function compileStatedTotal(
   return { isOfPartsBeside, note };
 }
 
-/** The sum of what the event has of these; undefined where it has none of them. */
+/** The sum of the terms that the event has; undefined if it has none. */
 function sumOf(terms: readonly ReadPart[], at: string): ReadPart {
   const outOfRange = outOfRangeAt(at);
   return (rawJson) => addUp(terms, (read) => read(rawJson), outOfRange);

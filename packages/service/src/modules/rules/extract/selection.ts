@@ -10,7 +10,7 @@ import type { PathSegment } from './path.js';
 /** The fields that paths select below one value; `ALL` where a path needs the whole value. */
 type Selected = Map<string, Selected> | typeof ALL;
 
-/** All that these paths can read: a value of which no more is read answers each of them as the whole value does. */
+/** The parts of an event that these paths can read: each path finds the same in them as in the whole event. */
 export function selectionOf(paths: Iterable<readonly PathSegment[]>): JsonSelection {
   let selected: Selected = new Map();
   for (const path of paths) {

@@ -80,7 +80,7 @@ function isSubjectId(value: unknown): value is string {
   return typeof value === 'string' && hasIdLength(value) && !UNSTORABLE.test(value);
 }
 
-/** Characters are code points, of which a string of this length has at least half as many. */
+/** Characters are code points; a string has at least half as many as its length. */
 function hasIdLength(id: string): boolean {
   if (id.length <= IDENTIFIER_CHARS_MAX) return id.length > 0;
   return id.length <= 2 * IDENTIFIER_CHARS_MAX && Array.from(id).length <= IDENTIFIER_CHARS_MAX;

@@ -15,7 +15,7 @@ export interface ConversionOptions extends ModelSelection {
   readonly promptTokensDimension: string;
 }
 
-/** Models by what they have in common, in the order of the table. */
+/** Models grouped by a common property, in the order of the table. */
 export type ModelsBy = ReadonlyMap<string, readonly string[]>;
 
 /** One model that has at least one rule. */

@@ -35,7 +35,7 @@ it.each<[string, string]>([
   ['gpt-5-mini-20250807', '0.00025'],
   ['claude-x@20250807', '0.003'],
   ['vertex_ai/claude-x@2025-08-07', '0.003'],
-  // Another model, of which the table says nothing.
+  // Another model, which the table does not have.
   ['gpt-5-20b', '0'],
   ['gpt-5-mini-200k', '0'],
   ['gpt-5@latest', '0'],

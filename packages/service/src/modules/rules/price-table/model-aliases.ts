@@ -18,9 +18,9 @@ const DATE_PATTERNS = ['-202*', '@202*'];
 
 /**
  * Other names under which the models of a table are reported: with the prefix of their provider
- * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with the date of a release behind them. A
- * name that models of several prices could be meant by has no alias; one with the prefix of a provider means
- * the model of that provider, whatever a gateway of the same table asks for it.
+ * (`openai/gpt-5-mini`), without it (`gemini/gemini-2.5-pro`), and with the date of a release after them. A
+ * name that fits models with different prices is no alias. A name with the prefix of a provider means that provider's
+ * model, even if a gateway in the same table has another price for it.
  */
 export function modelAliases(models: readonly PricedModel[]): PricingAlias[] {
   const known = new Set(models.map(({ model }) => model));

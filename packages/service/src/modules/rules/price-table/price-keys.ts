@@ -2,7 +2,7 @@
 export interface PricedMetric {
   readonly metric: string;
   readonly key: string;
-  /** The price that stands in where a row does not name one: such tokens are part of those, at the same price. */
+  /** The price to use if a row does not name one: such tokens are part of those, at the same price. */
   readonly fallback?: string;
 }
 

@@ -23,10 +23,9 @@ export interface PriceList {
 }
 
 /**
- * Puts the rules of several rule sets in one order: by priority, then by rule set, the older one first (as
- * its id tells), then by position. Finding a rule costs about the same among five and among five hundred,
- * whether they differ by their metric or by the text of a dimension; what is found is what trying one after
- * the other would find.
+ * Puts the rules of several rule sets in one order: by priority, then by rule set, the older one first (ids
+ * show their age), then by position. Finding a rule costs about the same among five and among five hundred, whether
+ * they differ by metric or by the text of a dimension. The result equals that of trying one rule after the other.
  */
 export function priceListOf(pricings: readonly CompiledPricing[]): PriceList {
   const ordered = pricings.flatMap(({ rules }) => rules).toSorted(inOrder);

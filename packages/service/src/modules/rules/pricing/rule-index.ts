@@ -101,7 +101,7 @@ class RuleGroup {
     return placedIn(origin, stepsRanOut(`${pricing.path}.match_expr`));
   }
 
-  /** @param conditions of these dimensions, in their order */
+  /** @param conditions on these dimensions, in their order */
   add(ranked: RankedRule, conditions: readonly TextCondition[]): void {
     conditions.reduce((node, { text }) => node.childOf(text), this.#root).rules.push(ranked);
   }

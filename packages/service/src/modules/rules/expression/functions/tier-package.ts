@@ -4,7 +4,7 @@ import { TIER_NUMBER, tierNumberOf, tierQuantityOf } from './tier-number.js';
 
 const ONE = new Decimal(1n, 0);
 
-/** As many packages as hold the quantity; a started one counts whole. */
+/** The number of packages that hold the quantity; a started one counts whole. */
 function packages(quantity: Decimal, size: Decimal, price: Decimal): Decimal {
   const nearest = divide(quantity, size, 0);
   const count = compare(mul(nearest, size), quantity) < 0 ? add(nearest, ONE) : nearest;

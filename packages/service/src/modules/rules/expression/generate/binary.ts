@@ -49,8 +49,8 @@ function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
 }
 
 /**
- * A number that is written out beside a decimal is one itself, by the digits of its text; and so is a double
- * in arithmetic with what is known only for each event (a dimension), where it would have two readings.
+ * Makes a literal number next to a decimal a decimal with the digits of its text. The same for a double in arithmetic
+ * with a value whose type only the event shows (a dimension), because it would have two readings.
  */
 function besideDecimal(operator: string, code: Code, other: Code, { source }: Scope): Code {
   const { args } = code.node;
@@ -71,7 +71,7 @@ function assertSameKind(node: Node, left: Code, right: Code): void {
   if (node.op === '+' && types.includes('list')) assertSameElements(node, left.node, right.node);
 }
 
-/** The type check takes the elements of a sum of lists for those of one of them, whatever the other one holds. */
+/** The type check takes the element type of `left + right` from one list; both must have the same. */
 function assertSameElements(node: Node, left: Node, right: Node): void {
   const [found, other] = [left, right].map(({ checkedType }) => checkedType?.name);
   if (found !== other) refuse(node, `expected two lists of one type, found ${found} and ${other}`);

@@ -43,7 +43,7 @@ function elementsOf(range: Value, stepsEach: number, site: Site): readonly Value
   return elements;
 }
 
-/** As `||` (deciding: true) or `&&` (deciding: false) over all elements, errors included. */
+/** Joins all elements by `||` (deciding: true) or `&&` (deciding: false), errors included. */
 function quantifier(elements: Elements, predicate: Run<boolean>, deciding: boolean): Run<boolean> {
   return (env) => {
     let failure: ExpressionError | undefined;
