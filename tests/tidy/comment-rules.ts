@@ -15,9 +15,7 @@ const ENDS_SENTENCE = /(^|[.!?:])$/;
 const NOT_REWRITTEN = [
   'packages/console/',
   'packages/service/src/modules/catalog/',
-  'packages/service/src/modules/checkout/',
   'packages/service/src/modules/ingest/',
-  'packages/service/src/modules/ledger/',
   'packages/service/src/modules/pipeline/',
   'packages/service/src/modules/storage/',
   'packages/service/src/modules/stripe-sandbox/',

@@ -1,5 +1,5 @@
 /**
- * Every error the service can answer with: its stable code, HTTP status and default message.
+ * Every error that the service can return: its stable code, HTTP status and default message.
  * `docs/errors.md` is generated from this registry and a test proves the two equal.
  */
 export const ERRORS = {
@@ -7,15 +7,15 @@ export const ERRORS = {
   invalid_json: { status: 400, message: 'The body is not valid JSON.' },
   unlike_units: { status: 400, message: 'Quantities with different units cannot be added up.' },
   json_too_deep: { status: 400, message: 'The JSON is nested too deeply.' },
-  json_too_complex: { status: 400, message: 'The JSON holds too many values.' },
+  json_too_complex: { status: 400, message: 'The JSON contains too many values.' },
   subject_pair_incomplete: { status: 400, message: 'subject_type and subject_id must be sent together.' },
-  occurred_at_out_of_range: { status: 400, message: 'occurred_at lies outside the accepted window.' },
+  occurred_at_out_of_range: { status: 400, message: 'occurred_at is outside the accepted time range.' },
   rule_set_not_found: { status: 404, statusInBody: 400, message: 'No such rule set in this project.' },
   rule_set_not_published: { status: 409, statusInBody: 400, message: 'The rule set is not published.' },
   rule_set_archived: { status: 409, message: 'The rule set is archived.' },
   pricing_rule_set_limit_reached: {
     status: 409,
-    message: 'The extractor rule set has as many published pricing rule sets as it may have.',
+    message: 'The extractor rule set already has the maximum number of published pricing rule sets.',
   },
   nothing_to_publish: { status: 409, message: 'There is no draft to publish.' },
   name_taken: { status: 409, message: 'This name is already used in the project.' },
@@ -46,10 +46,10 @@ export const ERRORS = {
     status: 409,
     message: 'The Idempotency-Key was used for another request.',
   },
-  board_limit_reached: { status: 409, message: 'The project has as many boards as it may have.' },
+  board_limit_reached: { status: 409, message: 'The project already has the maximum number of boards.' },
   chart_limit_reached: {
     status: 409,
-    message: 'The board has as many charts, or the project as large ones, as it may have.',
+    message: 'The board already has the maximum number of charts, or the project that of large charts.',
   },
   chart_id_taken: { status: 409, message: 'Another chart of the project has this chart_id.' },
   checkout_in_progress: {
@@ -58,7 +58,7 @@ export const ERRORS = {
   },
   payment_checkout_expired: {
     status: 409,
-    message: 'The checkout of this Idempotency-Key has expired; begin another with a new key.',
+    message: 'The checkout of this Idempotency-Key has expired; start another one with a new key.',
   },
   checkout_not_configured: {
     status: 400,
@@ -86,7 +86,7 @@ export const ERRORS = {
   event_not_failed: { status: 409, message: 'Only a failed event can be reprocessed.' },
   webhook_endpoint_limit_reached: {
     status: 409,
-    message: 'The project has as many webhook endpoints as it may have.',
+    message: 'The project already has the maximum number of webhook endpoints.',
   },
   webhook_endpoint_disabled: {
     status: 409,
@@ -94,7 +94,7 @@ export const ERRORS = {
   },
   concurrency_limit_reached: {
     status: 429,
-    message: 'The key, or its tenant, has as many of these open as it may have.',
+    message: 'The key, or its tenant, already has the maximum number of these requests open.',
   },
   request_timeout: { status: 408, message: 'The request took too long to arrive.' },
   expectation_failed: {
@@ -127,7 +127,7 @@ export const ERRORS = {
 
 interface ErrorEntry {
   readonly status: number;
-  /** The status when the body names what is at fault, and not the path: an item of a batch, say. */
+  /** The status when a field of the body names the missing resource, and not the path. */
   readonly statusInBody?: number;
   readonly message: string;
 }

@@ -7,7 +7,7 @@ import { registerPaymentWebhookRoutes } from './webhook-routes.js';
 /** Adds routes to the HTTP application. */
 export type RegisterRoutes = (app: App) => void;
 
-/** The routes of orders, and those that the payment provider calls. */
+/** Returns the routes of orders, and those that the payment provider calls. */
 export function allCheckoutRoutes(checkouts: Checkouts, settlement: OrderSettlement): RegisterRoutes {
   return (app) => {
     registerCheckoutRoutes(app, checkouts);

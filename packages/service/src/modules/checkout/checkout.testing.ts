@@ -20,15 +20,15 @@ export const SECRET = 'whsec_test_secret';
 export const OLD_SECRET = 'whsec_old_secret';
 const URLS = { success: 'https://shop.example/ok', cancel: 'https://shop.example/no' };
 
-/** A provider in memory that fails when it is told to. */
+/** A provider in memory that fails on request. */
 export class FakeProvider implements PaymentProvider {
   readonly name = 'sandbox';
   requests: SessionRequest[] = [];
   /** One session per idempotency key, as Stripe keeps them. */
   sessions = new Map<string, ProviderSession>();
-  /** By how much its sessions close later than asked. */
+  /** Seconds by which sessions close later than requested. */
   laterS = 0;
-  /** Called before a session is made, and after. */
+  /** Called before and after a session is created. */
   before: () => Promise<void> = async () => {};
   after: () => Promise<void> = async () => {};
 
@@ -43,7 +43,7 @@ export class FakeProvider implements PaymentProvider {
     return session;
   }
 
-  /** Fails the next session, the way a provider does or the way a crash would. */
+  /** Fails the next session, with an error of the provider or as a crash would. */
   failOnce(when: 'before' | 'after', error: Error = new PaymentProviderError('no luck')): void {
     this[when] = async () => {
       this[when] = async () => {};
@@ -63,27 +63,27 @@ export interface Purchase {
 export interface TestCheckout extends Omit<TestApi, 'tenantId'> {
   /** The tenant that buys. */
   tenantId: string;
-  /** Begins anew for the next test: another tenant buys, everything works, nothing was asked yet. */
+  /** Resets everything for the next test: another tenant, no failures, no recorded calls. */
   anew(): Promise<void>;
   readonly metrics: Metrics;
-  /** What was logged. */
+  /** The warnings that were logged. */
   readonly warnings: object[];
   readonly provider: FakeProvider;
-  /** What is configured; read for each new order. */
+  /** The configured URLs; read for each new order. */
   readonly urls: { success: string | undefined; cancel: string | undefined };
-  /** How many quota initializations are to fail from now on, and for whom they were tried. */
+  /** How many quota initializations will fail from now on, and the tenants for which they were tried. */
   readonly quota: { failures: number; tried: string[] };
   buy(purchase: Purchase): Promise<Answer>;
-  /** The documented event of the payment of an order, with something else in it. */
+  /** Returns the documented event for the payment of an order, with some fields changed. */
   paid(orderId: string, changes?: Readonly<Record<string, unknown>>): Promise<PaymentEvent>;
-  /** Delivers an event, signed now by the present secret unless a header says otherwise. */
+  /** Delivers an event. It is signed now with the present secret unless a header says otherwise. */
   deliver(event: object | string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** The orders of a tenant, by default of the one that buys, newest first. */
+  /** Returns the orders of a tenant, newest first; by default of the tenant that buys. */
   orders(tenantId?: string): ReturnType<Answer['json']>;
   rows(sql: string): Promise<Record<string, unknown>[]>;
 }
 
-/** 201, or the status and code of a refusal. */
+/** Returns 201, or the status and code of a refusal. */
 export function verdict({ status, json }: Answer): unknown {
   return status === 201 ? status : `${status} ${json().code}`;
 }
@@ -159,7 +159,7 @@ export async function createTestCheckout({ refundEndsPlan = false } = {}): Promi
   return checkout;
 }
 
-/** The documented event of the payment of an order, with something else in it. */
+/** Returns the documented event for the payment of an order, with some fields changed. */
 async function eventThatPays(
   { pool }: Postgres,
   orderId: string,
@@ -176,8 +176,8 @@ async function eventThatPays(
 export type PaymentEvent = ReturnType<typeof paymentEvent>;
 
 /**
- * `payment_intent.succeeded` with every field that Stripe documents of an event
- * (https://docs.stripe.com/api/events/object) and of a payment intent
+ * `payment_intent.succeeded` with every field that Stripe documents for an event
+ * (https://docs.stripe.com/api/events/object) and a payment intent
  * (https://docs.stripe.com/api/payment_intents/object), API version 2026-04-22.dahlia.
  */
 export function paymentEvent(changes: Readonly<Record<string, unknown>> = {}) {

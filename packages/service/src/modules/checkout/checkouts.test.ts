@@ -14,7 +14,7 @@ afterAll(() => checkout.close());
 
 let startS: number;
 beforeEach(() => {
-  // Every test begins with a second.
+  // Every test begins at a full second.
   checkout.clock.advanceMs(1_000 - (checkout.clock.nowMs() % 1_000));
   startS = checkout.clock.nowMs() / 1_000;
 });
@@ -135,7 +135,7 @@ describe('a checkout', () => {
     expect([second.status, second.json()]).toEqual([201, first.json()]);
     expect(verdict(await checkout.buy({ key: 'k2', planId: 'growth' }))).toBe('409 idempotency_key_conflict');
     await checkout.deliver(await checkout.paid(first.json().order_id));
-    // Nothing is bought twice by repeating a request whose order was paid.
+    // Repeating a request whose order was paid buys nothing twice.
     for (const key of ['k', 'k2']) expect((await checkout.buy({ key })).json()).toEqual(first.json());
     expect((await checkout.buy({ key: 'k3' })).json().order_id).not.toBe(first.json().order_id);
   });

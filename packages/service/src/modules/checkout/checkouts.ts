@@ -22,9 +22,9 @@ import { type PaymentProvider, PaymentProviderError, type ProviderSession } from
 export interface CheckoutSettings {
   /** False if plans cannot be bought, because no provider is configured. */
   readonly takesPayments: boolean;
-  /** Undefined without a provider, and when what the provider needs is missing. */
+  /** Undefined without a provider, or when the provider is not fully configured. */
   readonly provider: PaymentProvider | undefined;
-  /** Where buyers are led after paying, and without; undefined when not configured. */
+  /** The pages to which buyers return after paying, and after cancelling; undefined when not configured. */
   readonly successUrl: () => string | undefined;
   readonly cancelUrl: () => string | undefined;
 }
@@ -37,7 +37,7 @@ export interface CheckoutDeps extends CheckoutSettings {
   readonly metrics: PaymentMetrics;
 }
 
-/** Who asks for a checkout, for whom, under which key. */
+/** A request for a checkout: its tenant, plan and idempotency key. */
 export interface CheckoutRequest {
   readonly tenantId: string;
   readonly key: string;
@@ -50,32 +50,29 @@ type Outcome = { readonly order: Order } | { readonly refusal: DomainError };
 
 /** Purchases of plans: orders, and the provider's pages on which they are paid. */
 export class Checkouts {
-  /**
-   * Sessions that this process is asking the provider for, by order: whoever else wants one waits for the
-   * same answer.
-   */
+  /** Requests to the provider that this process has open, by order; further callers wait for the same result. */
   readonly #asking = new Map<string, Promise<ProviderSession>>();
 
-  /** Requests of one tenant, which would wait for each other with a connection each. */
+  /** Runs requests of one tenant one at a time; otherwise each would wait for the others with a connection. */
   readonly #resolving = new OneAtATime();
 
   constructor(private readonly deps: CheckoutDeps) {}
 
   /**
-   * The page to pay on: a new one, or the one that there is. The order is committed before the provider is
-   * asked, and asked outside any transaction; whatever breaks off in between, the same request goes on where
+   * Returns the payment page of an order: a new one, or the existing one. The order is committed before the provider is
+   * called, and the call is made outside any transaction; after a failure in between, the same request continues where
    * it stopped.
    *
-   * @throws DomainError `not_found`, `payments_not_configured`, `invalid_request`,
-   *   `idempotency_key_conflict`, `payment_checkout_expired`, `checkout_in_progress`,
-   *   `checkout_not_configured`, `payment_provider_failed`, `server_busy`
+   * @throws DomainError `not_found`, `payments_not_configured`, `invalid_request`, `idempotency_key_conflict`,
+   * `payment_checkout_expired`, `checkout_in_progress`, `checkout_not_configured`, `payment_provider_failed`,
+   * `server_busy`
    */
   async create(request: CheckoutRequest): Promise<CheckoutSession> {
     const { postgres, tenants } = this.deps;
     const { tenantId } = request;
     await tenants.getTenant(tenantId);
     if (!this.deps.takesPayments) throw new DomainError('payments_not_configured');
-    // A refusal is an answer, not a failure: what was found expired on the way to it is to stay written.
+    // A refusal is returned, not thrown, so that orders that were found to be expired are committed as such.
     const outcome = await this.#resolving.run(tenantId, () =>
       transaction(postgres, (tx) => this.#resolve(tx, request)),
     );
@@ -90,14 +87,14 @@ export class Checkouts {
     return order;
   }
 
-  /** @throws DomainError `not_found` for a tenant that is absent */
+  /** @throws DomainError `not_found` when the tenant does not exist */
   async list(tenantId: string, status: PaymentOrderStatus | undefined, page: Page) {
     const { postgres, tenants } = this.deps;
     await tenants.getTenant(tenantId);
     return store.listOrders(postgres.db, tenantId, status, page);
   }
 
-  /** Which order the request is about, made now if need be; or why it is about none. */
+  /** Returns the order of the request, created if needed, or the reason why there is none. */
   async #resolve(tx: Tx, request: CheckoutRequest): Promise<Outcome> {
     const { tenantId, key, planId } = request;
     const nowS = unixSeconds(this.deps.clock);
@@ -115,11 +112,11 @@ export class Checkouts {
     return { order };
   }
 
-  /** The order of a key that was used before. */
+  /** Continues the order of a key that was used before. */
   async #goOn(tx: Tx, order: Order, nowS: number): Promise<Outcome> {
     const isOver = this.#isOver(order, nowS);
     if (order.status === 'pending' && isOver) await store.expireOrder(tx, order);
-    // The page of a paid order is shown for ever. One that was never written down cannot be asked for any more.
+    // The page of a paid order is shown for ever. A page that was never stored cannot be requested any more.
     const isSettled = order.status === 'paid' && order.sessionId !== null;
     if (order.status === 'expired' || (isOver && !isSettled)) {
       return { refusal: new DomainError('payment_checkout_expired') };
@@ -127,7 +124,7 @@ export class Checkouts {
     return { order };
   }
 
-  /** The tenant's pending order, unless its time is over. */
+  /** Returns the tenant's pending order, unless it has expired. */
   async #activeOrder(tx: Tx, tenantId: string, nowS: number): Promise<Order | undefined> {
     const pending = await store.findPendingOrder(tx, tenantId);
     if (pending === undefined || !this.#isOver(pending, nowS)) return pending;
@@ -135,7 +132,10 @@ export class Checkouts {
     return undefined;
   }
 
-  /** The pages of a provider that is not in use any more take no money that would be noticed. */
+  /**
+   * Whether the order has expired. Orders of a provider that is not configured any more count as expired, because
+   * nobody would be notified of their payment.
+   */
   #isOver(order: Order, nowS: number): boolean {
     const { provider } = this.deps;
     return isOver(order, nowS) || (provider !== undefined && provider.name !== order.provider);
@@ -186,7 +186,7 @@ export class Checkouts {
     return { provider, successUrl, cancelUrl };
   }
 
-  /** Asks the provider for the order's page and writes it down. */
+  /** Requests the order's page from the provider and stores it. */
   async #open(order: Order): Promise<CheckoutSession> {
     let stored: Order | undefined;
     try {
@@ -194,13 +194,16 @@ export class Checkouts {
       stored = await store.attachSession(this.deps.postgres.db, order, session);
     } catch (error) {
       if (!(error instanceof PaymentProviderError)) throw error;
-      this.deps.log.warn({ err: error, orderId: order.id }, 'the payment provider created no checkout');
-      // Another process may have had more luck with the same order.
+      this.deps.log.warn(
+        { err: error, orderId: order.id },
+        'the payment provider did not create a checkout page',
+      );
+      // Another process may have got a page for the same order.
       stored = await store.findOrder(this.deps.postgres.db, order.tenantId, order.id);
       if (stored?.sessionId == null) throw new DomainError('payment_provider_failed');
     }
     const session = stored === undefined ? undefined : sessionOf(stored);
-    // While the provider was asked, somebody found the order abandoned.
+    // The order expired while the provider was called.
     if (session === undefined || stored?.status === 'expired')
       throw new DomainError('payment_checkout_expired');
     return session;
@@ -226,12 +229,19 @@ export class Checkouts {
   }
 }
 
-/** The newest revision of a plan that can be bought. @throws DomainError `invalid_request` */
+/**
+ * Returns the newest revision of a plan that can be bought.
+ *
+ * @throws DomainError `invalid_request`
+ */
 async function purchasablePlan(tx: Tx, planId: string): Promise<CatalogPlan> {
   const plan = await newestPlan(tx, planId);
-  if (plan === undefined) throw invalidRequest('plan_id', 'there is no such plan');
+  if (plan === undefined) throw invalidRequest('plan_id', 'expected a plan of the catalog');
   if (plan.amount_minor === 0 || planId === UNSOLD_PLAN_ID)
-    throw invalidRequest('plan_id', 'this plan is not sold by checkout');
+    throw invalidRequest(
+      'plan_id',
+      'expected a plan that can be bought; this one is free or not sold by checkout',
+    );
   return plan;
 }
 

@@ -21,12 +21,12 @@ export type { PaymentSandbox, SandboxOptions } from './sandbox.js';
 export { randomSecret, signatureHeader } from './signature.js';
 export { createStripeProvider } from './stripe-provider.js';
 
-/** How old the number of orders in the metrics can be. */
+/** Interval at which the orders are counted for metrics. */
 const MEASURE_POLL_MS = 15_000;
 
-/** How plans are paid. */
+/** The configuration of payments. */
 export interface PaymentSettings {
-  /** Undefined: no plan can be bought. */
+  /** Undefined when no plan can be bought. */
   readonly provider: PaymentProviderName | undefined;
   readonly stripeApiKey: string | undefined;
   /** Any of them may have signed an event; the sandbox signs with the first. */
@@ -42,25 +42,27 @@ export interface CheckoutOptions {
   readonly log: { warn(details: object, message: string): void };
   readonly metrics: Metrics;
   readonly payments: PaymentSettings;
-  /** Makes the sandbox, where that is the provider. */
+  /** Creates the sandbox when it is the configured provider. */
   readonly createSandbox: (options: SandboxOptions) => PaymentSandbox;
   /** Whether a refunded or disputed payment ends its plan. */
   readonly refundEndsPlan: boolean;
-  /** Where this process answers, for itself; asked when it is needed, as the port may not be known before. */
+  /** Returns the URL at which this process can call itself; a function, because the port may not be known before. */
   readonly selfUrl: () => string;
-  /** Where browsers reach the service. */
+  /** Returns the URL at which browsers reach the service. */
   readonly publicUrl: () => string;
-  /** Done after a change of a tenant's grants is committed. */
+  /** Called after a change of a tenant's grants is committed. */
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
 
 export interface Checkout {
   readonly registerRoutes: RegisterRoutes;
-  /** Does what is to be done beside requests until `signal` aborts; never rejects. */
+  /** Runs the background work until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Purchases of plans at the configured provider, if any. The sandbox exists only if it is that provider. */
+/**
+ * Creates the purchase of plans with the configured provider, if any. The sandbox exists only if it is that provider.
+ */
 export function createCheckout(options: CheckoutOptions): Checkout {
   const metrics = new PaymentMetrics(options.metrics);
   const parts = partsOf({ ...options, metrics });
@@ -72,7 +74,7 @@ export function createCheckout(options: CheckoutOptions): Checkout {
   };
 }
 
-/** What differs between the providers. */
+/** The parts that differ between providers. */
 interface ProviderParts {
   readonly registerRoutes: RegisterRoutes;
   run(signal: AbortSignal): Promise<void>;
@@ -96,7 +98,7 @@ function measureOrders(
 ): Promise<void> {
   return repeat(async () => metrics.orders(await countOrders(postgres.db)), signal, {
     pollMs: MEASURE_POLL_MS,
-    onFailure: (err) => log.warn({ err }, 'orders could not be counted'),
+    onFailure: (err) => log.warn({ err }, 'could not count orders'),
   });
 }
 
@@ -123,7 +125,7 @@ function withSandbox(options: ProviderOptions): ProviderParts {
 
 function withStripe(options: ProviderOptions): ProviderParts {
   const { stripeApiKey: apiKey, webhookSecrets: secrets, successUrl, cancelUrl } = options.payments;
-  // Without a secret no payment would ever be noticed: then none is begun.
+  // Without a secret no payment could ever be verified, so none is started.
   const isComplete = apiKey !== undefined && secrets.length > 0;
   const settings = {
     takesPayments: true,
@@ -137,7 +139,7 @@ function withStripe(options: ProviderOptions): ProviderParts {
   };
 }
 
-/** Orders can still be read, and every purchase is refused. */
+/** Orders can still be read; every purchase is refused. */
 function withoutProvider(options: ProviderOptions): ProviderParts {
   const settings = {
     takesPayments: false,

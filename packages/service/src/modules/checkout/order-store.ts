@@ -16,16 +16,16 @@ const orderColumns = sql`
     where r.provider = payment_orders.provider and r.payment_id = payment_orders.payment_id) as reversals`;
 
 /**
- * Lets one transaction at a time look at a tenant's orders and change them: what it finds stays so until it commits.
- * Taken before any row, so that nobody waits in a circle.
+ * Lets one transaction at a time read and change a tenant's orders: what it reads stays so until it commits. Taken
+ * before any row, so that transactions cannot deadlock.
  */
 export async function lockOrders(tx: Tx, tenantId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/orders/${tenantId}`);
 }
 
 /**
- * The order that a key has led to. It gets no page until `tx` ends: who attaches one is not behind the
- * tenant's lock.
+ * Returns and locks the order of a key. The lock keeps `attachSession` from giving it a page until `tx` ends, which the
+ * tenant's lock would not.
  */
 export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
@@ -37,7 +37,7 @@ export async function findOrderOfKey(tx: Tx, tenantId: string, key: string): Pro
   return rows[0];
 }
 
-/** The one order of a tenant that waits for its payment; held as by `findOrderOfKey`. */
+/** Returns and locks the pending order of a tenant, as `findOrderOfKey`. */
 export async function findPendingOrder(tx: Tx, tenantId: string): Promise<Order | undefined> {
   const { rows } = await sql<Order>`
     select ${orderColumns} from payment_orders where tenant_id = ${tenantId} and status = 'pending' for update
@@ -52,7 +52,7 @@ export async function findOrder(db: Db, tenantId: string, id: string): Promise<O
   return rows[0];
 }
 
-/** Whose an order is; for the payment provider alone, whose events are of all tenants. */
+/** Returns the tenant of an order. Only for provider events, which concern all tenants. */
 export async function findTenantOfOrder(db: Db, id: string): Promise<string | undefined> {
   const { rows } = await sql<{ tenantId: string }>`
     select tenant_id as "tenantId" from payment_orders where id = ${id}
@@ -71,7 +71,7 @@ export async function insertOrder(tx: Tx, order: Order): Promise<void> {
   `.execute(tx);
 }
 
-/** From now on the key leads to this order. */
+/** Stores that the key belongs to this order. */
 export async function insertOrderKey(
   tx: Tx,
   { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
@@ -90,10 +90,7 @@ export async function expireOrder(tx: Tx, { tenantId, id }: Pick<Order, 'tenantI
   `.execute(tx);
 }
 
-/**
- * Writes the order's page down, unless it has one already, or has expired meanwhile. Answers the order as it
- * is then.
- */
+/** Stores the order's page, unless it has one already or has expired. Returns the order as it is then. */
 export async function attachSession(
   db: Db,
   { tenantId, id }: Pick<Order, 'tenantId' | 'id'>,
@@ -119,7 +116,7 @@ export async function settleOrder(
   `.execute(tx);
 }
 
-/** How many orders there are by status, of all tenants: for metrics. */
+/** Counts the orders of all tenants by status, for metrics. */
 export async function countOrders(db: Db): Promise<Map<PaymentOrderStatus, number>> {
   const { rows } = await sql<{ status: PaymentOrderStatus; count: number }>`
     select status, count(*) as count from payment_orders group by status
@@ -127,7 +124,7 @@ export async function countOrders(db: Db): Promise<Map<PaymentOrderStatus, numbe
   return new Map(rows.map(({ status, count }) => [status, count]));
 }
 
-/** A page of a tenant's orders, newest first, and how many there are. */
+/** Returns a page of a tenant's orders, newest first, and the number of all. */
 export async function listOrders(
   db: Db,
   tenantId: string,

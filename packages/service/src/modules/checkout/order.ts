@@ -16,13 +16,13 @@ export interface Reversal {
   readonly kind: PaymentReversalKind;
   /** The provider's id of the refunded charge, or of the dispute. */
   readonly reference: string;
-  /** In minor units: total refunds of the charge so far, or the disputed amount. */
+  /** In minor units: the total refunds of the charge so far, or the disputed amount. */
   readonly amountMinor: number;
   /** In lower case, as providers write it. */
   readonly currency: string;
   /** The provider's reason; null if there is none. */
   readonly reason: string | null;
-  /** Unix seconds; of a refund, when its amount last grew. */
+  /** Unix seconds; for a refund, when its amount last grew. */
   readonly recordedAt: number;
 }
 
@@ -31,12 +31,12 @@ export interface Order {
   readonly id: string;
   readonly tenantId: string;
   readonly status: PaymentOrderStatus;
-  /** As it was when it was ordered: what is asked for, and granted, is this. */
+  /** The plan as it was when it was ordered: this is what is paid and granted. */
   readonly plan: CatalogPlan;
   readonly productName: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
-  /** Fixed when the order is made. */
+  /** Set when the order is created. */
   readonly expiresAt: number;
   readonly provider: PaymentProviderName;
   /** Set together, once. */
@@ -51,23 +51,23 @@ export interface Order {
   readonly reversals: readonly Reversal[];
 }
 
-/** The reason of a grant that an order's payment makes. */
+/** Returns the source of the grant that an order's payment makes. */
 export function grantSourceOf({ provider }: Order, paymentId: string): string {
   return `${provider}:${paymentId}`;
 }
 
 /**
- * Whether a pending order's time is over, so that it stands in nobody's way any more.
+ * Whether a pending order has expired, so that it no longer blocks another one.
  *
- * With a page, that is when the page closes. Without one, it is when a new page could be refused: it must
- * stay open for 30 minutes at least, and the order ends after 36.
+ * With a page, that is when the page closes. Without one, it is when a new page could be refused: a page must stay open
+ * for at least 30 minutes, and the order ends after 36.
  */
 export function isOver(order: Order, nowS: number): boolean {
   if (order.sessionId === null) return nowS >= order.createdAt + ABANDONED_AFTER_S;
   return nowS >= endOf(order);
 }
 
-/** When the order counts as expired, in Unix seconds: what the provider says of its page is exact. */
+/** Returns when the order expires, in Unix seconds. The end that the provider states for its page takes precedence. */
 export function endOf({ expiresAt, sessionExpiresAt }: Order): number {
   return sessionExpiresAt ?? expiresAt;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestCheckout, type TestCheckout } from './checkout.testing.js';
 
-/** Events of a payment provider as another project's tests know them, where they are at hand. */
+/** Events of a payment provider, recorded elsewhere; these tests are skipped where the file does not exist. */
 const SHAPES = new URL('../../../../../../shared/vectors/stripe-events.json', import.meta.url);
 
 interface ShapedEvent {
@@ -29,7 +29,7 @@ async function expectReceived(event: object): Promise<void> {
   expect([status, json()]).toEqual([200, { received: true }]);
 }
 
-/** Delivers an event that is to change nothing, beside an order that waits for its payment. */
+/** Delivers an event that must change nothing, while an order waits for its payment. */
 async function expectIgnored(event: object): Promise<void> {
   const state = async () => [
     await checkout.orders(),

@@ -1,10 +1,10 @@
 import { isUsableText } from '../../kernel/usable-text.js';
 import type { Reversal } from './order.js';
 
-/** What a verified event says of a payment that went through. */
+/** The fields of a verified event about a successful payment. */
 export interface Payment {
   readonly kind: 'payment';
-  /** The provider's id of it. */
+  /** The provider's id of the payment. */
   readonly id: string;
   /** In minor units of the currency. */
   readonly amountMinor: number;
@@ -26,16 +26,16 @@ export interface ReversalEvent extends Omit<Reversal, 'recordedAt'> {
 /** An event about one of our payments, `malformed` if it is invalid, or undefined for any other event. */
 export type ReadEvent = Payment | ReversalEvent | 'malformed' | undefined;
 
-/** More than any id has. */
+/** Longer than any id. */
 const TEXT_CHARS_MAX = 255;
-/** Metadata of every payment that this service creates. */
+/** The metadata keys of every payment that this service creates. */
 const METADATA_KEYS = ['tenant_id', 'plan_id', 'order_id'] as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a payment intent, a
- * charge or a dispute inside. Only the returned fields are kept.
+ * Reads an event as Stripe sends it: https://docs.stripe.com/api/events/object with a payment intent, a charge or a
+ * dispute inside. Only the returned fields are kept.
  *
  * @param event the JSON of a body whose signature was verified
  */
@@ -58,9 +58,9 @@ export function readEvent(event: unknown): ReadEvent {
 function readPayment(payment: Fields): Payment | 'malformed' | undefined {
   const { id, object = 'payment_intent', status, amount, currency } = payment;
   const metadata = objectOf(payment.metadata);
-  // The account may sell other things than plans: a payment without any of our metadata is for one of them.
+  // The account may sell other things than plans: a payment without any of our metadata belongs to one of those.
   if (METADATA_KEYS.every((key) => !Object.hasOwn(metadata, key))) return undefined;
-  // What was received is what counts; Stripe always says it.
+  // The received amount counts; Stripe always sends it.
   const { amount_received: received = amount } = payment;
   const { tenant_id: tenantId, plan_id: planId, order_id: orderId } = metadata;
   if (object !== 'payment_intent' || status !== 'succeeded') return 'malformed';
@@ -91,7 +91,10 @@ function readDispute(dispute: Fields): ReversalEvent | undefined {
   return readReversal('dispute', dispute, { amount: dispute.amount, reason, named: undefined });
 }
 
-/** Undefined if it is not about our payments, which have a payment intent in either of Stripe's forms. */
+/**
+ * Returns undefined for events that are not about our payments, which have a payment intent in either of Stripe's
+ * forms.
+ */
 function readReversal(
   kind: ReversalEvent['kind'],
   object: Fields,
@@ -115,7 +118,7 @@ function objectOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** Text of a bounded length that PostgreSQL can be asked for. */
+/** Whether a value is text of a bounded length that PostgreSQL accepts. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= TEXT_CHARS_MAX && isUsableText(value);
 }

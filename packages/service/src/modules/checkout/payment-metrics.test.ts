@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => checkout.close());
 
-/** The counts of a metric by its label. */
+/** Returns the counts of a metric by its label. */
 async function counts(name: string) {
   const metric = await checkout.metrics.getSingleMetric(name)?.get();
   return Object.fromEntries(

@@ -1,10 +1,10 @@
 import { PAYMENT_ORDER_STATUSES, type PaymentOrderStatus } from '@tollgate/contract';
 import { Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 
-/** What became of a delivery of the webhook: `received`, `ignored`, the code of the answer, or `failed`. */
+/** The outcome of a webhook delivery: `received`, `ignored`, the error code of the response, or `failed`. */
 export type DeliveryOutcome = string;
 
-/** What this process does for payments, and how all orders stand. */
+/** Metrics of the payments that this process handles, and of all orders. */
 export class PaymentMetrics {
   readonly settled: Counter;
   readonly #deliveries: Counter<'outcome'>;
@@ -26,13 +26,13 @@ export class PaymentMetrics {
     });
     this.#sessions = new Counter({
       name: 'tollgate_payment_sessions_total',
-      help: 'Pages that the payment provider was asked for, by outcome.',
+      help: 'Payment pages that were requested from the payment provider, by outcome.',
       labelNames: ['outcome'],
       registers,
     });
     this.#orders = new Gauge({
       name: 'tollgate_payment_orders',
-      help: 'Orders of plans by status, when last looked at.',
+      help: 'Orders of plans by status, at the last measurement.',
       labelNames: ['status'],
       registers,
     });

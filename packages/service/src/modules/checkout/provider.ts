@@ -1,8 +1,8 @@
 import type { PaymentProviderName } from '@tollgate/contract';
 
-/** What a page to pay on is made of; all of it comes from the stored order, so that every retry asks for the same. */
+/** The fields of a payment page. All of them come from the stored order, so that every retry sends the same. */
 export interface SessionRequest {
-  /** One session for all requests with the same key, at the provider. */
+  /** The provider keeps one session for all requests with the same key. */
   readonly idempotencyKey: string;
   readonly orderId: string;
   readonly tenantId: string;
@@ -13,26 +13,26 @@ export interface SessionRequest {
   readonly currency: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
-  /** When the page is to close, in Unix seconds. */
+  /** When the page must close, in Unix seconds. */
   readonly expiresAt: number;
 }
 
-/** A page to pay on. */
+/** A payment page. */
 export interface ProviderSession {
   readonly id: string;
   readonly url: string;
-  /** When it closes, in Unix seconds, as the provider says it. */
+  /** When the page closes, in Unix seconds, as the provider states it. */
   readonly expiresAt: number;
 }
 
-/** Whoever takes the money. */
+/** A payment provider. */
 export interface PaymentProvider {
   readonly name: PaymentProviderName;
-  /** @throws PaymentProviderError when there is no session, as far as we know */
+  /** @throws PaymentProviderError when no session is known to exist */
   createSession(request: SessionRequest): Promise<ProviderSession>;
 }
 
-/** The provider refused, could not be reached, took too long, or answered what cannot be right. */
+/** The provider refused, could not be reached, took too long, or sent an invalid response. */
 export class PaymentProviderError extends Error {
   override readonly name = 'PaymentProviderError';
 }

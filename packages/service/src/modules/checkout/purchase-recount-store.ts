@@ -2,10 +2,7 @@ import { PAYMENT_PROVIDERS, type PurchaseDifference, type PurchaseRecount } from
 import { sql } from 'kysely';
 import { type Postgres, recount } from '../../platform/postgres/index.js';
 
-/**
- * Paid orders beside the grants of payments. Both know a payment by one source each, so that each has one of
- * the other.
- */
+/** Paid orders next to the grants of payments. Each paid order must have exactly one grant, and the other way round. */
 const COMPARED = sql`
   select tenant_id, o.id as order_id, g.id as grant_id,
     coalesce(o.plan_id || ' ' || o.plan_revision, 'nothing') as expected,
@@ -25,9 +22,9 @@ const COMPARED = sql`
   ) g using (tenant_id, source)`;
 
 /**
- * Compares what was paid with what was granted for it.
+ * Compares paid orders with their grants.
  *
- * @param differencesMax how many differences are listed; all are counted
+ * @param differencesMax upper bound of the differences that are listed; all are counted
  */
 export async function recountPurchases(
   { db }: Pick<Postgres, 'db'>,

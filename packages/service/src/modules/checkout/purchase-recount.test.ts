@@ -11,13 +11,13 @@ afterAll(() => checkout.close());
 
 const recount = (differencesMax = 10) => recountPurchases(checkout.postgres, differencesMax);
 
-/** Changes what nobody may change. */
+/** Changes rows that the service itself never changes. */
 const meddle = (table: string, statement: string) =>
   checkout.rows(
     `begin; alter table ${table} disable trigger user; ${statement}; alter table ${table} enable trigger user; commit`,
   );
 
-/** Buys and pays a plan; answers the ids of order and grant. */
+/** Buys and pays a plan; returns the ids of order and grant. */
 async function purchase(key: string, planId: string) {
   const { order_id: orderId } = (await checkout.buy({ key, planId })).json();
   const event = await checkout.paid(orderId);

@@ -34,7 +34,7 @@ interface Paid {
   readonly event: object;
 }
 
-/** An order and the event that pays it, which is not delivered yet. */
+/** Creates an order and the event that pays it, which is not delivered yet. */
 async function newPayment(planId = 'launch', key = 'k'): Promise<Paid> {
   const orderId = (await checkout.buy({ key, planId })).json().order_id;
   const event = await checkout.paid(orderId);
@@ -48,7 +48,7 @@ async function pay(planId = 'launch', key = 'k'): Promise<Paid> {
   return payment;
 }
 
-/** `charge.refunded`, with all that was refunded so far. */
+/** Returns `charge.refunded` with the total refunds so far. */
 function refund({ paymentId, metadata }: Paid, amountMinor: number, changes: object = {}) {
   const object = {
     id: `ch_${paymentId}`,
@@ -192,7 +192,7 @@ describe('a refund where it ends the plan', () => {
     await deliver(refund(payment, PRICE - 1));
     expect(await grants()).toEqual([['launch', null]]);
     Object.assign(checkout.quota, { failures: 1, tried: [] });
-    // Delivered again, it applies what the first delivery had ended and could not apply.
+    // The repeated delivery applies the end of the plan, which the first one had stored but could not apply.
     expect(await deliver(refund(payment, PRICE))).toBe('503 quota_initialization_failed');
     expect(await deliver(refund(payment, PRICE))).toBe(received);
     expect(checkout.quota.tried).toEqual([checkout.tenantId, checkout.tenantId]);

@@ -51,7 +51,7 @@ export class Reversals {
     }
     await lockOrders(tx, place.tenantId);
     const order = await findOrder(tx, place.tenantId, place.id);
-    if (order === undefined) throw new Error('an order has disappeared');
+    if (order === undefined) throw new Error('the order was not found any more');
     const difference = differenceOf(event, order, provider);
     if (difference !== undefined) return { difference };
     if (await store.recordReversal(tx, provider, event, nowS)) {

@@ -22,7 +22,7 @@ import { endOf, type Order } from './order.js';
 
 const tags = ['Plans'];
 const tenantAdmin = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
-/** Whoever administers another tenant is told so, whether or not there is this one. */
+/** A key for another tenant gets the same 403 whether or not the tenant exists. */
 const buyer = { access: { kind: 'tenant', permission: 'tenant:admin', elsewhere: 'denied' } } as const;
 const ORDERS_URL = '/admin/v1/tenants/:tenant_id/payments/orders';
 
@@ -33,7 +33,7 @@ const purchase = {
   response: { 201: CheckoutSession, 403: ErrorBodySchema, 409: ErrorBodySchema, 502: ErrorBodySchema },
 };
 
-/** Purchases, and the orders that they made. */
+/** Registers the routes of purchases and their orders. */
 export function registerCheckoutRoutes(app: App, checkouts: Checkouts): void {
   registerPurchases(app, checkouts);
   registerOrders(app, checkouts);
@@ -114,7 +114,7 @@ function registerOrders(app: App, checkouts: Checkouts): void {
     schema: {
       tags,
       summary: 'Read a payment order',
-      description: 'What was ordered, and what became of it.',
+      description: 'Shows what was ordered, and the state of its payment.',
       operationId: 'getPaymentOrder',
       params: PaymentOrderParams,
       response: { 200: PaymentOrder },
@@ -123,7 +123,11 @@ function registerOrders(app: App, checkouts: Checkouts): void {
   });
 }
 
-/** The one tenant that the key administers. @throws DomainError `permission_denied` */
+/**
+ * Returns the one tenant that the key administers.
+ *
+ * @throws DomainError `permission_denied`
+ */
 function administeredBy(principal: Principal): string {
   if (principal.kind === 'service') {
     throw permissionDenied('The service key does not belong to a tenant: use an admin key of the tenant.');

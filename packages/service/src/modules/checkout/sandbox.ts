@@ -7,9 +7,9 @@ export interface SandboxOptions {
   readonly postgres: Postgres;
   readonly clock: Clock;
   readonly log: { warn(details: object, message: string): void };
-  /** Where this process answers, for itself. */
+  /** Returns the URL at which this process can call itself. */
   readonly selfUrl: () => string;
-  /** Where browsers reach it. */
+  /** Returns the URL at which browsers reach the service. */
   readonly publicUrl: () => string;
   /** Path that events are posted to. */
   readonly webhookPath: string;
@@ -23,6 +23,6 @@ export interface PaymentSandbox {
   readonly successUrl: () => string;
   readonly cancelUrl: () => string;
   readonly registerRoutes: RegisterRoutes;
-  /** Delivers events, and forgets what ended long ago, until `signal` aborts; never rejects. */
+  /** Delivers events and deletes old data until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }

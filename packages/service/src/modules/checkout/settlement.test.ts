@@ -28,7 +28,7 @@ async function newOrder(planId = 'launch', key = 'k'): Promise<string> {
   return (await checkout.buy({ key, planId })).json().order_id;
 }
 
-/** Everything that a payment may change. */
+/** Returns everything that a payment may change. */
 async function state() {
   const own = `tenant_id = '${checkout.tenantId}'`;
   return {

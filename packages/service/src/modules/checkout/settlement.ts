@@ -19,13 +19,13 @@ const MS_PER_S = 1_000;
 export interface SettlementDeps extends ReversalDeps {
   readonly postgres: Postgres;
   readonly metrics: PaymentMetrics;
-  /** Whose payments are taken; undefined when none is configured. */
+  /** The provider whose payments are accepted; undefined when none is configured. */
   readonly provider: PaymentProviderName | undefined;
   /** Any of them may have signed. */
   readonly secrets: readonly string[];
   /**
-   * Done after a change of the tenant's grants is committed, and again with every further delivery that may
-   * have changed them.
+   * Called after a change of the tenant's grants is committed, and again with every further delivery that may have
+   * changed them.
    */
   readonly applyGrants: (tenantId: string) => Promise<void>;
 }
@@ -39,11 +39,11 @@ export class OrderSettlement {
   }
 
   /**
-   * Takes one delivery of the provider's webhook. Returns when everything that it tells of is done, and not
-   * before: any error makes the provider deliver it again.
+   * Handles one delivery of the provider's webhook. Returns only when all of its effects are done: after an error the
+   * provider delivers the event again.
    *
    * @throws DomainError `invalid_signature`, `invalid_json`, `payment_mismatch`, `payment_order_not_ready`,
-   *   `quota_initialization_failed`
+   * `quota_initialization_failed`
    */
   async receive(delivery: SignedBody, requestId: string): Promise<void> {
     const { metrics } = this.deps;
@@ -77,8 +77,8 @@ export class OrderSettlement {
   }
 
   /**
-   * Records a refund or a dispute; the response is sent after the commit, and after what the end of a plan
-   * hides is hidden.
+   * Records a refund or a dispute. The response is sent after the commit, and after data that the end of a plan hides
+   * is hidden.
    */
   async #reverse(event: ReversalEvent, requestId: string): Promise<'received' | 'ignored'> {
     const { postgres, provider, refundEndsPlan } = this.deps;
@@ -103,7 +103,7 @@ export class OrderSettlement {
     }
   }
 
-  /** Order, plan and grant change together or not at all. */
+  /** Changes order, plan and grant together or not at all. */
   async #settleWithin(tx: Tx, payment: Payment, requestId: string): Promise<boolean> {
     const { clock } = this.deps;
     const tenantId = await findTenantOfOrder(tx, payment.orderId);
@@ -113,7 +113,7 @@ export class OrderSettlement {
     if (this.deps.provider !== undefined) await lockPayment(tx, this.deps.provider, payment.id);
     await lockOrders(tx, tenantId);
     const order = await findOrder(tx, tenantId, payment.orderId);
-    if (order === undefined) throw new Error('an order has disappeared');
+    if (order === undefined) throw new Error('the order was not found any more');
     const difference = this.#difference(payment, order);
     if (difference !== undefined) throw this.#mismatch(requestId, difference, payment);
     const atS = unixSeconds(clock);
@@ -140,7 +140,7 @@ export class OrderSettlement {
     return isNew;
   }
 
-  /** In what the payment is not that of the order. */
+  /** Returns the difference between the payment and its order, if there is one. */
   #difference(payment: Payment, order: Order): string | undefined {
     if (order.provider !== this.deps.provider) return 'its order is with another provider';
     if (payment.planId !== order.plan.id) return 'it is for another plan';
@@ -152,8 +152,8 @@ export class OrderSettlement {
   }
 
   /**
-   * An order is committed before its page exists; an id that is that fresh may still be about to appear where
-   * we look.
+   * Returns the error for a payment whose order does not exist. An order is committed before its page exists, so an id
+   * that is very new may still appear.
    */
   #absent(payment: Payment, requestId: string): DomainError {
     const madeAtMs = timeOfId('ord', payment.orderId);
@@ -163,14 +163,20 @@ export class OrderSettlement {
     return this.#mismatch(requestId, 'it has no order', payment);
   }
 
-  /** Money may have been taken for nothing: whoever runs the service should know, the sender need not know why. */
+  /**
+   * Logs a payment that does not match its order. Money may have been taken for nothing, so the operator must know; the
+   * sender learns only that it was refused.
+   */
   #mismatch(
     requestId: string,
     reason: string,
     payment?: { readonly id: string; readonly orderId: string | undefined },
   ): DomainError {
     const about = { paymentId: payment?.id, orderId: payment?.orderId };
-    this.deps.log.warn({ requestId, reason, ...about }, 'a verified payment was refused');
+    this.deps.log.warn(
+      { requestId, reason, ...about },
+      'refused a verified payment that does not match an order',
+    );
     return new DomainError('payment_mismatch');
   }
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** How far the time of a signature may lie from ours, in both directions. */
+/** Upper bound of the difference between the time of a signature and our clock, in both directions. */
 export const SIGNATURE_SKEW_S_MAX = 300;
 
 const SECRET_BYTES = 32;
@@ -10,15 +10,15 @@ const TIMESTAMP = /^\d{1,12}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export interface SignedBody {
-  /** The header: `t=<Unix seconds>,v1=<hex>`, any number of `v1`, other schemes beside it. */
+  /** The header: `t=<Unix seconds>,v1=<hex>`. It may contain several `v1`, and other schemes, which are ignored. */
   readonly header: string | undefined;
   /** The bytes as they were received. */
   readonly body: Buffer;
 }
 
 /**
- * Whether one of the secrets has signed the body, lately. The scheme is Stripe's: HMAC-SHA256 over the time,
- * a dot and the body, https://docs.stripe.com/webhooks#verify-manually.
+ * Whether one of the secrets has signed the body recently. The scheme is Stripe's: HMAC-SHA256 over the time, a dot and
+ * the body, https://docs.stripe.com/webhooks#verify-manually.
  *
  * @param nowS Unix seconds
  */
@@ -26,7 +26,7 @@ export function isSigned({ header, body }: SignedBody, secrets: readonly string[
   const signature = parseHeader(header);
   if (signature === undefined) return false;
   const { timestamp, digests } = signature;
-  // Every secret is compared with every digest, whatever was found before: time tells nothing of either.
+  // Every secret is compared with every digest, so that the time taken reveals nothing about either.
   let matches = 0;
   for (const secret of secrets) {
     const expected = digestOf(timestamp, body, secret);
@@ -35,12 +35,12 @@ export function isSigned({ header, body }: SignedBody, secrets: readonly string[
   return matches > 0 && Math.abs(nowS - Number(timestamp)) <= SIGNATURE_SKEW_S_MAX;
 }
 
-/** A key or secret that nobody guesses, in base64url. */
+/** Returns a key or secret that cannot be guessed, in base64url. */
 export function randomSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** The header for a body that is sent now. */
+/** Returns the header for a body that is sent now. */
 export function signatureHeader(body: Buffer, secret: string, nowS: number): string {
   return `t=${nowS},v1=${digestOf(String(nowS), body, secret).toString('hex')}`;
 }
@@ -55,7 +55,7 @@ function parseHeader(header: string | undefined) {
   for (const part of header?.split(',') ?? []) {
     const [, name, value = ''] = /^([a-z0-9]+)=(.*)$/s.exec(part) ?? [];
     if (name === 't') {
-      // A second time would leave open which one was signed.
+      // With a second time it would be unclear which one was signed.
       if (timestamp !== undefined || !TIMESTAMP.test(value)) return undefined;
       timestamp = value;
     } else if (name === 'v1' && DIGEST.test(value)) {

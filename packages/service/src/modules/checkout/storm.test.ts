@@ -4,7 +4,7 @@ import { createTestCheckout, paymentEvent, type TestCheckout } from './checkout.
 
 const PAYMENTS = 200;
 const DELIVERIES = 1_000;
-/** Payments whose order is committed only after some of their events have come. */
+/** Payments whose order is committed only after some of their events have arrived. */
 const EARLY = 60;
 const AT_ONCE = 16;
 const ROUNDS_MAX = 40;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => checkout.close());
 
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+/** Returns numbers from 0 to 1 that are the same in every run (mulberry32). */
 function chances(seed: number): () => number {
   let state = seed;
   return () => {
@@ -35,7 +35,7 @@ function shuffled<T>(values: readonly T[], chance: () => number): T[] {
   return mixed;
 }
 
-/** Orders of a tenant each, in a transaction that the caller commits. */
+/** Inserts orders, each of a tenant of its own, in a transaction that the caller commits. */
 async function insertOrders(count: number) {
   const client = await checkout.postgres.pool.connect();
   await client.query('begin');
@@ -65,7 +65,7 @@ async function insertOrders(count: number) {
   return { orders, commit };
 }
 
-/** Every seventh grant fails in the database, with all that was written beside it. */
+/** Makes every seventh grant fail in the database, and its transaction with it. */
 async function plantFailures(): Promise<void> {
   await checkout.rows(`
     create sequence attempts;
@@ -77,7 +77,7 @@ async function plantFailures(): Promise<void> {
     create trigger failpoint after insert on entitlement_grants for each row execute function fail_sometimes()`);
 }
 
-/** Kills connections of the application, in whatever they are. */
+/** Kills connections of the application, whatever they are doing. */
 async function killConnections(): Promise<void> {
   await checkout.beside(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()
@@ -93,7 +93,7 @@ describe('a storm of deliveries', () => {
     const events = [...present.orders, ...early.orders].map((metadata) =>
       paymentEvent({ amount: 1900, amount_received: 1900, currency: 'usd', metadata }),
     );
-    // Each once, then up to four times more.
+    // Each event once, then up to four more times.
     const further = events.flatMap((event) => Array.from({ length: 4 }, () => event));
     const deliveries = [...events, ...shuffled(further, chance).slice(0, DELIVERIES - PAYMENTS)];
     const outcomes = new Map<number, number>();
@@ -154,7 +154,7 @@ describe('a storm of deliveries', () => {
       ]);
       for (const { status } of answers) statuses.add(status);
     }
-    // The failures that were planted above roll back what they meet; the provider would deliver again.
+    // The failures that were planted above roll back their transactions; the provider would deliver again.
     expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 201, 409]));
     for (const status of statuses) expect([200, 201, 409, 500]).toContain(status);
     const [counts] = await checkout.rows(`select

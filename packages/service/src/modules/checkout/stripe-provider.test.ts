@@ -59,7 +59,7 @@ function respond(response: ServerResponse, status: number, body: object, headers
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** As production has it, but for where it connects. */
+/** The provider as in production, apart from where it connects. */
 function provider(sessionMsMax?: number) {
   const client = Stripe.createNodeHttpClient();
   const { port } = server.address() as AddressInfo;
@@ -144,7 +144,7 @@ describe('the adapter for Stripe', () => {
       response.writeHead(200);
       trickle = setInterval(() => response.write(' '), 5);
     };
-    await expect(provider(50).createSession(request)).rejects.toThrow('no answer within 50 ms');
+    await expect(provider(50).createSession(request)).rejects.toThrow('no response within 50 ms');
     clearInterval(trickle);
   });
 

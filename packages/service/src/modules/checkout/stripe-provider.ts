@@ -8,29 +8,29 @@ import {
   type SessionRequest,
 } from './provider.js';
 
-/** One request may take so long without a byte; the library's own default is 80 s. */
+/** Timeout of one request without a byte; the library's own default is 80 s. */
 const REQUEST_MS_MAX = 8_000;
-/** The library repeats what may succeed later, under the same idempotency key. */
+/** The library retries errors that may be temporary, with the same idempotency key. */
 const RETRIES_MAX = 2;
-/** All attempts and pauses together: whoever waits for the answer is a person in front of a browser. */
+/** Timeout of all attempts and pauses together: a person in front of a browser waits for the response. */
 const SESSION_MS_MAX = 20_000;
 
 export interface StripeProviderOptions {
   readonly name: PaymentProviderName;
   readonly apiKey: string;
-  /** How the provider is reached; by default as Stripe is. */
+  /** How the provider is reached; by default like Stripe itself. */
   readonly httpClient?: (library: typeof Stripe) => Stripe.HttpClient;
   /** For tests. */
   readonly sessionMsMax?: number;
 }
 
 /**
- * Payments by hosted Checkout Sessions, through Stripe's own library:
+ * Creates a provider that takes payments with hosted Checkout Sessions, through Stripe's own library:
  * https://docs.stripe.com/api/checkout/sessions.
  */
 export function createStripeProvider(options: StripeProviderOptions): PaymentProvider {
   const { name, apiKey, httpClient, sessionMsMax = SESSION_MS_MAX } = options;
-  // The library is 20 MB in memory: it is loaded when somebody buys, which most processes never see.
+  // The library takes 20 MB of memory, so it is loaded with the first purchase, which most processes never see.
   const connect = async () => {
     const { Stripe } = await import('stripe');
     return new Stripe(apiKey, {
@@ -76,7 +76,7 @@ function sessionParams(request: SessionRequest): Stripe.Checkout.SessionCreatePa
       },
     ],
     client_reference_id: request.orderId,
-    // What the webhook is checked by: it tells of the payment, not of the session.
+    // The webhook checks this copy: its events are about the payment, not the session.
     payment_intent_data: { metadata },
     metadata,
     // The payment must be of exactly the amount and currency of the order.
@@ -87,19 +87,19 @@ function sessionParams(request: SessionRequest): Stripe.Checkout.SessionCreatePa
   };
 }
 
-/** A session that would take other money than the order says is none. */
+/** Returns the session. A session that would take another amount than the order's is refused. */
 function checkedSession(session: Stripe.Checkout.Session, request: SessionRequest): ProviderSession {
   const { id, url, expires_at: expiresAt, amount_total: amount, currency } = session;
   if (amount !== request.amountMinor || currency !== request.currency.toLowerCase()) {
-    throw new PaymentProviderError(`session ${id} is over ${amount} ${currency}`);
+    throw new PaymentProviderError(`session ${id} takes ${amount} ${currency}, not the amount of the order`);
   }
   if (typeof url !== 'string') throw new PaymentProviderError(`session ${id} has no URL`);
   return { id, url, expiresAt };
 }
 
-/** The library bounds the silence of a connection, not the whole. */
+/** The library bounds the silence of a connection; this bounds the whole call. */
 function answerWithin<T>(work: Promise<T>, msMax: number): Promise<T> {
-  return resultWithin(work, msMax, () => new PaymentProviderError(`no answer within ${msMax} ms`));
+  return resultWithin(work, msMax, () => new PaymentProviderError(`no response within ${msMax} ms`));
 }
 
 function reasonOf(error: unknown): string {

@@ -4,12 +4,12 @@ import type { App } from '../../platform/http/index.js';
 import type { OrderSettlement } from './settlement.js';
 
 export const PAYMENT_WEBHOOK_URL = '/v1/payments/provider/webhook';
-/** Events of payments are a few KiB. */
+/** Events of payments have a few KiB. */
 const EVENT_BYTES_MAX = 262_144;
 
-/** The webhook on which the payment provider reports payments, refunds and disputes. */
+/** Registers the webhook on which the payment provider reports payments, refunds and disputes. */
 export function registerPaymentWebhookRoutes(app: App, settlement: OrderSettlement): void {
-  // A scope of its own: what is signed are the bytes, and nothing unsigned is worth being parsed.
+  // A scope with a parser of its own: the signature covers the received bytes, and nothing unsigned is worth parsing.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) =>

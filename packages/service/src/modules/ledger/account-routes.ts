@@ -23,7 +23,7 @@ const tags = ['Wallets'];
 const toRead = { access: { kind: 'project', permission: 'wallets:read' } } as const;
 const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as const;
 
-/** Billing accounts and their ledger. */
+/** Registers the routes of accounts and their ledger. */
 export function registerAccountRoutes(app: App, deps: AccountRouteDeps): void {
   registerAccounts(app, deps);
   registerLedger(app, deps);

@@ -4,7 +4,7 @@ import type { ProjectDb, ProjectTx } from '../../platform/postgres/index.js';
 
 const COLUMNS = ['id', 'tenant_id', 'project_id', 'name', 'external_id', 'created_at'] as const;
 
-/** Inserts nothing where another account of the project has the external id; returns whether it did. */
+/** Inserts an account, unless another one of the project has its external id; returns whether it did. */
 export async function insertAccount(tx: ProjectTx, account: Account): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insert('accounts', account)
@@ -15,7 +15,7 @@ export async function insertAccount(tx: ProjectTx, account: Account): Promise<bo
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Id of the account that has an external id. */
+/** Returns the id of the account with an external id. */
 export async function findAccountId(tx: ProjectTx, externalId: string): Promise<string | undefined> {
   const row = await tx
     .selectFrom('accounts')
@@ -29,7 +29,7 @@ export async function findAccount(db: ProjectDb, id: string): Promise<Account | 
   return db.selectFrom('accounts').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 }
 
-/** Oldest first. */
+/** Returns accounts, oldest first. */
 export async function listAccounts(
   db: ProjectDb,
   externalId: string | undefined,

@@ -10,7 +10,7 @@ import * as store from './account-store.js';
 import type { LedgerScope } from './wallet-store.js';
 
 /**
- * Opens a billing account, and says so in the audit log.
+ * Opens a billing account, with an audit entry.
  *
  * @throws DomainError `external_id_taken`
  */
@@ -48,7 +48,7 @@ export async function openAccount(
 async function externalIdTaken(tx: ProjectTx, { external_id: externalId }: Account): Promise<DomainError> {
   if (externalId === null) throw new Error('an account without an external id was not inserted');
   const id = await store.findAccountId(tx, externalId);
-  if (id === undefined) throw new Error('an account with a taken external id has disappeared');
+  if (id === undefined) throw new Error('the account with this external id was not found');
   return new DomainError('external_id_taken', {
     message: `Another account of the project has this external_id: ${id}.`,
     details: [{ path: 'external_id', message: `${id} has it`, account_id: id }],
@@ -60,7 +60,7 @@ export interface LedgerDeps {
   readonly clock: Clock;
 }
 
-/** Billing accounts: who pays. They are never changed nor deleted. */
+/** Billing accounts: who pays. They are never changed or deleted. */
 export class AccountService {
   constructor(private readonly deps: LedgerDeps) {}
 
@@ -69,7 +69,7 @@ export class AccountService {
     return transaction(this.deps.postgres, (tx) => openAccount(tx, caller, body, this.deps.clock));
   }
 
-  /** @throws DomainError `not_found`, for another project's too */
+  /** @throws DomainError `not_found`, also for an account of another project */
   async get(scope: LedgerScope, id: string): Promise<Account> {
     const account = await store.findAccount(new ProjectDb(this.deps.postgres.db, scope), id);
     if (account === undefined) throw new DomainError('not_found');

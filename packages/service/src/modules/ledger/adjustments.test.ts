@@ -155,7 +155,7 @@ it('leaves every write in the audit log, once, and no refused or repeated one', 
   const wallet = `${url}/${id}/wallets/USD`;
   await api.call('PUT', wallet, { mode: 'prepaid' });
   await api.call('PUT', wallet, { mode: 'prepaid' });
-  // Opening one is a change, though every wallet begins as postpaid.
+  // Opening a wallet is a change, even with the mode that every new wallet has.
   for (const _time of ['first', 'second']) {
     await api.call('PUT', `${url}/${id}/wallets/EUR`, { mode: 'postpaid' });
   }

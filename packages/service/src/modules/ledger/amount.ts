@@ -17,7 +17,7 @@ export function smallerAmount(a: Amount, b: Amount): Amount {
   return a < b ? a : b;
 }
 
-/** As the interface and PostgreSQL write it. */
+/** Writes an amount as the API and PostgreSQL do. */
 export function amountText(amount: Amount): string {
   return toText(fromStored(amount));
 }
@@ -25,10 +25,10 @@ export function amountText(amount: Amount): string {
 /**
  * Reads a numeric as PostgreSQL writes it. A sum may have more digits than a single amount.
  *
- * @throws Error for text without a digit, which `BigInt` takes for 0, and for anything else that is no number
+ * @throws Error for text without a digit, which `BigInt` takes for 0, and for anything else that is not a number
  */
 export function amountFromText(text: string): Amount {
-  if (!/\d/.test(text)) throw new Error(`"${text}" is no amount`);
+  if (!/\d/.test(text)) throw new Error(`"${text}" is not an amount`);
   const dot = text.indexOf('.');
   if (dot < 0) return BigInt(text) * powerOfTen(FRACTION_DIGITS_MAX);
   const fraction = text.slice(dot + 1);
@@ -36,9 +36,9 @@ export function amountFromText(text: string): Amount {
 }
 
 /**
- * A decimal field of a JSON body that its schema has accepted, to the last digit that was sent.
+ * Reads a decimal field of a validated JSON body, with every digit that was sent.
  *
- * @throws DomainError `invalid_request` for text that is no decimal, and for more digits than an amount has
+ * @throws DomainError `invalid_request` for text that is not a decimal, and for more digits than an amount has
  */
 export function amountField(body: Buffer | undefined, field: string): Amount {
   const fields = parseJson(body ?? Buffer.of()) as Readonly<Record<string, unknown>>;
@@ -50,8 +50,7 @@ export function amountField(body: Buffer | undefined, field: string): Amount {
 }
 
 /**
- * The amount of a decimal as it was sent; undefined for text that is no decimal, and for more digits than an
- * amount has.
+ * Returns the amount of a decimal; undefined for text that is not a decimal, and for more digits than an amount has.
  */
 export function exactAmount(value: unknown): Amount | undefined {
   const isNumber = typeof value === 'number' || value instanceof NumericText;

@@ -1,19 +1,24 @@
 import { FRACTION_DIGITS_MAX } from '../../kernel/decimal.js';
 import type { Amount } from './amount.js';
 
-/** What stands in an array literal as it is; a bare null would be none. */
+/** Text that needs no quotes in an array literal; a bare `null` would become a null. */
 const PLAIN = /^(?!null$)[\w-]+$/i;
 
 /**
- * Columns of a batch, one array literal of PostgreSQL for each. Ids, currencies and amounts need no quotes,
- * and without the driver's care for them an array of thousands takes a fraction of the time.
+ * Writes the columns of a batch as array literals of PostgreSQL. Ids, currencies and amounts need no quotes, and arrays
+ * of thousands are built in a fraction of the driver's time.
  */
 export function columnsOf<Row>(rows: readonly Row[]) {
   return {
-    /** Ids, currencies and words of ours. @throws RangeError for text that would need quotes */
+    /**
+     * For ids, currencies and words of this service.
+     *
+     * @throws RangeError for text that would need quotes
+     */
     words: (word: (row: Row) => string) => {
       const texts = rows.map(word);
-      if (!texts.every((text) => PLAIN.test(text))) throw new RangeError('a word of a column is not plain');
+      if (!texts.every((text) => PLAIN.test(text)))
+        throw new RangeError('a text would need quotes in an array literal');
       return `{${texts.join()}}`;
     },
     amounts: (amount: (row: Row) => Amount | null) =>

@@ -6,7 +6,7 @@ import type { WalletCaller } from './wallets.js';
 const CHANGES = 1_000;
 const WALLETS = 20;
 const BATCHES = 200;
-/** For a machine that has much else to do. */
+/** Long enough for a machine that is busy with other work. */
 const TIMEOUT_MS = 300_000;
 
 let fixture: LedgerFixture;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** The same shuffle in every run: a failure can be repeated. */
+/** Shuffles the same way in every run, so that a failure can be repeated. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
   const rank = (index: number) => ((index + 1) * 2_654_435_761 * (seed + 1)) % 4_294_967_296;
   return items

@@ -6,13 +6,13 @@ const ID_PREFIX = 'led_';
 const ID_BYTES = 16;
 const CHECK_BYTES = 8;
 
-/** What was asked; a filter that was not set is undefined. */
+/** The query of a list; a filter that is not set is undefined. */
 type Question = readonly (string | undefined)[];
 
 /**
- * Cursors of the ledger: the line that was shown last, and a check over what was asked. The check keeps no
- * secret; it refuses a cursor that was mistyped, or brought to another account or other filters, where the
- * position would silently skip lines.
+ * Encodes a cursor of the ledger: the last line that was shown, and a checksum of the query. The checksum keeps nothing
+ * secret. It refuses a cursor that was mistyped, or is used with another account or other filters, where lines would be
+ * skipped without notice.
  */
 export function encodeEntryCursor(
   { transactionId, ledgerAccount }: LedgerPosition,
@@ -25,7 +25,7 @@ export function encodeEntryCursor(
   return Buffer.concat([position, check(position, question)]).toString('base64url');
 }
 
-/** Undefined when the cursor is not one of ours for this question. */
+/** Returns undefined for a cursor that was not made for this query. */
 export function decodeEntryCursor(cursor: string, question: Question): LedgerPosition | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== ID_BYTES + 1 + CHECK_BYTES || bytes.toString('base64url') !== cursor) return undefined;

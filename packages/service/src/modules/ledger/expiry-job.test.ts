@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-/** Wallets with a credit each, which has expired. */
+/** Opens wallets with one expired credit each. */
 async function expiredWallets(count: number): Promise<WalletCaller[]> {
   const wallets = await allAtOnce(Array.from({ length: count }, () => () => fixture.newWallet()));
   const input = { amount: 3n * ONE, expiresAt: fixture.nowS + 5 };
@@ -97,7 +97,7 @@ describe('the expiry of credits', () => {
       log,
       metrics: createMetrics(),
     });
-    // It waits for the table that the ledger is written to, with the wallets and credits already changed.
+    // The job has changed the wallets and credits, and now waits for the ledger table.
     const blocker = await postgres.pool.connect();
     await blocker.query('begin');
     await blocker.query('lock table ledger_transactions in exclusive mode');

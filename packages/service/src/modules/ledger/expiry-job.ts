@@ -7,9 +7,9 @@ import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { claimDueWallets, measureDueWallets, updateWallets } from './wallet-store.js';
 
-/** Wallets that one transaction settles: few, because it holds them. */
+/** Upper bound of the wallets that one transaction settles. Few, because it locks them meanwhile. */
 const WALLETS_PER_TRANSACTION = 100;
-/** How long credits may outlive their time, when no usage meets them before. */
+/** Poll interval, and so how long credits may outlive their expiry when no usage settles the wallet before. */
 const POLL_MS = 1_000;
 
 export interface CreditExpiryDeps {
@@ -19,11 +19,13 @@ export interface CreditExpiryDeps {
   readonly metrics: Metrics;
 }
 
-/** Takes back what is left of credits whose time has come. Any number may run on one database; none needs to. */
+/** Takes back what is left of expired credits. Any number of jobs may run on one database. */
 export interface CreditExpiryJob {
-  /** Works until `signal` aborts, then ends after the transaction in hand; never rejects. */
+  /** Works until `signal` aborts, then finishes the current transaction; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Settles all that is due now; answers the number of credits that expired. Rejects when the database does. */
+  /**
+   * Settles all wallets that are due now; returns the number of credits that expired. Rejects when the database fails.
+   */
   sweep(signal?: AbortSignal): Promise<number>;
 }
 
@@ -43,7 +45,7 @@ class ExpiryJob implements CreditExpiryJob {
       pollMs: POLL_MS,
       onFailure: (err) => {
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'expired credits could not be taken back and will be tried again');
+        this.deps.log.warn({ err }, 'could not take back expired credits; will try again');
       },
       failurePauseMs: () => POLL_MS,
     });
@@ -91,22 +93,22 @@ class ExpiryObserver {
     const registers = [metrics];
     this.due = new Gauge({
       name: 'tollgate_credit_expiry_due_wallets',
-      help: 'Wallets in which a credit waited to be taken back, when last looked at.',
+      help: 'Wallets with an expired credit that was not taken back yet, at the last measurement.',
       registers,
     });
     this.oldest = new Gauge({
       name: 'tollgate_credit_expiry_oldest_seconds',
-      help: 'For how long the oldest of them had waited.',
+      help: 'For how long the oldest of these credits had been expired.',
       registers,
     });
     this.expired = new Counter({
       name: 'tollgate_credits_expired_total',
-      help: 'Credits of which something was taken back.',
+      help: 'Expired credits of which something was taken back.',
       registers,
     });
     this.failures = new Counter({
       name: 'tollgate_credit_expiry_failures_total',
-      help: 'Attempts to take credits back that failed and were tried again.',
+      help: 'Failed attempts to take expired credits back; they are repeated.',
       registers,
     });
   }

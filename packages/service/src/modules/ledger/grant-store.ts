@@ -23,7 +23,7 @@ export interface CreditGrant extends WalletKey {
 
 /** The order in which credits are used up. */
 const BURN_ORDER = sql`g.priority, g.expires_at nulls last, g.created_at, g.id`;
-/** What is left of the credits that are used up before this one. */
+/** The sum of what is left of the credits that are used up before this one. */
 const LEFT_BEFORE = sql`sum(g.remaining) over (partition by g.project_id, g.account_id, g.currency
   order by ${BURN_ORDER}) - g.remaining`;
 
@@ -50,10 +50,10 @@ export async function insertCredit(tx: Tx, grant: CreditGrant): Promise<void> {
 }
 
 /**
- * The credits of locked wallets that waiting debits use up, or that expire by `atS`, in the order in which
- * they are used up. Who holds a wallet holds its credits.
+ * Reads the credits of locked wallets that unapplied debits use up or that expire by `atS`, in the order in which they
+ * are used up. The lock of a wallet covers its credits.
  *
- * @returns by `walletKeyText`
+ * @returns credits by `walletKeyText`
  */
 export async function readReachedGrants(
   tx: Tx,
@@ -90,7 +90,7 @@ export async function readReachedGrants(
   return grants;
 }
 
-/** Writes back what is left of credits; those that have expired did so at `atS`. */
+/** Writes back what is left of credits; those that expired did so at `atS`. */
 export async function updateGrants(tx: Tx, changes: readonly GrantChange[], atS: number): Promise<void> {
   await sql`
     update credit_grants g set remaining = c.remaining,
@@ -103,7 +103,7 @@ export async function updateGrants(tx: Tx, changes: readonly GrantChange[], atS:
   `.execute(tx);
 }
 
-/** When the next credit with something left expires, by `walletKeyText`; wallets without one are left out. */
+/** Returns when the next credit with something left expires, by `walletKeyText`; wallets without one are left out. */
 export async function readNextExpiries(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, number>> {
   const { rows } = await sql<{ account_id: string; currency: string; next: number }>`
     select g.account_id, g.currency, min(g.expires_at) as next
@@ -133,7 +133,7 @@ interface GrantRow {
   readonly created_at: number;
 }
 
-/** The credits of a wallet, newest first, less the debits that they have still to be used up for. Changes nothing. */
+/** Returns the credits of a wallet, newest first, less the debits that are not applied yet. Changes nothing. */
 export async function listCredits(
   db: Db,
   key: WalletKey,
@@ -155,7 +155,7 @@ export async function listCredits(
   return { grants: rows.map((row) => toGrant(key, row)), total };
 }
 
-/** What an empty page past the end cannot say. */
+/** Counts the credits for a page past the end, which has no row that could carry the count. */
 async function countGrants(db: Db, condition: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from credit_grants g where ${condition}

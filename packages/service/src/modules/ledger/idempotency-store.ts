@@ -2,25 +2,25 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/postgres/index.js';
 import type { LedgerScope } from './wallet-store.js';
 
-/** Where keys are told apart. The same key may be used for different operations. */
+/** The scope of idempotency keys. The same key may be used for different operations. */
 export interface KeyScope extends LedgerScope {
-  /** What is done, e.g. `credit`. */
+  /** The operation, e.g. `credit`. */
   readonly operation: string;
 }
 
-/** What the request that used a key asked, and was answered. */
+/** The request that used a key, and its answer. */
 export interface KeyUse {
   readonly key: string;
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the request's fields. */
   readonly requestHash: Buffer;
   readonly answer: unknown;
 }
 
 /**
- * Takes keys, each once, for this transaction, until it has used or freed them. Waits for others that are
- * using them, in one order; a key whose use is rolled back was not used.
+ * Takes keys, each once, for this transaction, until it has used or freed them. Waits for other transactions that use
+ * them, in sorted order; a key whose use is rolled back is free again.
  *
- * @returns the earlier uses of those that are not ours now
+ * @returns the earlier uses of the keys that were used before
  */
 export async function takeKeys(
   tx: Tx,
@@ -43,7 +43,7 @@ export async function takeKeys(
   return rows;
 }
 
-/** Keeps the answers of requests whose keys this transaction has taken. */
+/** Stores the answers of requests whose keys this transaction has taken. */
 export async function keepAnswers(
   tx: Tx,
   { projectId, operation }: KeyScope,
@@ -59,7 +59,7 @@ export async function keepAnswers(
   `.execute(tx);
 }
 
-/** Gives back keys that this transaction has taken and not used. */
+/** Frees keys that this transaction has taken and not used. */
 export async function freeKeys(
   tx: Tx,
   { projectId, operation }: KeyScope,

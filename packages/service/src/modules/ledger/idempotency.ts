@@ -3,18 +3,18 @@ import { DomainError } from '../../kernel/errors.js';
 import type { Tx } from '../../platform/postgres/index.js';
 import { freeKeys, type KeyScope, type KeyUse, keepAnswers, takeKeys } from './idempotency-store.js';
 
-/** A request that is to be done once, however often it is sent. */
+/** A request that is carried out once, however often it is sent. */
 export interface OnceRequest extends KeyScope, KeyedRequest {}
 
 export interface KeyedRequest {
-  /** The `Idempotency-Key`; without one the request is done each time. */
+  /** The `Idempotency-Key`; without one the request is carried out each time. */
   readonly key: string | undefined;
-  /** Everything that makes the request what it is, in one spelling. */
+  /** All fields that make two requests the same request, each in one spelling. */
   readonly asked: readonly (string | number | null)[];
 }
 
 /**
- * Does `work` and keeps its answer with the key, in one transaction; a repeated request gets the answer of the first.
+ * Runs `work` and stores its answer with the key, in one transaction; a repeated request gets the stored answer.
  *
  * @throws DomainError `idempotency_key_conflict` when the key was used for something else
  */
@@ -33,7 +33,7 @@ export async function once<Answer extends object>(
   return answer;
 }
 
-/** The keys of the requests that one transaction does, one after the other. */
+/** The keys of requests that one transaction carries out one after the other. */
 export class RequestKeys<Answer extends object> {
   readonly #taken: ReadonlySet<string>;
   readonly #kept = new Map<string, KeyUse>();
@@ -46,7 +46,9 @@ export class RequestKeys<Answer extends object> {
     this.#taken = new Set([...keys].filter((key) => !earlier.has(key)));
   }
 
-  /** Takes the keys for this transaction, which has not locked anything yet; waits for others that are using them. */
+  /**
+   * Takes the keys for this transaction, which has not locked anything yet; waits for other transactions that use them.
+   */
   static async take<Answer extends object>(
     tx: Tx,
     scope: KeyScope,
@@ -59,7 +61,7 @@ export class RequestKeys<Answer extends object> {
   }
 
   /**
-   * What the request has been answered before, if it has.
+   * Returns the earlier answer to the request, if there is one.
    *
    * @throws DomainError `idempotency_key_conflict` when the key was used for something else
    */
@@ -70,12 +72,12 @@ export class RequestKeys<Answer extends object> {
     return use.answer as Answer;
   }
 
-  /** Notes the answer of a request that has not been answered before. */
+  /** Notes the answer to a request that was not answered before. */
   keep({ key, asked }: KeyedRequest, answer: Answer): void {
     if (key !== undefined) this.#kept.set(key, { key, requestHash: hashOf(asked), answer });
   }
 
-  /** Keeps what was noted; the other keys are free again. */
+  /** Stores the noted answers; the other keys are free again. */
   async write(tx: Tx): Promise<void> {
     const unused = [...this.#taken].filter((key) => !this.#kept.has(key));
     if (this.#kept.size > 0) await keepAnswers(tx, this.scope, [...this.#kept.values()]);

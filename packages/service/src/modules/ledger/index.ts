@@ -15,7 +15,7 @@ export { latestUsageMs, readUsageSums, type UsageSum } from './usage-sum-store.j
 export type { WalletKey } from './wallet.js';
 export { WalletService } from './wallets.js';
 
-/** What the routes need of the ledger. */
+/** The parts of the ledger that its routes need. */
 export interface Ledger extends Pick<LedgerDeps, 'postgres'> {
   readonly accounts: AccountService;
   readonly wallets: WalletService;

@@ -2,7 +2,7 @@ import { DomainError } from '../../kernel/errors.js';
 import { type Amount, amountText } from './amount.js';
 import type { WalletKey } from './wallet.js';
 
-/** The 409 of a prepaid wallet that has less available than is asked for. */
+/** Returns the 409 of a prepaid wallet that has less available than the asked amount. */
 export function insufficientFunds(
   { accountId, currency }: WalletKey,
   available: Amount,

@@ -7,7 +7,7 @@ import { listLines, type StoredLine } from './ledger-store.js';
 import type { LedgerScope } from './wallet-store.js';
 
 /**
- * One page of the lines of an account, newest first.
+ * Returns one page of an account's lines, newest first.
  *
  * @throws DomainError `invalid_request` for a cursor of another list
  */
@@ -21,7 +21,7 @@ export async function listLedger(
   const question = [scope.tenantId, scope.projectId, accountId, currency, kind, ledgerAccount];
   const after = cursor === undefined ? undefined : decodeEntryCursor(cursor, question);
   if (cursor !== undefined && after === undefined) {
-    throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
+    throw invalidRequest('cursor', 'expected the next_cursor of the previous page, with the same filters');
   }
   const lines = await listLines(db, scope, accountId, filter, after, limit + 1);
   const shown = lines.slice(0, limit);

@@ -7,7 +7,7 @@ import { assertBalanced, type LedgerTransaction } from './transaction.js';
 import type { LedgerEntry } from './wallet.js';
 import type { LedgerScope } from './wallet-store.js';
 
-/** The only way into the ledger: nothing is written unless every transaction adds up to zero. */
+/** Inserts transactions. The only way into the ledger: nothing is written unless every transaction adds up to zero. */
 export async function insertTransactions(tx: Tx, transactions: readonly LedgerTransaction[]): Promise<void> {
   if (transactions.length === 0) return;
   for (const transaction of transactions) assertBalanced(transaction);
@@ -39,7 +39,7 @@ function lineOf({ entries }: LedgerTransaction, account: LedgerAccount): Amount 
   return entries.find(({ ledgerAccount }) => ledgerAccount === account)?.amount ?? null;
 }
 
-/** A wallet and its receivable face at most one other ledger account. */
+/** Returns the counter account. Besides the wallet and its receivable, a transaction has at most one other account. */
 function counterOf({ entries }: LedgerTransaction): LedgerEntry | undefined {
   return entries.find(({ ledgerAccount }) => ledgerAccount !== 'wallet' && ledgerAccount !== 'receivable');
 }
@@ -50,13 +50,13 @@ export interface LedgerFilter {
   readonly ledgerAccount?: LedgerAccount | undefined;
 }
 
-/** A place in the list: the line that was shown last. */
+/** A position in the list: the last line that was shown. */
 export interface LedgerPosition {
   readonly transactionId: string;
   readonly ledgerAccount: LedgerAccount;
 }
 
-/** One line, with what its transaction adds. */
+/** One line, with the fields of its transaction. */
 export interface StoredLine {
   readonly transaction_id: string;
   readonly kind: LedgerKind;
@@ -67,7 +67,7 @@ export interface StoredLine {
   readonly created_at_ms: number;
 }
 
-/** Lines of an account, newest first, those of a transaction together. */
+/** Returns the lines of an account, newest first; those of a transaction stay together. */
 export async function listLines(
   db: Db,
   scope: LedgerScope,
@@ -81,7 +81,7 @@ export async function listLines(
   ];
   if (filter.currency !== undefined) conditions.push(sql`t.currency = ${filter.currency}`);
   if (filter.kind !== undefined) conditions.push(sql`t.kind = ${filter.kind}`);
-  // Says it in the words of the index that leaves usage out, which is nearly all there is.
+  // Repeats the condition of the index that leaves usage out, which is nearly all of the table.
   if (filter.kind !== undefined && filter.kind !== 'usage') conditions.push(sql`t.kind <> 'usage'`);
   if (filter.ledgerAccount !== undefined) conditions.push(sql`e.ledger_account = ${filter.ledgerAccount}`);
   if (after !== undefined) {

@@ -23,13 +23,13 @@ import type { WalletCaller } from './wallets.js';
 
 const START_MS = 1_790_000_000_000;
 const DIFFERENCES_MAX = 10;
-/** As many as there are connections: who has none within a while is refused. */
+/** As many as there are connections: a task that gets none within a while is refused. */
 const LANES = 10;
 
 /** 1 as an amount. */
 export const ONE: Amount = 10n ** 18n;
 
-/** The ledger over a database of its own, with one project. */
+/** A ledger with a database of its own and one project. */
 export class LedgerFixture {
   readonly clock = new ManualClock(START_MS);
   readonly ledger: Ledger;
@@ -55,7 +55,7 @@ export class LedgerFixture {
     return Math.floor(this.clock.nowMs() / 1_000);
   }
 
-  /** A wallet of a new account; it is not open yet. */
+  /** Names a wallet of a new account; the wallet is not open yet. */
   async newWallet(currency = 'USD'): Promise<WalletCaller> {
     const caller = {
       project: this.project,
@@ -66,7 +66,7 @@ export class LedgerFixture {
     return { ...caller, accountId: account.id, currency };
   }
 
-  /** Posts the usage of one batch: for each wallet its amount, and what that uses of what is reserved. */
+  /** Posts the usage of one batch: for each wallet its amount, and how much of the reserved amount it uses. */
   async debit(...debits: readonly (readonly [WalletCaller, Amount, Amount?])[]): Promise<void> {
     const posted = debits.map(([wallet, amount, released = 0n]) => this.debitOf(wallet, amount, released));
     await transaction(this.store.postgres, (tx) => postUsage(tx, posted, this.clock.nowMs()));
@@ -87,7 +87,7 @@ export class LedgerFixture {
     });
   }
 
-  /** Decides something about locked wallets, and writes it. */
+  /** Locks wallets, decides something about them, and writes it. */
   #held<Outcome>(
     wallets: readonly WalletCaller[],
     decide: (holds: WalletHolds) => Outcome,
@@ -105,7 +105,7 @@ export class LedgerFixture {
     return wallets.find(({ currency }) => currency === of.currency);
   }
 
-  /** Balance and what is owed. */
+  /** Returns the balance and what is owed. */
   async worth(of: WalletCaller): Promise<readonly [Amount, Amount]> {
     const wallet = await this.wallet(of);
     return [wallet?.balance ?? 0n, wallet?.owed ?? 0n];
@@ -137,7 +137,7 @@ export function keyOfCaller({ project, accountId, currency }: WalletCaller): Wal
   return { tenantId: project.tenantId, projectId: project.projectId, accountId, currency };
 }
 
-/** Does everything at once, on all connections that there are; the tasks are begun in their order. */
+/** Runs all tasks at once, on all connections; they start in their order. */
 export async function allAtOnce<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   const queue = tasks.entries();

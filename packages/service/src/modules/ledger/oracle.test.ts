@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Small enough to meet each other, and with digits down to the last. */
+/** Small enough that amounts are often equal, and with digits down to the last. */
 const amounts = fc.oneof(
   fc.bigInt({ min: 1n, max: 20n }),
   fc.bigInt({ min: 1n, max: 40n }).map((units) => units * 10n ** 17n),
@@ -39,7 +39,7 @@ const steps = fc.oneof(
 );
 type Step = typeof steps extends fc.Arbitrary<infer S> ? S : never;
 
-/** Does the step to the oracle and to the ledger; both must agree on what is refused. */
+/** Applies the step to the oracle and to the ledger; both must agree on what is refused. */
 async function perform(step: Step, wallet: WalletCaller, oracle: WalletOracle): Promise<void> {
   const { clock, ledger } = fixture;
   clock.advanceMs(1_000);
@@ -109,7 +109,7 @@ async function performLower(amount: bigint, wallet: WalletCaller, oracle: Wallet
     return;
   }
   await expect(lowered).rejects.toMatchObject({ code: 'insufficient_funds' });
-  // A refused change is none: what had expired waits for the next one.
+  // A refused change changes nothing: credits that had expired still wait.
   await fixture.expiryJob().sweep();
 }
 

@@ -9,8 +9,8 @@ interface OracleGrant {
 }
 
 /**
- * What a wallet must be, said as plainly as possible: every debit is taken from credits at once, nothing
- * waits. What production puts off must never show.
+ * The state of a wallet, computed as plainly as possible: every debit is taken from credits at once. The delayed work
+ * of the real ledger must never show.
  */
 export class WalletOracle {
   mode: WalletMode = 'postpaid';
@@ -35,7 +35,7 @@ export class WalletOracle {
     return this.balance - this.worth;
   }
 
-  /** Takes back what is left of credits whose time has come. */
+  /** Takes back what is left of expired credits. */
   expire(nowS: number): void {
     for (const grant of this.grants) {
       if (grant.expiresAt !== null && grant.expiresAt <= nowS) grant.remaining = 0n;
@@ -66,7 +66,7 @@ export class WalletOracle {
     this.#refunded += amount - paid;
   }
 
-  /** Whether so much can be taken out by hand, or reserved in a prepaid wallet. */
+  /** Whether this amount can be taken out by hand, or reserved in a prepaid wallet. */
   hasAvailable(amount: Amount): boolean {
     return this.balance - this.reserved >= amount;
   }

@@ -19,7 +19,7 @@ const post = (wallet: WalletCaller, amount: bigint, transactionId: string | unde
     postUsage(tx, [{ ...keyOfCaller(wallet), amount, released, transactionId }], fixture.clock.nowMs()),
   );
 
-/** The lines of an account's transactions of one kind, as `ledger account amount`. */
+/** Returns the lines of an account's transactions of one kind, as `ledger account amount`. */
 async function linesOf({ accountId }: WalletCaller, kind: string): Promise<string[]> {
   const { rows } = await fixture.store.postgres.pool.query<{ line: string }>(
     `select ledger_account || ' ' || trim_scale(amount) as line from ledger_transactions t

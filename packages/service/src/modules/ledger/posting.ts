@@ -7,23 +7,26 @@ import type { LedgerTransaction } from './transaction.js';
 import { moved, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 import { openAndLock, updateWallets } from './wallet-store.js';
 
-/** What the usage of one batch costs one wallet. */
+/** The debit of one wallet for the usage of one batch. */
 export interface UsageDebit extends WalletKey {
   /**
-   * The id that the ledger transaction gets, `led_…`: charge items name it before it is written. Undefined
-   * where nothing is debited and a reservation alone is given back.
+   * The id of the ledger transaction, `led_…`: charge items name it before it is written. Undefined where nothing is
+   * debited and only a reservation is released.
    */
   readonly transactionId: string | undefined;
   /** Below zero for a refund; 0 posts a transaction of one line. */
   readonly amount: Amount;
-  /** What the batch has used of reservations, and gives back: at most what is reserved is. 0 or more. */
+  /**
+   * The part of the reserved amount that the batch has used and that is released now; 0 or more. More than is reserved
+   * is not released.
+   */
   readonly released: Amount;
 }
 
 /**
- * Debits wallets for the usage of a batch, opening those that do not exist, one ledger transaction for each.
- * Takes a fixed number of statements, however many wallets; locks them in the order of all. Their accounts
- * must exist.
+ * Debits wallets for the usage of a batch, with one ledger transaction for each, and opens those that do not exist.
+ * Takes a fixed number of statements, however many wallets; locks them in the order that all transactions use. Their
+ * accounts must exist.
  *
  * @param debits at most one for each wallet
  * @param atMs milliseconds since the Unix epoch
@@ -45,7 +48,7 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
     const before = walletOf(wallets, key);
     const id = debit.transactionId;
     if (id === undefined) {
-      if (debit.amount !== 0n) throw new RangeError('a debit needs a transaction');
+      if (debit.amount !== 0n) throw new RangeError('a debit other than 0 needs a transaction id');
       wallets.set(key, { ...before, reserved: reservedAfter(before, debit.released) });
       continue;
     }
@@ -73,9 +76,9 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
 }
 
 /**
- * Debits may wait to be taken from credits as long as the credits stay as they are. A refund is used up
- * before any credit, so what was debited before it must have been taken from credits: else it would depend on
- * when somebody looked.
+ * Whether the wallet must be settled before the debit. Debits may wait to be taken from credits as long as the credits
+ * do not change. A refund is used up before any credit, so earlier debits must be taken from credits first; otherwise
+ * the result would depend on when the wallet was settled.
  */
 function mustSettle(wallet: Wallet, { amount }: UsageDebit, atMs: number): boolean {
   return isExpiryDue(wallet, atMs) || (amount < 0n && wallet.unappliedDebit > 0n);

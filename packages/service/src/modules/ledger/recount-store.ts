@@ -4,7 +4,7 @@ import { present } from '../../kernel/present.js';
 import type { Postgres } from '../../platform/postgres/index.js';
 import { amountFromText, amountText } from './amount.js';
 
-/** Sums of the lines of every wallet, beside what the wallet says. */
+/** The sums of every wallet's lines, next to the amounts in the wallet's row. */
 const WALLETS = sql`
   select w.tenant_id, w.project_id, w.account_id, w.currency, null::text as transaction_id, c.measure, c.expected, c.found
   from wallets w
@@ -25,7 +25,7 @@ const WALLETS = sql`
     ('credits_left', coalesce(g.remaining, 0) - w.unapplied_debit, w.balance - w.owed)
   ) as c (measure, expected, found)`;
 
-/** A transaction without lines has a sum of null: there must be none. */
+/** Transactions must have lines; the sum of one without lines is null. */
 const TRANSACTIONS = sql`
   select t.tenant_id, t.project_id, t.account_id, t.currency, t.id as transaction_id, 'transaction_sum' as measure,
     0::numeric as expected, l.sum as found
@@ -34,7 +34,7 @@ const TRANSACTIONS = sql`
     select project_id, transaction_id, sum(amount) as sum from ledger_entries group by 1, 2
   ) l on l.project_id = t.project_id and l.transaction_id = t.id`;
 
-/** What no foreign key watches over, counted for each account. */
+/** Rows without a parent, which no foreign key prevents, counted for each account. */
 const ORPHANS = sql`
   select t.tenant_id, t.project_id, t.account_id, t.currency, null::text as transaction_id,
     'transactions_without_wallet' as measure, 0::numeric as expected, count(*)::numeric as found
@@ -49,11 +49,11 @@ const ORPHANS = sql`
   group by 1, 2, 5`;
 
 /**
- * Recounts the ledger on one snapshot of the database: every transaction adds up to zero, every wallet has
- * and owes what its lines add up to, and is worth what is left of its credits less the debits that wait.
- * Exact beside any traffic; changes nothing.
+ * Recounts the ledger on one snapshot of the database: every transaction adds up to zero; every wallet's balance and
+ * debt are what its lines add up to; its worth is what is left of its credits less the unapplied debits. Exact under
+ * any traffic; changes nothing.
  *
- * @param differencesMax how many differences are listed; all are counted
+ * @param differencesMax upper bound of the differences that are listed; all are counted
  */
 export async function recountLedger(
   { db }: Pick<Postgres, 'db'>,
@@ -82,7 +82,7 @@ export async function recountLedger(
         where expected is distinct from found
         order by project_id, account_id, currency, transaction_id, measure limit ${max}
       `.execute(tx);
-      // Each row carries the count of all; no row means no difference.
+      // Each row carries the count of all rows; no row means no difference.
       const [first] = rows;
       return { count: first === undefined ? 0 : first.count, listed: rows.map(toDifference) };
     }

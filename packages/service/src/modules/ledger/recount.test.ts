@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-/** Changes what nothing in the service can change. */
+/** Changes rows that the service itself never changes. */
 async function tamper(statement: string): Promise<void> {
   const { pool } = fixture.store.postgres;
   await pool.query('alter table ledger_entries disable trigger all');

@@ -7,22 +7,22 @@ import { isExpiryDue } from './settlement.js';
 import { availableIn, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 import { lockWallets, readAvailable, updateWallets } from './wallet-store.js';
 
-/** What became of a reservation. */
+/** The result of a reservation. */
 export type Reservation =
-  /** The amount is held, until it is released or used. */
+  /** The amount is held until it is released or used. */
   | 'held'
-  /** The wallet is postpaid, or not open yet: it has no bound to hold against. Release nothing. */
+  /** The wallet is postpaid, or not open yet: there is no bound to hold against. Release nothing. */
   | 'not_needed'
   | 'insufficient_funds';
 
-/** A part of a reservation that is given back, unused. */
+/** A part of a reservation that is released unused. */
 export interface Release extends WalletKey {
   readonly amount: Amount;
 }
 
 /**
- * What could be reserved of prepaid wallets just now, one answer for each key; undefined for those that are
- * postpaid, or not open: nothing bounds them then.
+ * Returns how much could be reserved of prepaid wallets now, one entry for each key; undefined for wallets that are
+ * postpaid or not open, which have no bound.
  */
 export async function prepaidAvailable(
   postgres: Pick<Postgres, 'pool'>,
@@ -33,15 +33,18 @@ export async function prepaidAvailable(
 }
 
 /**
- * Wallets that a transaction has locked, to hold amounts of them and to give those back: decided in memory,
- * and written at once.
+ * Wallets that a transaction has locked to reserve and release amounts. Changes are decided in memory, and written at
+ * once.
  */
 export class WalletHolds {
   readonly #changed = new Map<string, Wallet>();
 
   private constructor(private readonly wallets: Map<string, Wallet>) {}
 
-  /** Locks those of the wallets that are open, in the order of all; what has expired in them is taken back first. */
+  /**
+   * Locks those of the wallets that are open, in the order that all transactions use, and takes back expired credits
+   * first.
+   */
   static async lock(tx: Tx, keys: readonly WalletKey[], clock: Clock): Promise<WalletHolds> {
     const distinct = new Map(keys.map((key) => [walletKeyText(key), key]));
     if (distinct.size === 0) return new WalletHolds(new Map());
@@ -50,7 +53,7 @@ export class WalletHolds {
     return holds;
   }
 
-  /** Holds an amount above 0 of a prepaid wallet, if that much is available. */
+  /** Reserves an amount above 0 of a prepaid wallet, if that much is available. */
   reserve(key: WalletKey, amount: Amount): Reservation {
     if (amount <= 0n) throw new RangeError('only an amount above 0 can be reserved');
     const wallet = this.wallets.get(walletKeyText(key));
@@ -60,14 +63,14 @@ export class WalletHolds {
     return 'held';
   }
 
-  /** Returns what could be held of an open wallet. */
+  /** Returns how much could be reserved of an open wallet. */
   availableIn(key: WalletKey): Amount {
     const wallet = this.wallets.get(walletKeyText(key));
     if (wallet === undefined) throw new Error('the wallet was not locked');
     return availableIn(wallet);
   }
 
-  /** Gives back what was held: never more than is reserved. */
+  /** Releases a reserved amount; more than is reserved is not released. */
   release({ amount, ...key }: Release): void {
     const wallet = this.wallets.get(walletKeyText(key));
     if (wallet !== undefined) this.#set({ ...wallet, reserved: reservedAfter(wallet, amount) });

@@ -5,16 +5,16 @@ import { settle } from './settlement.js';
 import type { LedgerTransaction } from './transaction.js';
 import { type Wallet, walletKeyText } from './wallet.js';
 
-/** Wallets whose credits are up to date, and what is to be written with them. */
+/** Wallets whose credits are up to date, and the transactions to write with them. */
 export interface SettledWallets {
-  /** In the order in which they were given. */
+  /** In the order in which they were passed. */
   readonly wallets: readonly Wallet[];
   readonly expiries: readonly LedgerTransaction[];
 }
 
 /**
- * Brings the credits of locked wallets up to date and writes those back; the wallets and the expiries are for
- * the caller to write, along with what it does itself. A fixed number of statements, however many wallets.
+ * Brings the credits of locked wallets up to date and writes the credits. The caller writes the wallets and the
+ * expiries, together with its own changes. Takes a fixed number of statements, however many wallets.
  */
 export async function settleWallets(
   tx: Tx,

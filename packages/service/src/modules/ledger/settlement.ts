@@ -12,7 +12,7 @@ export interface LiveGrant {
   readonly expiresAt: number | null;
 }
 
-/** What has become of a credit. */
+/** The new state of a credit. */
 export interface GrantChange {
   readonly projectId: string;
   readonly id: string;
@@ -20,7 +20,7 @@ export interface GrantChange {
   readonly hasExpired: boolean;
 }
 
-/** A wallet whose credits are up to date. `nextExpiryAt` is still to be read anew. */
+/** A wallet whose credits are up to date. `nextExpiryAt` has still to be read again. */
 export interface SettledWallet {
   readonly wallet: Wallet;
   readonly grants: readonly GrantChange[];
@@ -29,12 +29,11 @@ export interface SettledWallet {
 }
 
 /**
- * Uses up credits for the debits that wait, then takes back what is left of those whose time has come. That
- * order is exact: no debit is added to a wallet with an expiry due before the wallet is settled, so all that
- * wait are older.
+ * Takes unapplied debits from credits, then takes back what is left of expired credits. That order is exact: a wallet
+ * with a due expiry is settled before a debit is added, so all unapplied debits are older than the expiry.
  *
- * @param grants in the order in which they are used up; those that neither a waiting debit nor an expiry
- *   reaches may be left out
+ * @param grants in the order in which they are used up; those that neither an unapplied debit nor an expiry reaches may
+ * be left out
  */
 export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Clock): SettledWallet {
   const createdAtMs = clock.nowMs();

@@ -12,12 +12,16 @@ export interface LedgerTransaction extends WalletKey {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** A bug: what would have been written is not written, and its database transaction ends. */
+/** A bug: nothing is written, and the database transaction ends. */
 export class UnbalancedTransactionError extends Error {
   override readonly name = 'UnbalancedTransactionError';
 }
 
-/** Looked at before every write. @throws UnbalancedTransactionError unless there are lines, and they add up to zero */
+/**
+ * Called before every write.
+ *
+ * @throws UnbalancedTransactionError unless there are lines, and they add up to zero
+ */
 export function assertBalanced({ id, kind, entries }: LedgerTransaction): void {
   let sum = 0n;
   for (const { amount } of entries) sum += amount;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { present } from '../../kernel/present.js';
 import type { Tx } from '../../platform/postgres/index.js';
 
-/** What the usage of all batches has cost one wallet. */
+/** The cost of one wallet's usage over all batches. */
 export interface UsageSum {
   readonly tenantId: string;
   readonly projectId: string;
@@ -12,7 +12,7 @@ export interface UsageSum {
   readonly amount: string;
 }
 
-/** When the newest usage was posted, in Unix milliseconds; 0 when none was. */
+/** Returns when the newest usage was posted, in Unix milliseconds; 0 without usage. */
 export async function latestUsageMs(tx: Tx): Promise<number> {
   const { rows } = await sql<{ latest: number }>`
     select coalesce(max(created_at_ms), 0) as latest from ledger_transactions where kind = 'usage'
@@ -21,8 +21,8 @@ export async function latestUsageMs(tx: Tx): Promise<number> {
 }
 
 /**
- * What the usage entries of each wallet add up to, of batches that were processed at `upToMs` (Unix
- * milliseconds) or before.
+ * Returns the sum of each wallet's usage entries, for batches that were processed at `upToMs` (Unix milliseconds) or
+ * before.
  */
 export async function readUsageSums(tx: Tx, upToMs: number): Promise<UsageSum[]> {
   const { rows } = await sql<UsageSum>`

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** The address of a wallet of a new account. */
+/** Returns the URL of a wallet of a new account. */
 async function newWallet(currency = 'USD'): Promise<string> {
   const created = await api.call('POST', accounts, { name: 'Acme' });
   expect(created.status).toBe(201);

@@ -28,7 +28,7 @@ const toRead = { access: { kind: 'project', permission: 'wallets:read' } } as co
 const toWrite = { access: { kind: 'project', permission: 'wallets:write' } } as const;
 const walletUrl = '/v1/projects/:project_id/accounts/:id/wallets/:currency';
 
-/** Wallets, and what is put in or taken out by hand. */
+/** Registers the routes of wallets, credits and adjustments. */
 export function registerWalletRoutes(app: App, deps: WalletRouteDeps): void {
   registerWallets(app, deps);
   registerCredits(app, deps);
@@ -102,7 +102,7 @@ function registerCredits(app: App, { wallets }: WalletRouteDeps): void {
     schema: {
       tags,
       summary: 'List the credits of a wallet',
-      description: 'Newest first, each with what usage has left of it. Adjustments above 0 are credits too.',
+      description: 'Newest first, each with its remaining amount. Adjustments above 0 are credits too.',
       operationId: 'listCredits',
       params: WalletParams,
       querystring: PageQuery,

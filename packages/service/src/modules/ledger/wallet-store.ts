@@ -7,8 +7,8 @@ import { type Amount, amountFromText } from './amount.js';
 import { columnsOf } from './columns.js';
 import { type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 
-/** Where is read: the database, or a transaction. */
-/** Whose accounts and wallets are meant. */
+/** The source of a read: the database, or a transaction. */
+/** The project whose accounts and wallets are meant. */
 export type LedgerScope = Pick<ProjectRef, 'tenantId' | 'projectId'>;
 
 interface WalletRow {
@@ -28,7 +28,7 @@ interface WalletRow {
 const COLUMNS = sql`w.tenant_id, w.project_id, w.account_id, w.currency, w.mode, w.balance, w.owed, w.reserved,
   w.unapplied_debit, w.next_expiry_at, w.created_at`;
 
-/** Which wallets are meant, as the table `k`. */
+/** The keys of wallets, as the table `k`. */
 const keys = (wallets: readonly WalletKey[]) => {
   const { words } = columnsOf(wallets);
   return sql`${words((key) => key.projectId)}::text[], ${words((key) => key.accountId)}::text[],
@@ -38,11 +38,10 @@ const KEY_COLUMNS = sql`project_id, account_id, currency`;
 const IS_KEY = sql`w.project_id = k.project_id and w.account_id = k.account_id and w.currency = k.currency`;
 
 /**
- * Opens those wallets that do not exist, and locks them all until the transaction ends. The order is the same
- * for everybody, so nobody waits in a circle; and who opens a wallet waits for whoever is opening it before
- * anything is locked.
+ * Opens the wallets that do not exist, and locks all of them until the transaction ends. All transactions use the same
+ * order, so they cannot deadlock. Opening waits for others that open the same wallet, before anything is locked.
  *
- * @returns by `walletKeyText`
+ * @returns wallets by `walletKeyText`
  */
 export async function openAndLock(
   tx: Tx,
@@ -61,7 +60,7 @@ export async function openAndLock(
   return lockWallets(tx, wallets);
 }
 
-/** Locks those of the wallets that exist, in the order of all. */
+/** Locks those of the wallets that exist, in the order that all transactions use. */
 export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promise<Map<string, Wallet>> {
   const { rows } = await sql<WalletRow>`
     select ${COLUMNS} from unnest(${keys(wallets)}) as k (${KEY_COLUMNS}) join wallets w on ${IS_KEY}
@@ -71,7 +70,7 @@ export async function lockWallets(tx: Tx, wallets: readonly WalletKey[]): Promis
   return new Map(rows.map((row) => [walletKeyText({ accountId: row.account_id, ...row }), toWallet(row)]));
 }
 
-/** Locks up to `max` wallets that a credit expires in by `atS`, except those that somebody else works on. */
+/** Locks up to `max` wallets in which a credit expires by `atS`, except those that others have locked. */
 export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise<Wallet[]> {
   const { rows } = await sql<WalletRow>`
     select ${COLUMNS} from wallets w where w.next_expiry_at <= ${atS}
@@ -81,7 +80,7 @@ export async function claimDueWallets(tx: Tx, atS: number, max: number): Promise
   return rows.map(toWallet);
 }
 
-/** How many wallets have an expiry due, and since when the oldest has. */
+/** Returns how many wallets have a due expiry, and for how long the oldest has been due. */
 export async function measureDueWallets(
   db: Db,
   atS: number,
@@ -108,7 +107,7 @@ export async function updateWallets(tx: Tx, wallets: readonly Wallet[]): Promise
   `.execute(tx);
 }
 
-/** The wallets of an account, by currency. */
+/** Returns the wallets of an account, ordered by currency. */
 export async function listWallets(db: Db, scope: LedgerScope, accountId: string): Promise<Wallet[]> {
   const { rows } = await sql<WalletRow>`
     select ${COLUMNS} from wallets w
@@ -126,8 +125,8 @@ const AVAILABLE = `
   where w.mode = 'prepaid'`;
 
 /**
- * What is left beside what is held, in those of the wallets that are prepaid: by `walletKeyText`. Planned
- * once by each connection.
+ * Returns the balance less the reserved amount of each prepaid wallet, by `walletKeyText`. Each connection plans the
+ * statement once.
  */
 export async function readAvailable(
   { pool }: Pick<Postgres, 'pool'>,

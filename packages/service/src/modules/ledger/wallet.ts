@@ -1,7 +1,7 @@
 import type { LedgerAccount, WalletMode } from '@tollgate/contract';
 import { type Amount, smallerAmount } from './amount.js';
 
-/** Names a wallet: the balance of one account in one currency. */
+/** Identifies a wallet: the balance of one account in one currency. */
 export interface WalletKey {
   readonly tenantId: string;
   readonly projectId: string;
@@ -9,7 +9,7 @@ export interface WalletKey {
   readonly currency: string;
 }
 
-/** A wallet as it stands. See README.md for what always holds between these. */
+/** The state of a wallet. README.md states what always holds between these fields. */
 export interface Wallet extends WalletKey {
   readonly mode: WalletMode;
   readonly balance: Amount;
@@ -17,9 +17,9 @@ export interface Wallet extends WalletKey {
   readonly owed: Amount;
   /** Held by active budget leases. */
   readonly reserved: Amount;
-  /** Debits that no credit has been used up for yet; below zero for refunds that are used up before any credit. */
+  /** Debits that are not taken from credits yet; below zero for refunds, which are used up before any credit. */
   readonly unappliedDebit: Amount;
-  /** Unix seconds; no credit with something left expires before. */
+  /** Unix seconds; no credit with something left expires earlier. */
   readonly nextExpiryAt: number | null;
   /** Unix seconds. */
   readonly createdAt: number;
@@ -31,19 +31,19 @@ export interface LedgerEntry {
   readonly amount: Amount;
 }
 
-/** A wallet after a movement, and the lines that say so; they add up to zero. */
+/** A wallet after a movement, and the lines of the movement; they add up to zero. */
 export interface Movement {
   readonly wallet: Wallet;
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Where an amount comes from, or goes to. */
+/** The account that an amount comes from or goes to. */
 export type CounterAccount = Exclude<LedgerAccount, 'wallet' | 'receivable'>;
 
 /**
- * Adds `delta`, which may be negative, to what a wallet is worth. A prepaid wallet pays what is owed before
- * its balance rises, and owes what its balance cannot pay. The line of the counter account is there even for
- * 0, so that every movement leaves a trace.
+ * Adds `delta`, which may be negative, to a wallet's worth. A prepaid wallet pays its debt before its balance rises,
+ * and owes what its balance cannot pay. The counter account has a line even for 0, so that every movement leaves a
+ * trace.
  */
 export function moved(wallet: Wallet, delta: Amount, counter: CounterAccount): Movement {
   const after = withWorth(wallet, wallet.mode, wallet.balance - wallet.owed + delta);
@@ -52,28 +52,28 @@ export function moved(wallet: Wallet, delta: Amount, counter: CounterAccount): M
   return { wallet: after, entries };
 }
 
-/** A balance below zero becomes owed, and back. There are no lines where neither was. */
+/** Changes the mode. A balance below zero becomes debt, and back; there are no lines where neither exists. */
 export function withMode(wallet: Wallet, mode: WalletMode): Movement {
   const after = withWorth(wallet, mode, wallet.balance - wallet.owed);
   return { wallet: after, entries: linesBetween(wallet, after) };
 }
 
-/** What can be reserved, or taken out by hand: below zero when usage took what was reserved. */
+/** Returns how much can be reserved or taken out by hand; below zero when usage took reserved amounts. */
 export function availableIn({ balance, reserved }: Wallet): Amount {
   return balance - reserved;
 }
 
-/** What stays reserved when an amount is given back: never more than is there. */
+/** Returns what stays reserved when an amount is released; more than is reserved is not released. */
 export function reservedAfter({ reserved }: Wallet, released: Amount): Amount {
   return reserved - smallerAmount(released, reserved);
 }
 
-/** The wallet's name alone. */
+/** Returns the key of a wallet without its other fields. */
 export function keyOf({ tenantId, projectId, accountId, currency }: WalletKey): WalletKey {
   return { tenantId, projectId, accountId, currency };
 }
 
-/** By text, so that a list of wallets has one key for each. */
+/** Returns a key as text, for maps of wallets. */
 export function walletKeyText({ accountId, currency }: Pick<WalletKey, 'accountId' | 'currency'>): string {
   return `${accountId} ${currency}`;
 }

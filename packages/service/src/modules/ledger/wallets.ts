@@ -24,7 +24,7 @@ import {
 } from './wallet.js';
 import { type LedgerScope, listWallets, openAndLock, updateWallets } from './wallet-store.js';
 
-/** Who asks for a change of which wallet. */
+/** A change request for one wallet, and who sends it. */
 export interface WalletCaller extends ChangeContext {
   readonly accountId: string;
   readonly currency: string;
@@ -45,7 +45,7 @@ export interface AdjustmentInput {
   readonly reason: string;
 }
 
-/** Wallets, credits and adjustments. All methods answer 404 `not_found` when the project has no such account. */
+/** Wallets, credits and adjustments. All methods throw `not_found` when the project has no such account. */
 export class WalletService {
   readonly #accounts: AccountService;
 
@@ -58,14 +58,14 @@ export class WalletService {
     return listWallets(this.deps.postgres.db, scope, accountId);
   }
 
-  /** Those of a wallet that was never opened are none. */
+  /** Returns the credits of a wallet; a wallet that was never opened has none. */
   async listCredits(key: WalletKey, page: Page): Promise<{ credits: Credit[]; total: number }> {
     await this.#accounts.get(key, key.accountId);
     const { grants, total } = await listCredits(this.deps.postgres.db, key, page);
     return { credits: grants.map(toCredit), total };
   }
 
-  /** Opens the wallet, if need be, and sets its mode. Setting the mode that an open wallet has changes nothing. */
+  /** Sets the mode of a wallet, and opens the wallet if needed. An open wallet that has the mode stays unchanged. */
   async setMode(caller: WalletCaller, mode: WalletMode): Promise<Wallet> {
     await this.#accounts.get(caller.project, caller.accountId);
     return transaction(this.deps.postgres, async (tx) => {
@@ -112,9 +112,9 @@ export class WalletService {
   }
 
   /**
-   * Adds a credit without an end, or takes out what is there.
+   * Adds a credit without an expiry, or takes out an amount.
    *
-   * @throws DomainError `insufficient_funds` when a prepaid wallet has less than that; `idempotency_key_conflict`
+   * @throws DomainError `insufficient_funds` when a prepaid wallet has less than the amount; `idempotency_key_conflict`
    */
   async adjust(
     caller: WalletCaller,
@@ -149,7 +149,7 @@ export class WalletService {
     });
   }
 
-  /** A change of one wallet, in one transaction. The account is looked up first: accounts never go away. */
+  /** Changes one wallet in one transaction. The account is looked up before, because accounts are never deleted. */
   async #once<Answer extends object>(
     caller: WalletCaller,
     operation: string,
@@ -166,7 +166,7 @@ export class WalletService {
     );
   }
 
-  /** The wallet with its credits up to date; it is the caller's to write back. */
+  /** Locks a wallet and brings its credits up to date; the caller writes it back. */
   async #lock(tx: Tx, { project, accountId, currency }: WalletCaller): Promise<Wallet> {
     const { tenantId, projectId } = project;
     const key = { tenantId, projectId, accountId, currency };
@@ -174,11 +174,11 @@ export class WalletService {
     const { wallets, expiries } = await settleWallets(tx, [...locked.values()], this.deps.clock);
     await insertTransactions(tx, expiries);
     const [wallet] = wallets;
-    if (wallet === undefined) throw new Error('a wallet that was opened is not there');
+    if (wallet === undefined) throw new Error('the opened wallet was not returned');
     return wallet;
   }
 
-  /** Adds a credit to a settled wallet, less what debits are waiting for that no credit was left for. */
+  /** Adds a credit to a settled wallet, less the debits that no credit was left for. */
   async #addGrant(
     tx: Tx,
     before: Wallet,
@@ -243,7 +243,7 @@ export class WalletService {
   }
 }
 
-/** The earlier of two times, of which either may be none. */
+/** Returns the earlier of two times, either of which may be null. */
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

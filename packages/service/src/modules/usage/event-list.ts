@@ -27,7 +27,7 @@ export async function listEvents(
   const question = questionOf(scope, filter);
   let after = cursor === undefined ? undefined : decodeEventCursor(cursor, question);
   if (cursor !== undefined && after === undefined) {
-    throw invalidRequest('cursor', 'must be the next_cursor of the page before, with the same filters');
+    throw invalidRequest('cursor', 'expected the next_cursor of the previous page, with the same filters');
   }
   const found: StoredEvent[] = [];
   let chunkRows = limit + 1;

@@ -93,7 +93,7 @@ function refuseCostlyJson(bytes: Buffer): void {
   }
   if (valueCount > JSON_VALUES_MAX) {
     throw new DomainError('json_too_complex', {
-      message: `The JSON holds too many values: at most ${JSON_VALUES_MAX} (JSON_VALUES_MAX) are accepted.`,
+      message: `The JSON contains too many values: at most ${JSON_VALUES_MAX} (JSON_VALUES_MAX) are accepted.`,
     });
   }
 }

@@ -108,7 +108,7 @@ export class Groups<Item, Answer> {
       const outcomes = await this.work(group.map(({ item }) => item));
       for (const [at, { resolve, reject }] of group.entries()) {
         const outcome = outcomes[at];
-        if (outcome === undefined) reject(new Error('an item of a group was forgotten'));
+        if (outcome === undefined) reject(new Error('the group returned no result for an item'));
         else if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.answer);
       }
