@@ -34,7 +34,7 @@ const SCOPE = {
   storage: 'shared',
   retainedFrom: 0,
   // The worker keeps a dimension with so many values out of the rollup.
-  rawOnly: options.requests === 0 ? [] : ['request'],
+  excludedDimensions: options.requests === 0 ? [] : ['request'],
 };
 const METRICS = ['llm.input_tokens', 'llm.output_tokens'];
 const HOUR_S = 3_600;
@@ -140,7 +140,7 @@ async function fill() {
         metrics: METRICS,
         models,
         regions,
-        raw: SCOPE.rawOnly,
+        raw: SCOPE.excludedDimensions,
         first,
         count: Math.min(CHUNK_EVENTS, EVENTS - first),
       },

@@ -1,12 +1,12 @@
 // The pipeline alone: segments that wait in the queue are rated and copied into ClickHouse, on one thread.
 //
-//     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [lanes=2] [batch=20000] [bodies=2]
+//     node --max-semi-space-size=64 bench/pipeline.mjs [events=400000] [projects=4] [loops=2] [batch=20000] [bodies=2]
 //         [limits=0] [projector=1]
 //
 // `bodies` is the requests of 500 events in one segment. With `limits=1` every event is routed to an account
 // and counted against the five rules of a plan, for each of 10,000 subjects; `limits=2` gives each of them a
 // route of its own. `projector=0` leaves out what copies into ClickHouse. Prints events per second, CPU time,
-// and where the time of a batch goes: time that passed, so with two lanes the stages overlap. Needs a build
+// and where the time of a batch goes: time that passed, so with two loops the stages overlap. Needs a build
 // and no service; the rates need an idle machine, CPU time hardly does.
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ import { BATCH_EVENTS, batchBody, RequestTemplate, RULE_SET, SUBJECTS } from './
 import { insertLimits } from './limits.mjs';
 import { usageOf } from './processes.mjs';
 
-const options = { events: 400_000, projects: 4, lanes: 2, batch: 20_000, bodies: 2, limits: 0, projector: 1 };
+const options = { events: 400_000, projects: 4, loops: 2, batch: 20_000, bodies: 2, limits: 0, projector: 1 };
 for (const argument of process.argv.slice(2)) {
   const [name, value] = argument.split('=');
   if (!(name in options)) throw new Error(`unknown option ${name}`);
@@ -76,7 +76,7 @@ try {
   const worker = (observer, onCommitted) =>
     createPipelineWorker(
       { postgres, queue, rules, limits, spool, clock: systemClock, observer, onCommitted },
-      { lanes: options.lanes, batchEventsMax: options.batch },
+      { loops: options.loops, batchEventsMax: options.batch },
     );
   const projector = (observer) =>
     createProjector({ postgres, clickhouse, spool, clock: systemClock, observer });

@@ -41,7 +41,7 @@ function row(index, nowMs) {
     leaseStatus: 'none',
     extractorRuleSetId: RULE_SET_ID,
     extractorVersion: 1,
-    rawOnly: [],
+    excludedDimensions: [],
     dimensions: new Map([
       ['model', model],
       ['region', region],

@@ -2,7 +2,7 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Calls `next` at once, unless `found` is still awaited. */
-export function following<T, R>(
+export function whenReady<T, R>(
   found: MaybePromise<T>,
   next: (found: T) => MaybePromise<R>,
 ): MaybePromise<R> {

@@ -2,15 +2,15 @@ import type { AddressInfo } from 'node:net';
 import type { App } from '../platform/http/index.js';
 
 /** The reader of the service's address: people on this machine, or the process itself. */
-export type Asker = 'people' | 'itself';
+export type UrlAudience = 'people' | 'itself';
 
-const ANY_ADDRESS: Readonly<Record<string, Record<Asker, string>>> = {
+const ANY_ADDRESS: Readonly<Record<string, Record<UrlAudience, string>>> = {
   '0.0.0.0': { people: 'localhost', itself: '127.0.0.1' },
   '::': { people: 'localhost', itself: '[::1]' },
 };
 
 /** Where the application listens. @throws Error while it does not */
-export function ownUrl(app: App, asker: Asker): string {
+export function ownUrl(app: App, asker: UrlAudience): string {
   const bound = app.server.address() as AddressInfo | null;
   if (bound === null) throw new Error('The service does not listen yet.');
   const { address, family, port } = bound;

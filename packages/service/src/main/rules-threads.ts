@@ -38,7 +38,7 @@ const WAITING_PER_TENANT_MAX = 16;
 const WAITING_MAX = 500;
 const RETRY_AFTER_S = 5;
 /** Interval at which a backtest that waits for its thread records that it is alive. */
-const WAITING_TELL_MS = 1_000;
+const WAITING_REPORT_MS = 1_000;
 
 const NO_CALLS: CallHandlers<RulesCalls> = {
   query: () => Promise.reject(new Error('only a backtest reads usage')),
@@ -88,7 +88,7 @@ export class RulesThreads {
       this.#checks.run(project.tenantId, 'checkBacktest', { project, request }, { calls: NO_CALLS }),
     rate: async (work, signal, onProgress) => {
       // An error here is thrown again by the next report of progress, or means that the run is aborted.
-      const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_TELL_MS);
+      const waiting = setInterval(() => void onProgress(0).catch(() => {}), WAITING_REPORT_MS);
       const calls: CallHandlers<RulesCalls> = {
         query: ({ sql, params }) => this.deps.clickhouse.queryText(sql, params, { signal }),
         progress: (eventsDone) => {

@@ -2,7 +2,7 @@ import type { HistoryScope, UsageHistory } from '../modules/storage/index.js';
 
 /** Everything is kept. */
 export const everythingKept: UsageHistory = {
-  scopeOf: (project) => ({ ...project, retainedFrom: 0, rawOnly: [] }),
+  scopeOf: (project) => ({ ...project, retainedFrom: 0, excludedDimensions: [] }),
   forget: () => {},
 };
 
@@ -13,5 +13,5 @@ export const TEST_SCOPE: HistoryScope = {
   projectNo: 1,
   storage: 'shared',
   retainedFrom: 0,
-  rawOnly: [],
+  excludedDimensions: [],
 };

@@ -24,7 +24,7 @@ export const TEST_WINDOW = { ageDaysMax: 3_650, aheadDaysMax: 30 };
 
 /** Admission of tenants without a limit on events. */
 export const everyEventAdmitted: EventAdmission = {
-  termsOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
+  eventEntitlementOf: () => ({ isEntitled: true, window: TEST_WINDOW, monthlyEventLimit: -1, endsAt: null }),
 };
 
 type IngestQueue = Pick<PostgresSegmentQueue, 'appendWithinQuota' | 'backlog' | 'tenantsHolding'>;

@@ -65,7 +65,7 @@ export function usageRow(
     extractorRuleSetId: 'ers_1',
     extractorVersion: 1,
     dimensions: new Map(),
-    rawOnly: [],
+    excludedDimensions: [],
     failureCode: '',
     failureMessage: '',
     failurePath: '',

@@ -9,7 +9,7 @@ import type { ConvertedModel } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
 
 /** The planned content of one pricing rule set. */
-export interface Share {
+export interface ModelShare {
   /** By ascending priority, as the service keeps them. */
   readonly rules: readonly PricingRule[];
   readonly aliases: readonly PricingAlias[];
@@ -18,7 +18,7 @@ export interface Share {
 }
 
 /** Index of the pricing rule set that already holds a model, by the condition of its rules. */
-export type Homes = ReadonlyMap<string, number>;
+export type RuleSetsByModel = ReadonlyMap<string, number>;
 
 /**
  * Divides models over as many pricing rule sets as their rules and aliases need. A model stays where it is
@@ -26,7 +26,10 @@ export type Homes = ReadonlyMap<string, number>;
  * takes the first place with room.
  * @throws StartError for a model that no rule set has room for
  */
-export function divideModels(models: readonly ConvertedModel[], homes: Homes = new Map()): Share[] {
+export function divideModels(
+  models: readonly ConvertedModel[],
+  homes: RuleSetsByModel = new Map(),
+): ModelShare[] {
   const places = Array.from({ length: Math.max(0, ...homes.values()) + 1 }, () => new Place());
   const homeless = models.filter((model) => {
     const home = homes.get(model.condition);

@@ -15,7 +15,7 @@ import {
 import { StartError } from '../start-error.js';
 import { counted, describeConversion } from './describe-conversion.js';
 import type { Destination, PricesImport } from './options.js';
-import { findEarlier, importName, type PlannedRuleSet, planImport } from './plan-import.js';
+import { findEarlierImport, importName, type PlannedRuleSet, planImport } from './plan-import.js';
 import { readPriceFile } from './price-file.js';
 
 /**
@@ -156,13 +156,13 @@ async function planCreate(
 ): Promise<PlannedRuleSet[]> {
   const name = importName(wanted);
   const bound = { extractor_rule_set_id: extractorRuleSetId };
-  const earlier = findEarlier(name, await listAll(project, bound));
+  const earlier = findEarlierImport(name, await listAll(project, bound));
   const planned = planImport(models, extractorRuleSetId, { ...wanted.ruleSet, name }, earlier);
   bounded(wanted.file, planned);
   if (isPublished) {
-    const inForce = await listAll(project, { ...bound, status: 'published' });
+    const published = await listAll(project, { ...bound, status: 'published' });
     const ours = new Set(planned.map(({ known }) => known?.id));
-    const others = inForce.filter(({ id }) => !ours.has(id)).length;
+    const others = published.filter(({ id }) => !ours.has(id)).length;
     if (others + planned.length > PRICING_RULE_SETS_IN_FORCE_MAX) {
       throw new StartError(
         `The import needs ${counted(planned.length, 'pricing rule set')}, ${extractorRuleSetId} has ${others} others in force, ` +

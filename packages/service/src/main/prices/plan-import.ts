@@ -8,7 +8,7 @@ import {
 } from '@tollgate/contract';
 import type { ConvertedModel } from '../../modules/rules/index.js';
 import { StartError } from '../start-error.js';
-import { divideModels, type Share } from './divide-models.js';
+import { divideModels, type ModelShare } from './divide-models.js';
 import type { PricesImport, RuleSetFields } from './options.js';
 
 const NAME_DEFAULT = 'Imported model prices';
@@ -45,7 +45,7 @@ function nameAt(name: string, place: number): string {
  * The rule sets of an earlier import of this name, out of all of the extractor rule set.
  * @throws StartError if two have the same name, because the import cannot choose one
  */
-export function findEarlier(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {
+export function findEarlierImport(name: string, ruleSets: readonly PricingRuleSet[]): KnownRuleSets {
   const placesByName = new Map(
     Array.from({ length: PRICING_RULE_SETS_IN_FORCE_MAX }, (_, place) => [nameAt(name, place), place]),
   );
@@ -98,7 +98,7 @@ function homesOf(known: KnownRuleSets): Map<string, number> {
 }
 
 function inputOf(
-  { rules, aliases }: Share,
+  { rules, aliases }: ModelShare,
   extractorRuleSetId: string,
   { name, currency, effectiveFrom }: RuleSetFields & { readonly name: string },
   known: PricingRuleSet | undefined,

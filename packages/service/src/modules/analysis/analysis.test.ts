@@ -27,7 +27,7 @@ import { analyze, planQuery } from './service.js';
 import type { SourcePart } from './source.js';
 import { analysisRows } from './store.js';
 
-const SCOPE = { ...TEST_SCOPE, rawOnly: DIMENSIONS };
+const SCOPE = { ...TEST_SCOPE, excludedDimensions: DIMENSIONS };
 /** Many queries, on machines that may be busy. */
 const TIMEOUT_MS = 180_000;
 const CLOCK = new ManualClock(1_760_000_000_000);

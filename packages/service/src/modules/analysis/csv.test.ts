@@ -13,7 +13,11 @@ const row: AnalysisRow = {
   amount: '-0.01',
 };
 
-function csvOf(rows: AnalysisRow[], overrides: Partial<AnalysisResult> = {}, marksOther = false): string {
+function csvOf(
+  rows: AnalysisRow[],
+  overrides: Partial<AnalysisResult> = {},
+  flagsOtherGroups = false,
+): string {
   const result = {
     bucket_size: '1h',
     timezone: 'UTC',
@@ -25,7 +29,7 @@ function csvOf(rows: AnalysisRow[], overrides: Partial<AnalysisResult> = {}, mar
     truncated: false,
     ...overrides,
   };
-  return toCsv({ ...result, measures: [...result.measures] }, marksOther);
+  return toCsv({ ...result, measures: [...result.measures] }, flagsOtherGroups);
 }
 
 it('writes a header and a line per row, numbers as they are', () => {

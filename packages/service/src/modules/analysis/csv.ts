@@ -3,12 +3,12 @@ import { csvLine, csvText } from '../../kernel/csv.js';
 
 /**
  * The rows as CSV (RFC 4180) with a header line; the columns of groups are named `group.<dimension>`. Numbers
- * are plain. `marksOther` adds the column `other`, which distinguishes the row of all other groups from that of events
- * without the dimension.
+ * are plain. `flagsOtherGroups` adds the column `other`, which distinguishes the row of all other groups from that of
+ * events without the dimension.
  */
 export function toCsv(
   { rows, group_by, measures }: Pick<AnalysisResult, 'rows' | 'group_by' | 'measures'>,
-  marksOther: boolean,
+  flagsOtherGroups: boolean,
 ): string {
   const dimensions = group_by.slice(1);
   const header = [
@@ -17,11 +17,11 @@ export function toCsv(
     'unit',
     'currency',
     ...dimensions.map((name) => `group.${name}`),
-    ...(marksOther ? ['other'] : []),
+    ...(flagsOtherGroups ? ['other'] : []),
     ...measures,
   ];
   const lines = [csvLine(header.map(csvText))];
-  for (const row of rows) lines.push(lineOf(row, dimensions, measures, marksOther));
+  for (const row of rows) lines.push(lineOf(row, dimensions, measures, flagsOtherGroups));
   return lines.join('');
 }
 
@@ -29,7 +29,7 @@ function lineOf(
   row: AnalysisRow,
   dimensions: readonly string[],
   measures: readonly Measure[],
-  marksOther: boolean,
+  flagsOtherGroups: boolean,
 ): string {
   const cells = [
     row.bucket === null ? '' : String(row.bucket),
@@ -37,7 +37,7 @@ function lineOf(
     csvText(row.unit),
     csvText(row.currency),
     ...dimensions.map((name) => csvText(row.group[name] ?? null)),
-    ...(marksOther ? [String(row.other ?? false)] : []),
+    ...(flagsOtherGroups ? [String(row.other ?? false)] : []),
     ...measures.map((measure) => String(row[measure] ?? '')),
   ];
   return csvLine(cells);

@@ -62,7 +62,7 @@ describe('the names that usage has', () => {
   afterAll(() => store.drop());
 
   it('are those of the project, from when its usage is kept', async () => {
-    const scope = { ...project('prj_1'), retainedFrom: 0, rawOnly: [] };
+    const scope = { ...project('prj_1'), retainedFrom: 0, excludedDimensions: [] };
     const { metrics, dimensions, subject_types } = await usedNames(store.clickhouse, scope);
     expect(metrics).toEqual(['llm.tokens']);
     expect([...dimensions].sort()).toEqual(['model', 'region']);

@@ -70,7 +70,7 @@ function limitsOf(
 }
 
 /** Whether rows say if they sum other groups. */
-export function marksOther({ limit, group_by = [] }: AnalysisQuery): boolean {
+export function flagsOtherGroups({ limit, group_by = [] }: AnalysisQuery): boolean {
   return limitsOf(limit, groupedDimensions(group_by)).groupsMax !== undefined;
 }
 

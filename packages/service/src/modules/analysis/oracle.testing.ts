@@ -57,16 +57,16 @@ export const eventArbitrary = fc
       noNullPrototype: false,
     }),
     // The rollup goes without some of them, by the event.
-    rawOnly: fc.subarray(DIMENSIONS),
+    excludedDimensions: fc.subarray(DIMENSIONS),
     items: fc.array(itemArbitrary, { maxLength: 3 }),
   })
-  .map(({ zone, offsetS, subjectType, dimensions, rawOnly, items }) =>
+  .map(({ zone, offsetS, subjectType, dimensions, excludedDimensions, items }) =>
     usageRow({
       occurredAt: zone.around + offsetS,
       subjectType,
       subjectId: subjectType === '' ? '' : `${subjectType}-${offsetS % 3}`,
       dimensions: new Map(Object.entries(dimensions)),
-      rawOnly: rawOnly.filter((name) => Object.hasOwn(dimensions, name)),
+      excludedDimensions: excludedDimensions.filter((name) => Object.hasOwn(dimensions, name)),
       items,
     }),
   );

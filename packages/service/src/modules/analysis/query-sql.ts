@@ -18,7 +18,7 @@ export interface PlannedQuery {
   readonly filters: readonly DimensionCondition[];
   readonly sources: readonly SourcePart[];
   /** Those of the named dimensions that some rows of the rollup go without. */
-  readonly rawOnly: readonly string[];
+  readonly excludedDimensions: readonly string[];
   /** Start of every bucket that touches the range, ascending; empty for totals. */
   readonly bucketStarts: readonly number[];
   /** Number of groups of each kind with their own rows; the others are summed. Undefined: all. */
@@ -90,19 +90,19 @@ export function analysisStatement(scope: AnalysisScope, query: PlannedQuery): St
   const params = new StatementParams();
   const { dimensions, measures } = query;
   const bucket = bucketSql(params, query.bucketStarts);
-  const marksOther = query.groupsMax !== undefined;
+  const flagsOtherGroups = query.groupsMax !== undefined;
   const items = itemsSql(params, scope, query);
   const kinds = kindsOf(query);
   const columns = [
     ...(bucket === undefined ? [] : [`${bucket} AS bucket_start`]),
     ...kinds,
-    ...(marksOther ? ['is_other'] : []),
-    ...dimensions.map((_, i) => `${marksOther ? 'is_other ? NULL : ' : ''}value_${i} AS group_${i}`),
+    ...(flagsOtherGroups ? ['is_other'] : []),
+    ...dimensions.map((_, i) => `${flagsOtherGroups ? 'is_other ? NULL : ' : ''}value_${i} AS group_${i}`),
   ];
   const keys = [
     ...(bucket === undefined ? [] : ['bucket_start']),
     ...kinds,
-    ...(marksOther ? ['is_other'] : []),
+    ...(flagsOtherGroups ? ['is_other'] : []),
     ...dimensions.map((_, i) => `group_${i}`),
   ].join(', ');
   const sums = measures.map((measure) => `${SUMS[measure]} AS ${measure}`);
@@ -140,9 +140,9 @@ function itemsSql(params: StatementParams, scope: AnalysisScope, query: PlannedQ
   const rolledUp: string[] = [];
   const raw: string[] = [];
   const lacks =
-    query.rawOnly.length === 0
+    query.excludedDimensions.length === 0
       ? undefined
-      : `hasAny(raw_only, ${params.add('raw', 'Array(String)', query.rawOnly)})`;
+      : `hasAny(raw_only, ${params.add('raw', 'Array(String)', query.excludedDimensions)})`;
   for (const { source, spans } of query.sources) {
     const resolutionS = RESOLUTIONS_S[source];
     if (resolutionS === undefined) {

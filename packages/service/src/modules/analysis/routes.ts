@@ -14,7 +14,7 @@ import { toCsv } from './csv.js';
 import type { KnownNames } from './known-names.js';
 import { usedMetrics } from './metrics-store.js';
 import { nameWarnings } from './name-warnings.js';
-import { marksOther } from './normalize.js';
+import { flagsOtherGroups } from './normalize.js';
 import { QueryQueue } from './query-queue.js';
 import { analyze } from './service.js';
 
@@ -71,7 +71,7 @@ export function registerAnalysisRoutes(app: App, { clickhouse, clock, history, n
       reply.header('content-type', 'text/csv; charset=utf-8');
       reply.header('x-truncated', String(result.truncated));
       reply.header('content-disposition', 'attachment; filename="usage.csv"');
-      return reply.send(toCsv(result, marksOther(request.body)));
+      return reply.send(toCsv(result, flagsOtherGroups(request.body)));
     },
   });
   app.route({

@@ -53,7 +53,7 @@ function refuseUnlikeUnits(units: readonly string[]): void {
  */
 export function planQuery(
   query: NormalizedQuery,
-  { retainedFrom, rawOnly }: Pick<AnalysisScope, 'retainedFrom' | 'rawOnly'>,
+  { retainedFrom, excludedDimensions }: Pick<AnalysisScope, 'retainedFrom' | 'excludedDimensions'>,
 ): PlannedQuery {
   const { metrics, splitsMetrics, measures, dimensions, filters, groupsMax, rowsMax } = query;
   const named = new Set([...dimensions, ...filters.map(([name]) => name)]);
@@ -71,7 +71,7 @@ export function planQuery(
     dimensions,
     filters,
     sources,
-    rawOnly: rawOnly.filter((name) => named.has(name)),
+    excludedDimensions: excludedDimensions.filter((name) => named.has(name)),
     bucketStarts,
     groupsMax,
     rowsMax,

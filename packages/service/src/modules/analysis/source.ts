@@ -29,14 +29,14 @@ type Rollup = (typeof ROLLUPS)[number];
  * Cuts [from, to) so that every moment is read from the coarsest source whose rows fit exactly: whole hours,
  * whole quarters and minutes around them, and single events at the very ends. A source qualifies only when
  * none of its rows lies across the start of a bucket: hours do where local time is ahead by half hours,
- * quarters do not in any timezone of today, but across the starts of buckets of seven minutes. With `rawOnly`
+ * quarters do not in any timezone of today, but across the starts of buckets of seven minutes. With `useEventsOnly`
  * everything is read from the events.
  */
 export function planSources(
   from: number,
   to: number,
   bucketStarts: readonly number[],
-  rawOnly: boolean,
+  useEventsOnly: boolean,
 ): SourcePart[] {
   const fitting = ROLLUPS.filter((rollup) =>
     bucketStarts.every((start) => start % RESOLUTIONS_S[rollup] === 0),
@@ -54,7 +54,7 @@ export function planSources(
     spans.set(source, [...(spans.get(source) ?? []), inner]);
     cut({ from: inner.to, to: span.to }, finer);
   };
-  cut({ from, to }, rawOnly ? [] : fitting);
+  cut({ from, to }, useEventsOnly ? [] : fitting);
   return [...spans].map(([source, ofSource]) => ({ source, spans: ofSource }));
 }
 

@@ -15,7 +15,7 @@ import {
 import type { UsageEventRow } from '../usage/index.js';
 import { analyze } from './service.js';
 
-const SCOPE = { ...TEST_SCOPE, rawOnly: [] };
+const SCOPE = { ...TEST_SCOPE, excludedDimensions: [] };
 const CLOCK = new ManualClock(1_800_000_000_000);
 /** Many queries, on machines that may be busy. */
 const TIMEOUT_MS = 180_000;

@@ -59,7 +59,7 @@ const scopeOf = (storage: UsageScope['storage'], retainedFrom: number): UsageSco
   ...{ tenantId: 'ten_1', projectId: 'prj_1', projectNo: 7 },
   storage,
   retainedFrom,
-  rawOnly: [],
+  excludedDimensions: [],
 });
 
 const moment = fc.integer({ min: FROM_S - DAY_S, max: FROM_S + SPAN_S + DAY_S });

@@ -9,7 +9,7 @@ import type { UsageEventRow } from '../usage/index.js';
 import { DAY_S, DIMENSIONS, eventArbitrary, ZONES } from './oracle.testing.js';
 import { analyze } from './service.js';
 
-const SCOPE = { ...TEST_SCOPE, rawOnly: DIMENSIONS };
+const SCOPE = { ...TEST_SCOPE, excludedDimensions: DIMENSIONS };
 const CLOCK = new ManualClock(1_760_000_000_000);
 const METRICS = ['llm.tokens', 'llm.calls'];
 /** Many queries, on machines that may be busy. */

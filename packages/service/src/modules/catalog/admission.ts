@@ -21,7 +21,7 @@ const OF_KIND = {
 } as const satisfies Record<ProjectKind, CountedLimit>;
 
 /** What a tenant may send. */
-export interface EventAllowance {
+interface EventEntitlement {
   readonly isEntitled: boolean;
   readonly window: { readonly ageDaysMax: number; readonly aheadDaysMax: number };
   readonly monthlyEventLimit: number;
@@ -71,9 +71,11 @@ export class TenantAdmission {
   }
 
   /** The port of ingest; at once when the tenant's grants were read lately. */
-  termsOf(tenantId: string): EventAllowance | Promise<EventAllowance> {
+  eventEntitlementOf(tenantId: string): EventEntitlement | Promise<EventEntitlement> {
     const entitlement = this.entitlements.current(tenantId);
-    return entitlement instanceof Promise ? entitlement.then(eventTerms) : eventTerms(entitlement);
+    return entitlement instanceof Promise
+      ? entitlement.then(eventEntitlement)
+      : eventEntitlement(entitlement);
   }
 
   /** The entitlement that is in force in `tx`, once it is clear that it has room for so many more. */
@@ -95,7 +97,7 @@ export class TenantAdmission {
   }
 }
 
-function eventTerms({ status, planId, limits, endsAt }: Entitlement): EventAllowance {
+function eventEntitlement({ status, planId, limits, endsAt }: Entitlement): EventEntitlement {
   return {
     isEntitled: status === 'active' || planId !== 'none',
     window: { ageDaysMax: -limits.partitionStartDays, aheadDaysMax: limits.partitionEndDays },

@@ -2,7 +2,7 @@ import type { CatalogPlan } from '@tollgate/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Baseline, baselineLimits, limitsOfPlan } from './entitlement.js';
-import { effectiveEnd, entitlementAt, grantAt, type PlanGrant, placeGrant } from './grant.js';
+import { effectiveEnd, entitlementAt, grantAt, type PlanGrant, scheduleGrant } from './grant.js';
 
 const BASELINE: Baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 };
 
@@ -33,7 +33,7 @@ function planOf(id: string, revision = 1): CatalogPlan {
 function buy(purchases: readonly { readonly planId: string; readonly atS: number }[]): PlanGrant[] {
   const grants: PlanGrant[] = [];
   for (const [index, { planId, atS }] of purchases.entries()) {
-    const { startsAt, endsAt, replaces } = placeGrant(grants, planId, atS);
+    const { startsAt, endsAt, replaces } = scheduleGrant(grants, planId, atS);
     for (const [at, grant] of grants.entries()) {
       if (replaces.includes(grant.id)) grants[at] = { ...grant, endedAt: atS };
     }
@@ -131,11 +131,11 @@ describe('the grants of a tenant', () => {
   it('never overlap, and leave a gap only where all had ended before the next was bought', () => {
     fc.assert(
       fc.property(histories, (purchases) => {
-        const inForce = buy(purchases)
+        const grants = buy(purchases)
           .filter((grant) => effectiveEnd(grant) > grant.startsAt)
           .sort((a, b) => a.startsAt - b.startsAt);
-        for (const [index, grant] of inForce.entries()) {
-          const next = inForce[index + 1];
+        for (const [index, grant] of grants.entries()) {
+          const next = grants[index + 1];
           if (next === undefined) continue;
           expect(effectiveEnd(grant)).toBeLessThanOrEqual(next.startsAt);
           if (effectiveEnd(grant) < next.startsAt) expect(next.createdAt).toBe(next.startsAt);

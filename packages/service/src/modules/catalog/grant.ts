@@ -20,7 +20,7 @@ export interface PlanGrant {
 }
 
 /** When a new grant is in force, and which grants end with it. */
-export interface GrantPlacement {
+export interface GrantSchedule {
   readonly startsAt: number;
   readonly endsAt: number;
   /** Ids of grants of another plan, which end now: the one in force and those that were to follow it. */
@@ -38,7 +38,7 @@ export function effectiveEnd({ endsAt, endedAt }: PlanGrant): number {
  *
  * @param grants of the tenant, at least those that have not ended
  */
-export function placeGrant(grants: readonly PlanGrant[], planId: string, atS: number): GrantPlacement {
+export function scheduleGrant(grants: readonly PlanGrant[], planId: string, atS: number): GrantSchedule {
   const open = grants.filter((grant) => effectiveEnd(grant) > atS);
   const others = open.filter(({ plan }) => plan.id !== planId);
   const startsAt = Math.max(

@@ -1,7 +1,7 @@
 import type { CatalogPlan } from '@tollgate/contract';
 import { newId } from '../../kernel/id.js';
 import type { Tx } from '../../platform/postgres/index.js';
-import { effectiveEnd, type PlanGrant, placeGrant } from './grant.js';
+import { effectiveEnd, type PlanGrant, scheduleGrant } from './grant.js';
 import { endGrants, findGrantOfSource, insertGrant, lockGrants, openGrants } from './grant-store.js';
 
 export interface GrantInput {
@@ -33,7 +33,7 @@ export async function grantPlan(
     return before;
   }
   const others = isVoid ? [] : await openGrants(tx, tenantId, atS);
-  const { startsAt, endsAt, replaces } = placeGrant(others, plan.id, atS);
+  const { startsAt, endsAt, replaces } = scheduleGrant(others, plan.id, atS);
   await endGrants(tx, tenantId, replaces, atS);
   const id = newId('grt', { nowMs: () => atS * 1_000 });
   const grant: PlanGrant = {

@@ -4,7 +4,7 @@ import type { SegmentRecord } from '../../platform/queue/index.js';
 import type { EventWindow } from './validate.js';
 
 /** What a tenant may send. */
-export interface EventTerms {
+export interface EventEntitlement {
   /** False for a tenant that may send nothing at all. */
   readonly isEntitled: boolean;
   readonly window: EventWindow;
@@ -17,13 +17,13 @@ export interface EventTerms {
 /** Says what tenants may send, by whatever they were sold. */
 export interface EventAdmission {
   /** At once when it is known. */
-  termsOf(tenantId: string): EventTerms | Promise<EventTerms>;
+  eventEntitlementOf(tenantId: string): EventEntitlement | Promise<EventEntitlement>;
 }
 
 /** 429, until the month or the terms end. */
 export function quotaExceeded(
   { receivedAtMs, eventCount }: SegmentRecord,
-  { monthlyEventLimit, endsAt }: EventTerms,
+  { monthlyEventLimit, endsAt }: EventEntitlement,
   used: number,
 ): DomainError {
   const receivedAtS = receivedAtMs / 1_000;

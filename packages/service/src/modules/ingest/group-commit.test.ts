@@ -7,7 +7,7 @@ import {
   type SegmentRecord,
 } from '../../platform/queue/index.js';
 import { waitFor } from '../../testing/index.js';
-import type { EventTerms } from './event-admission.js';
+import type { EventEntitlement } from './event-admission.js';
 import { GroupCommit } from './group-commit.js';
 
 /** From so many bytes on, with all that is written, a segment is written beside another one. */
@@ -56,7 +56,7 @@ function record(bodyBytes = 10, eventCount = 1): SegmentRecord {
   };
 }
 
-const TERMS: EventTerms = {
+const ENTITLEMENT: EventEntitlement = {
   isEntitled: true,
   window: { ageDaysMax: 1, aheadDaysMax: 1 },
   monthlyEventLimit: 100,
@@ -79,7 +79,7 @@ describe('GroupCommit', () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
     let answered = false;
-    const first = commit.accept(record(), TERMS).then(() => {
+    const first = commit.accept(record(), ENTITLEMENT).then(() => {
       answered = true;
     });
     await queue.appended(1);
@@ -92,9 +92,9 @@ describe('GroupCommit', () => {
   it('puts everything that arrived during a write into the next one', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = commit.accept(record(), TERMS);
+    const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
-    const rest = [record(), record(), record()].map((each) => commit.accept(each, TERMS));
+    const rest = [record(), record(), record()].map((each) => commit.accept(each, ENTITLEMENT));
     queue.release();
     await first;
     await queue.appended(2);
@@ -106,23 +106,23 @@ describe('GroupCommit', () => {
   it('writes what is large beside another segment, and no third', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = commit.accept(record(), TERMS);
+    const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
     // A byte too few: it waits, until another one joins it.
     const fixedBytes = recordBytes(record(0));
-    const small = commit.accept(record(LARGE_BYTES - fixedBytes - 1), TERMS);
+    const small = commit.accept(record(LARGE_BYTES - fixedBytes - 1), ENTITLEMENT);
     await turns();
     expect(queue.segments).toHaveLength(1);
-    const joining = commit.accept(record(), TERMS);
+    const joining = commit.accept(record(), ENTITLEMENT);
     await queue.appended(2);
     expect(queue.segments[1]).toHaveLength(2);
-    const third = commit.accept(record(LARGE_BYTES), TERMS);
+    const third = commit.accept(record(LARGE_BYTES), ENTITLEMENT);
     await turns();
     expect(queue.segments).toHaveLength(2);
     queue.release();
     await first;
     await queue.appended(3);
-    const last = commit.accept(record(), TERMS);
+    const last = commit.accept(record(), ENTITLEMENT);
     queue.release();
     await Promise.all([small, joining]);
     await turns();
@@ -157,7 +157,7 @@ describe('GroupCommit', () => {
           const commit = new GroupCommit({ queue: { appendWithinQuota } });
           const answers: Promise<void>[] = [];
           for (const [bytes, endsAfter] of requests) {
-            answers.push(commit.accept(record(bytes), TERMS));
+            answers.push(commit.accept(record(bytes), ENTITLEMENT));
             if (endsAfter > 0) await turns();
             for (let n = 1; n < endsAfter; n += 1) ends.shift()?.();
           }
@@ -175,7 +175,7 @@ describe('GroupCommit', () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue, segmentBytesMax: 1_000 });
     const sizes = [record(600), record(600), record(5_000), record(10, 9_000), record(10, 2_000)];
-    const all = sizes.map((each) => commit.accept(each, TERMS));
+    const all = sizes.map((each) => commit.accept(each, ENTITLEMENT));
     for (let n = 1; n <= 5; n += 1) {
       await queue.appended(n);
       queue.release();
@@ -189,7 +189,7 @@ describe('GroupCommit', () => {
     const commit = new GroupCommit({ queue });
     const februaryMs = Date.UTC(1970, 1, 1);
     const times = [februaryMs - 2, februaryMs - 1, februaryMs, februaryMs + 1, februaryMs - 1];
-    const all = times.map((receivedAtMs) => commit.accept({ ...record(), receivedAtMs }, TERMS));
+    const all = times.map((receivedAtMs) => commit.accept({ ...record(), receivedAtMs }, ENTITLEMENT));
     for (let n = 1; n <= 3; n += 1) {
       await queue.appended(n);
       queue.release();
@@ -201,9 +201,11 @@ describe('GroupCommit', () => {
   it('refuses all of a failed write, and goes on with the next', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const failed = [commit.accept(record(), TERMS), commit.accept(record(), TERMS)].map(outcomeOf);
+    const failed = [commit.accept(record(), ENTITLEMENT), commit.accept(record(), ENTITLEMENT)].map(
+      outcomeOf,
+    );
     await queue.appended(1);
-    const later = commit.accept(record(), TERMS);
+    const later = commit.accept(record(), ENTITLEMENT);
     queue.fail();
     expect(await Promise.all(failed)).toEqual(['store_unavailable', 'store_unavailable']);
     await queue.appended(2);
@@ -214,15 +216,15 @@ describe('GroupCommit', () => {
   it('bounds what waits in memory, and takes more once it is written', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue, pendingBytesMax: 1_000 });
-    const first = commit.accept(record(900), TERMS);
-    await expect(commit.accept(record(900), TERMS)).rejects.toMatchObject({
+    const first = commit.accept(record(900), ENTITLEMENT);
+    await expect(commit.accept(record(900), ENTITLEMENT)).rejects.toMatchObject({
       code: 'ingest_backlog_full',
       retryAfterS: 1,
     });
     await queue.appended(1);
     queue.fail();
     expect(await outcomeOf(first)).toBe('store_unavailable');
-    const second = commit.accept(record(5_000), TERMS);
+    const second = commit.accept(record(5_000), ENTITLEMENT);
     await queue.appended(2);
     queue.release();
     await second;
@@ -232,7 +234,7 @@ describe('GroupCommit', () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
     const all = [record(10, 1), record(10, 99), record(10, 1)].map((each) =>
-      outcomeOf(commit.accept(each, TERMS)),
+      outcomeOf(commit.accept(each, ENTITLEMENT)),
     );
     await queue.appended(1);
     expect(queue.segments[0]?.map(({ monthlyEventLimit }) => monthlyEventLimit)).toEqual([100, 100, 100]);
@@ -243,21 +245,21 @@ describe('GroupCommit', () => {
   it('does not write what certainly has no room; what may have, it does', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = outcomeOf(commit.accept(record(10, 60), TERMS));
+    const first = outcomeOf(commit.accept(record(10, 60), ENTITLEMENT));
     await queue.appended(1);
     queue.release([{ index: 0, used: 50 }]);
     expect(await first).toBe('event_quota_exceeded');
-    await expect(commit.accept(record(10, 51), TERMS)).rejects.toMatchObject({
+    await expect(commit.accept(record(10, 51), ENTITLEMENT)).rejects.toMatchObject({
       code: 'event_quota_exceeded',
       details: [{ path: 'monthly_event_limit', message: 'allows 100 in a calendar month; 50 used, 51 sent' }],
     });
-    const raised = commit.accept(record(10, 51), { ...TERMS, monthlyEventLimit: 101 });
+    const raised = commit.accept(record(10, 51), { ...ENTITLEMENT, monthlyEventLimit: 101 });
     await queue.appended(2);
-    const smaller = commit.accept(record(10, 50), TERMS);
+    const smaller = commit.accept(record(10, 50), ENTITLEMENT);
     queue.release();
     await raised;
     await queue.appended(3);
-    const aSecondLater = commit.accept({ ...record(10, 51), receivedAtMs: 1_001 }, TERMS);
+    const aSecondLater = commit.accept({ ...record(10, 51), receivedAtMs: 1_001 }, ENTITLEMENT);
     queue.release();
     await smaller;
     await queue.appended(4);
@@ -265,7 +267,7 @@ describe('GroupCommit', () => {
     await aSecondLater;
   });
 
-  it.each<[string, EventTerms['endsAt'], number]>([
+  it.each<[string, EventEntitlement['endsAt'], number]>([
     ['when the month ends', null, 2_678_399.999],
     ['when the month ends, before the plan does', 3_000_000, 2_678_399.999],
     ['when the plan ends', 1_000, 999.999],
@@ -273,7 +275,7 @@ describe('GroupCommit', () => {
   ])('says that it may be sent again %s', async (_when, endsAt, seconds) => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const refused = commit.accept(record(), { ...TERMS, endsAt });
+    const refused = commit.accept(record(), { ...ENTITLEMENT, endsAt });
     const expected = expect(refused).rejects.toMatchObject({ retryAfterS: Math.ceil(seconds) });
     await queue.appended(1);
     queue.release([{ index: 0, used: 100 }]);
@@ -283,11 +285,11 @@ describe('GroupCommit', () => {
   it('finishes what it has taken when it is closed, and takes no more', async () => {
     const queue = new HeldQueue();
     const commit = new GroupCommit({ queue });
-    const first = commit.accept(record(), TERMS);
+    const first = commit.accept(record(), ENTITLEMENT);
     await queue.appended(1);
-    const second = commit.accept(record(), TERMS);
+    const second = commit.accept(record(), ENTITLEMENT);
     const closed = commit.close();
-    await expect(commit.accept(record(), TERMS)).rejects.toMatchObject({ code: 'shutting_down' });
+    await expect(commit.accept(record(), ENTITLEMENT)).rejects.toMatchObject({ code: 'shutting_down' });
     queue.release();
     await queue.appended(2);
     queue.release();

@@ -8,7 +8,7 @@ import {
   type SegmentQueue,
   type SegmentRecord,
 } from '../../platform/queue/index.js';
-import { type EventTerms, quotaExceeded } from './event-admission.js';
+import { type EventEntitlement, quotaExceeded } from './event-admission.js';
 import { SpentQuotas } from './spent-quotas.js';
 
 /** A segment takes requests up to this size, and always at least one. */
@@ -30,7 +30,7 @@ const SECOND_FLUSH_BYTES_MIN = 256 * 1_024;
 
 interface Waiter {
   readonly record: SegmentRecord;
-  readonly terms: EventTerms;
+  readonly entitlement: EventEntitlement;
   readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: DomainError) => void;
@@ -75,10 +75,10 @@ export class GroupCommit {
    *   waits in all, or of this tenant; `store_unavailable` when the write failed or its outcome is unknown;
    *   `shutting_down` once `close` was called.
    */
-  accept(record: SegmentRecord, terms: EventTerms): Promise<void> {
+  accept(record: SegmentRecord, entitlement: EventEntitlement): Promise<void> {
     if (this.closed) return Promise.reject(new DomainError('shutting_down'));
-    const used = this.spentQuotas.usedWithoutRoom(record, terms.monthlyEventLimit);
-    if (used !== undefined) return Promise.reject(quotaExceeded(record, terms, used));
+    const used = this.spentQuotas.usedWithoutRoom(record, entitlement.monthlyEventLimit);
+    if (used !== undefined) return Promise.reject(quotaExceeded(record, entitlement, used));
     const bytes = recordBytes(record);
     const { tenantId } = record.scope;
     const ofTenant = this.pendingBytesOfTenants.get(tenantId) ?? 0;
@@ -89,7 +89,7 @@ export class GroupCommit {
     this.pendingBytesOfTenants.set(tenantId, ofTenant + bytes);
     this.waitingBytes += bytes;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ record, terms, bytes, resolve, reject });
+      this.waiting.push({ record, entitlement, bytes, resolve, reject });
       if (this.mayBegin()) this.beginSoon();
     });
   }
@@ -168,7 +168,7 @@ export class GroupCommit {
     let refusals: readonly QuotaRefusal[];
     try {
       refusals = await this.queue.appendWithinQuota(
-        segment.map(({ record, terms: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
+        segment.map(({ record, entitlement: { monthlyEventLimit } }) => ({ record, monthlyEventLimit })),
       );
     } catch (cause) {
       // Even a broken COMMIT may have succeeded. Saying "not accepted" is safe: what is sent again under its
@@ -180,9 +180,9 @@ export class GroupCommit {
       for (const waiter of segment) this.release(waiter);
     }
     for (const { index, used } of refusals) {
-      const { record, terms, reject } = segment[index] as Waiter;
+      const { record, entitlement, reject } = segment[index] as Waiter;
       this.spentQuotas.remember(record, used);
-      reject(quotaExceeded(record, terms, used));
+      reject(quotaExceeded(record, entitlement, used));
     }
     // Of those that were refused already, this changes nothing.
     for (const waiter of segment) waiter.resolve();

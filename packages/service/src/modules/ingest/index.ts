@@ -1,3 +1,3 @@
-export type { EventAdmission, EventTerms } from './event-admission.js';
+export type { EventAdmission, EventEntitlement } from './event-admission.js';
 export { registerIngestRoutes } from './routes.js';
 export { IngestService } from './service.js';

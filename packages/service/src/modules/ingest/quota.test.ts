@@ -4,7 +4,7 @@ import { createTestIngest, type TestIngest } from '../../testing/ingest-api.js';
 import { type EventAdmission, IngestService } from './index.js';
 
 /** What the tenant may send, as the test says. */
-let terms: ReturnType<EventAdmission['termsOf']>;
+let entitlement: ReturnType<EventAdmission['eventEntitlementOf']>;
 let api: TestIngest;
 let ways: BothWays;
 
@@ -18,11 +18,11 @@ const limitedTo = (monthlyEventLimit: number) => ({
 });
 
 beforeAll(async () => {
-  api = await createTestIngest(undefined, () => ({ termsOf: () => terms }));
+  api = await createTestIngest(undefined, () => ({ eventEntitlementOf: () => entitlement }));
   ways = await listenBothWays(api.app);
 });
 beforeEach(async () => {
-  terms = limitedTo(-1);
+  entitlement = limitedTo(-1);
   await api.postgres.pool.query('truncate segments, event_quotas');
   // What was refused a second ago is no longer remembered.
   goTo(JUNE_END_S - 3_600 - ++runs * 10);
@@ -61,7 +61,7 @@ describe('the event quota', () => {
   });
 
   it('takes a batch whole or not at all, and what is smaller as long as it fits', async () => {
-    terms = limitedTo(5);
+    entitlement = limitedTo(5);
     expect((await api.sendBatch(batchOf(4))).status).toBe(202);
     const refused = await api.sendBatch(batchOf(2));
     expect([refused.status, refused.json()]).toEqual([
@@ -80,7 +80,7 @@ describe('the event quota', () => {
   });
 
   it('begins anew with the first second of the month, without anybody doing anything', async () => {
-    terms = limitedTo(1);
+    entitlement = limitedTo(1);
     goTo(JUNE_END_S - 1);
     expect((await api.sendSingle(eventAt(nowS()))).status).toBe(202);
     const refused = await api.sendSingle(eventAt(nowS()));
@@ -91,7 +91,7 @@ describe('the event quota', () => {
   });
 
   it('gives away exactly what there is to a crowd, whichever way it comes', async () => {
-    terms = limitedTo(20);
+    entitlement = limitedTo(20);
     const headers = { authorization: `Bearer ${api.serviceKey}`, 'content-type': 'application/json' };
     const path = `${api.ruleSetsUrl}/${api.ruleSetId}/events/ingest`;
     const body = JSON.stringify(eventAt(nowS()));
@@ -110,7 +110,7 @@ describe('the event quota', () => {
     const refused = await sameAnswer(ways, postBytes(path, headers, body));
     expect([refused.status, JSON.parse(refused.body).code]).toEqual([429, 'event_quota_exceeded']);
     expect(refused.head).toContain(`retry-after: ${JUNE_END_S - nowS()}`);
-    terms = { ...limitedTo(0), isEntitled: false };
+    entitlement = { ...limitedTo(0), isEntitled: false };
     const unentitled = await sameAnswer(ways, postBytes(path, headers, body));
     expect([unentitled.status, JSON.parse(unentitled.body).code]).toEqual([403, 'no_entitlement']);
   });
@@ -128,7 +128,7 @@ describe("the tenant's plan", () => {
   });
 
   it('is asked for before anything of the body is; without one nothing is accepted', async () => {
-    terms = Promise.resolve({ ...limitedTo(0), isEntitled: false });
+    entitlement = Promise.resolve({ ...limitedTo(0), isEntitled: false });
     for (const answer of [
       await api.sendSingle(eventAt(nowS())),
       await api.sendBatch(batchOf(1)),
@@ -143,7 +143,7 @@ describe("the tenant's plan", () => {
       ]);
     }
     expect(await used()).toBe(0);
-    terms = Promise.resolve(limitedTo(1));
+    entitlement = Promise.resolve(limitedTo(1));
     expect((await api.sendSingle(eventAt(nowS()))).status).toBe(202);
   });
 
@@ -162,7 +162,7 @@ describe("the tenant's plan", () => {
       },
       publications: { isKnownPublished: () => true, read: async () => new Map() },
       clock: api.clock,
-      admission: { termsOf: () => Promise.reject(new Error('away')) },
+      admission: { eventEntitlementOf: () => Promise.reject(new Error('away')) },
       scheduler: { every: () => () => {} },
     });
     const event = { source: 's', occurred_at: nowS(), raw_json: {} };

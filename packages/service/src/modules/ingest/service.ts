@@ -6,7 +6,7 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import type { Backlog, SegmentKind, SegmentQueue } from '../../platform/queue/index.js';
 import type { Publication, RuleSetPublications } from '../rules/index.js';
 import { BacklogGate, type Scheduler, timerScheduler } from './backlog-gate.js';
-import type { EventAdmission, EventTerms } from './event-admission.js';
+import type { EventAdmission, EventEntitlement } from './event-admission.js';
 import { Findings } from './findings.js';
 import { GroupCommit } from './group-commit.js';
 import { EventCheck } from './validate.js';
@@ -73,8 +73,8 @@ export class IngestService {
     event: IngestEvent,
     rawBody: Buffer,
   ): Promise<string> {
-    const terms = await this.termsOf(project);
-    new EventCheck(event, rawBody, terms.window, this.deps.clock).single(event);
+    const entitlement = await this.eventEntitlementOf(project);
+    new EventCheck(event, rawBody, entitlement.window, this.deps.clock).single(event);
     const { publications } = this.deps;
     if (!publications.isKnownPublished(project, ruleSetId)) {
       const publication = (await publications.read(project, [ruleSetId])).get(ruleSetId) ?? 'absent';
@@ -82,20 +82,20 @@ export class IngestService {
     }
     const { tenantId, projectId } = project;
     const id = rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key);
-    await this.append('single', project, terms, ruleSetId, [id], rawBody);
+    await this.append('single', project, entitlement, ruleSetId, [id], rawBody);
     return id;
   }
 
   /** As `acceptSingle`, for all events of a batch or none; the ids are in the order of the events. */
   async acceptBatch(project: ProjectRef, batch: BatchIngest, rawBody: Buffer): Promise<string[]> {
-    const terms = await this.termsOf(project);
-    new EventCheck(batch, rawBody, terms.window, this.deps.clock).batch(batch);
+    const entitlement = await this.eventEntitlementOf(project);
+    new EventCheck(batch, rawBody, entitlement.window, this.deps.clock).batch(batch);
     const { tenantId, projectId } = project;
     await this.checkRuleSets(project, batch.events);
     const ids = batch.events.map((event) =>
       rawEventHex(tenantId, projectId, event.occurred_at, event.idempotency_key),
     );
-    await this.append('batch', project, terms, null, ids, rawBody);
+    await this.append('batch', project, entitlement, null, ids, rawBody);
     return ids;
   }
 
@@ -106,16 +106,16 @@ export class IngestService {
   }
 
   /** @throws DomainError `ingest_backlog_full`, `no_entitlement` */
-  private termsOf(project: ProjectRef): EventTerms | Promise<EventTerms> {
+  private eventEntitlementOf(project: ProjectRef): EventEntitlement | Promise<EventEntitlement> {
     this.checkRoom(project);
-    const terms = this.deps.admission.termsOf(project.tenantId);
-    return terms instanceof Promise ? terms.then(entitled) : entitled(terms);
+    const entitlement = this.deps.admission.eventEntitlementOf(project.tenantId);
+    return entitlement instanceof Promise ? entitlement.then(entitled) : entitled(entitlement);
   }
 
   private append(
     kind: SegmentKind,
     project: ProjectRef,
-    terms: EventTerms,
+    entitlement: EventEntitlement,
     extractorRuleSetId: string | null,
     ids: readonly string[],
     body: Buffer,
@@ -128,7 +128,7 @@ export class IngestService {
       ids: Buffer.from(ids.join(''), 'hex'),
       body,
     };
-    return this.commit.accept(record, terms);
+    return this.commit.accept(record, entitlement);
   }
 
   private async checkRuleSets(project: ProjectRef, events: readonly BatchIngestItem[]): Promise<void> {
@@ -150,9 +150,9 @@ export class IngestService {
   }
 }
 
-function entitled(terms: EventTerms): EventTerms {
-  if (!terms.isEntitled) throw new DomainError('no_entitlement');
-  return terms;
+function entitled(entitlement: EventEntitlement): EventEntitlement {
+  if (!entitlement.isEntitled) throw new DomainError('no_entitlement');
+  return entitlement;
 }
 
 /** Each rule set of the batch with the first event that names it. Events of one rule set mostly come in runs. */

@@ -120,7 +120,7 @@ describe("a tenant's share of the backlog", () => {
 describe("a tenant's share of the memory for what is not yet written", () => {
   it('leaves room for other tenants, however much one sends', async () => {
     const commit = new GroupCommit({ queue: { appendWithinQuota: async () => [] }, pendingBytesMax: 10_000 });
-    const terms = await everyEventAdmitted.termsOf('ten_loud');
+    const entitlement = await everyEventAdmitted.eventEntitlementOf('ten_loud');
     const accept = (tenantId: string) =>
       statusOf(async () => {
         const { projectId, projectNo, storage } = projectOf(tenantId);
@@ -133,7 +133,7 @@ describe("a tenant's share of the memory for what is not yet written", () => {
           extractorRuleSetId: null,
         };
         const [ids, body] = [Buffer.alloc(16), Buffer.alloc(900)];
-        await commit.accept({ scope, receivedAtMs: NOW_S * 1_000, eventCount: 1, ids, body }, terms);
+        await commit.accept({ scope, receivedAtMs: NOW_S * 1_000, eventCount: 1, ids, body }, entitlement);
       });
     const sent = [...Array(10).fill('ten_loud'), 'ten_quiet'].map(accept);
     expect(await Promise.all(sent)).toEqual([...Array(9).fill('202'), FULL, '202']);

@@ -24,7 +24,7 @@ import type { WalletCaller } from './wallets.js';
 const START_MS = 1_790_000_000_000;
 const DIFFERENCES_MAX = 10;
 /** As many as there are connections: a task that gets none within a while is refused. */
-const LANES = 10;
+const CONNECTIONS_MAX = 10;
 
 /** 1 as an amount. */
 export const ONE: Amount = 10n ** 18n;
@@ -141,9 +141,9 @@ export function keyOfCaller({ project, accountId, currency }: WalletCaller): Wal
 export async function allAtOnce<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
   const results: T[] = [];
   const queue = tasks.entries();
-  const lane = async () => {
+  const work = async () => {
     for (const [index, task] of queue) results[index] = await task();
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: CONNECTIONS_MAX }, work));
   return results;
 }

@@ -4,7 +4,7 @@ import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import { isExpiryDue } from './settlement.js';
 import type { LedgerTransaction } from './transaction.js';
-import { moved, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
+import { addToWallet, reservedAfter, type Wallet, type WalletKey, walletKeyText } from './wallet.js';
 import { openAndLock, updateWallets } from './wallet-store.js';
 
 /** The debit of one wallet for the usage of one batch. */
@@ -52,7 +52,7 @@ export async function postUsage(tx: Tx, debits: readonly UsageDebit[], atMs: num
       wallets.set(key, { ...before, reserved: reservedAfter(before, debit.released) });
       continue;
     }
-    const { wallet, entries } = moved(before, -debit.amount, 'usage');
+    const { wallet, entries } = addToWallet(before, -debit.amount, 'usage');
     wallets.set(key, {
       ...wallet,
       unappliedDebit: before.unappliedDebit + debit.amount,

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/id.js';
 import { type Amount, smallerAmount } from './amount.js';
 import type { LedgerTransaction } from './transaction.js';
-import { keyOf, moved, type Wallet } from './wallet.js';
+import { addToWallet, keyOf, type Wallet } from './wallet.js';
 
 /** A credit with something left. */
 export interface LiveGrant {
@@ -46,7 +46,7 @@ export function settle(wallet: Wallet, grants: readonly LiveGrant[], clock: Cloc
     const left = remaining - used;
     const hasExpired = left > 0n && expiresAt !== null && expiresAt * 1_000 <= createdAtMs;
     if (hasExpired) {
-      const { wallet: after, entries } = moved(settled, -left, 'expired_credits');
+      const { wallet: after, entries } = addToWallet(settled, -left, 'expired_credits');
       settled = after;
       const description = `Expiry of ${id}`;
       expiries.push({

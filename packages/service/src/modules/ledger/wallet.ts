@@ -32,7 +32,7 @@ export interface LedgerEntry {
 }
 
 /** A wallet after a movement, and the lines of the movement; they add up to zero. */
-export interface Movement {
+export interface WalletMovement {
   readonly wallet: Wallet;
   readonly entries: readonly LedgerEntry[];
 }
@@ -45,7 +45,7 @@ export type CounterAccount = Exclude<LedgerAccount, 'wallet' | 'receivable'>;
  * and owes what its balance cannot pay. The counter account has a line even for 0, so that every movement leaves a
  * trace.
  */
-export function moved(wallet: Wallet, delta: Amount, counter: CounterAccount): Movement {
+export function addToWallet(wallet: Wallet, delta: Amount, counter: CounterAccount): WalletMovement {
   const after = withWorth(wallet, wallet.mode, wallet.balance - wallet.owed + delta);
   const entries = linesBetween(wallet, after);
   entries.push({ ledgerAccount: counter, amount: -delta });
@@ -53,7 +53,7 @@ export function moved(wallet: Wallet, delta: Amount, counter: CounterAccount): M
 }
 
 /** Changes the mode. A balance below zero becomes debt, and back; there are no lines where neither exists. */
-export function withMode(wallet: Wallet, mode: WalletMode): Movement {
+export function withMode(wallet: Wallet, mode: WalletMode): WalletMovement {
   const after = withWorth(wallet, mode, wallet.balance - wallet.owed);
   return { wallet: after, entries: linesBetween(wallet, after) };
 }

@@ -14,10 +14,10 @@ import { insufficientFunds } from './insufficient-funds.js';
 import { insertTransactions } from './ledger-store.js';
 import { settleWallets } from './settle-wallets.js';
 import {
+  addToWallet,
   availableIn,
   keyOf,
   type LedgerEntry,
-  moved,
   type Wallet,
   type WalletKey,
   withMode,
@@ -185,7 +185,7 @@ export class WalletService {
     input: Pick<CreditGrant, 'source' | 'amount' | 'description' | 'expiresAt' | 'priority'>,
   ): Promise<CreditGrant> {
     const { amount, expiresAt, source, description } = input;
-    const { wallet, entries } = moved(before, amount, source === 'credit' ? 'credits' : 'adjustments');
+    const { wallet, entries } = addToWallet(before, amount, source === 'credit' ? 'credits' : 'adjustments');
     const waiting = before.unappliedDebit;
     const used = waiting > 0n ? smallerAmount(waiting, amount) : 0n;
     const remaining = amount - used;
@@ -208,7 +208,7 @@ export class WalletService {
   async #takeOut(tx: Tx, before: Wallet, amount: Amount, reason: string): Promise<string> {
     const available = availableIn(before);
     if (before.mode === 'prepaid' && available < amount) throw insufficientFunds(before, available, amount);
-    const { wallet, entries } = moved(before, -amount, 'adjustments');
+    const { wallet, entries } = addToWallet(before, -amount, 'adjustments');
     const transactionId = await this.#post(tx, wallet, 'adjustment', reason, entries);
     await updateWallets(tx, [{ ...wallet, unappliedDebit: before.unappliedDebit + amount }]);
     return transactionId;

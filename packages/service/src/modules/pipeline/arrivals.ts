@@ -9,14 +9,14 @@ export interface EventArrival {
 }
 
 /** Events of one request that a batch takes off the queue, repeated ones too. */
-export interface TakenEvents {
+export interface ClaimedEvents {
   readonly tenantId: string;
   readonly receivedAtMs: number;
   readonly eventCount: number;
 }
 
 /** Adds up events by tenant and month; sorted by key, as rows are locked. */
-export function arrivalsOf(taken: readonly TakenEvents[]): EventArrival[] {
+export function arrivalsOf(taken: readonly ClaimedEvents[]): EventArrival[] {
   const arrivals = new Map<string, EventArrival>();
   let month = { startS: 0, endS: 0 };
   for (const { tenantId, receivedAtMs, eventCount } of taken) {

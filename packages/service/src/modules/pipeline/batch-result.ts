@@ -1,7 +1,7 @@
 import { type EventPosting, NOT_POSTED, PostingPlan } from '../limits/index.js';
 import type { UsageBlock, UsageEventRow } from '../usage/index.js';
 import { UsageAlerts } from './alerts.js';
-import type { TakenEvents } from './arrivals.js';
+import type { ClaimedEvents } from './arrivals.js';
 import type { BatchGroup, BatchInput } from './batch-input.js';
 import type { FailedEvent } from './batch-store.js';
 import { DeferredEvents } from './defer.js';
@@ -23,7 +23,7 @@ export interface BatchResult {
   /** Failed events to keep, and those that stay as they were. */
   readonly failures: readonly FailedEvent[];
   /** Events removed from the queue. */
-  readonly taken: readonly TakenEvents[];
+  readonly taken: readonly ClaimedEvents[];
   readonly deferred: DeferredEvents;
   readonly counts: BatchCounts;
 }
@@ -31,7 +31,7 @@ export interface BatchResult {
 export interface BatchResultOptions {
   /** The encoded rows of the tables that projects share; empty. */
   readonly block: UsageBlock;
-  readonly rollup: Pick<RollupDimensions, 'rawOnlyOf'>;
+  readonly rollup: Pick<RollupDimensions, 'excludedDimensionsOf'>;
   readonly processedAtMs: number;
   readonly onDefect: DefectListener;
 }
@@ -87,11 +87,12 @@ export class BatchResultBuilder {
     posting: EventPosting | undefined,
   ): void {
     const { rollup, processedAtMs, onDefect } = this.options;
-    const rawOnly = rated.items.length === 0 ? [] : rollup.rawOnlyOf(group.projectId, rated.dimensions);
+    const excludedDimensions =
+      rated.items.length === 0 ? [] : rollup.excludedDimensionsOf(group.projectId, rated.dimensions);
     const row = addOrFail(
       this.#sections.blockOf(group),
       event,
-      rowOf(group, event, rated, posting ?? NOT_POSTED, rawOnly, processedAtMs),
+      rowOf(group, event, rated, posting ?? NOT_POSTED, excludedDimensions, processedAtMs),
       onDefect,
     );
     if (posting !== undefined && row.status === 'processed') this.#posting.add(rated, posting);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChangedMinutes, TOUCHED_SPANS_MAX } from './changed-ranges.js';
+import { CHANGED_RANGES_MAX, ChangedMinutes } from './changed-ranges.js';
 
 function spansOf(times: readonly number[]) {
   const minutes = new ChangedMinutes();
@@ -19,10 +19,10 @@ describe('ChangedMinutes', () => {
   });
 
   it('joins the nearest where there are too many', () => {
-    const lonely = Array.from({ length: TOUCHED_SPANS_MAX - 1 }, (_, index) => index * 86_400);
+    const lonely = Array.from({ length: CHANGED_RANGES_MAX - 1 }, (_, index) => index * 86_400);
     const [near, nearer] = [50 * 86_400, 50 * 86_400 + 120];
     const spans = spansOf([...lonely, near, nearer]);
-    expect(spans).toHaveLength(TOUCHED_SPANS_MAX);
+    expect(spans).toHaveLength(CHANGED_RANGES_MAX);
     expect(spans.at(-1)).toEqual({ from: near, to: nearer + 60 });
   });
 
@@ -30,7 +30,7 @@ describe('ChangedMinutes', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(200_000), { maxLength: 200 }), (times) => {
         const spans = spansOf(times);
-        expect(spans.length).toBeLessThanOrEqual(TOUCHED_SPANS_MAX);
+        expect(spans.length).toBeLessThanOrEqual(CHANGED_RANGES_MAX);
         for (const time of times) expect(spans.some(({ from, to }) => from <= time && time < to)).toBe(true);
         for (const [index, { from, to }] of spans.entries()) {
           expect([from % 60, to % 60]).toEqual([0, 0]);

@@ -9,7 +9,7 @@ const MINUTE_S = 60;
  * More spans than this are joined over the smallest gaps between them: what did not change may be told, never
  * the reverse.
  */
-export const TOUCHED_SPANS_MAX = 16;
+export const CHANGED_RANGES_MAX = 16;
 
 /** The minutes in which a project's charge items of one batch lie. */
 export class ChangedMinutes {
@@ -24,12 +24,12 @@ export class ChangedMinutes {
     this.#minutes.add(minute);
   }
 
-  /** Rising, with gaps between them; at most `TOUCHED_SPANS_MAX`. */
+  /** Rising, with gaps between them; at most `CHANGED_RANGES_MAX`. */
   spans(): ChangedRange[] {
     const minutes = [...this.#minutes].sort((a, b) => a - b);
     const gaps = minutes.slice(1).map((minute, index) => minute - (minutes[index] ?? minute));
     const gapsKept = gaps.filter((gap) => gap > 1).sort((a, b) => b - a);
-    const gapMin = gapsKept[TOUCHED_SPANS_MAX - 1] ?? 1;
+    const gapMin = gapsKept[CHANGED_RANGES_MAX - 1] ?? 1;
     const spans: { from: number; to: number }[] = [];
     let previous = Number.NEGATIVE_INFINITY;
     for (const minute of minutes) {

@@ -8,7 +8,7 @@ export interface EventKey {
 }
 
 /**
- * Knows which events were rated, by their ids: of one worker, shared by its lanes. Nearly always all ids of a
+ * Knows which events were rated, by their ids: of one worker, shared by its loops. Nearly always all ids of a
  * batch are new, and to insert them as such takes half the time of looking at each for a conflict. Where one
  * was rated before, that insert is undone, and the ids are looked at; and so they are at once in the next
  * batch, because a client that repeats events often repeats many.

@@ -96,7 +96,7 @@ export function defectRow(row: UsageEventRow): UsageEventRow {
     status: 'failed',
     ...NOT_POSTED,
     dimensions: NO_DIMENSIONS,
-    rawOnly: [],
+    excludedDimensions: [],
     notes: '',
     failureCode: code,
     failureMessage: message,
@@ -171,7 +171,7 @@ export function rowOf(
   event: AcceptedEvent,
   rated: BatchEvent,
   posted: PostedFields,
-  rawOnly: readonly string[],
+  excludedDimensions: readonly string[],
   processedAtMs: number,
 ): UsageEventRow {
   const { envelope, subject, failure } = rated;
@@ -198,7 +198,7 @@ export function rowOf(
     extractorRuleSetId: envelope.extractorRuleSetId,
     extractorVersion: rated.extractorVersion,
     dimensions: rated.dimensions,
-    rawOnly,
+    excludedDimensions,
     failureCode: failure?.code ?? '',
     failureMessage: failure?.message ?? '',
     failurePath: failure?.path ?? '',

@@ -24,7 +24,7 @@ function fixture(options: Partial<RollupDimensionsOptions> = {}, committed: stri
     ...options,
   });
   const rate = (values: Record<string, string>, projectId = 'prj_1') =>
-    rollup.rawOnlyOf(projectId, new Map(Object.entries(values)));
+    rollup.excludedDimensionsOf(projectId, new Map(Object.entries(values)));
   const rateMany = (from: number, to: number, valuesOf: (i: number) => Record<string, string>) => {
     for (let i = from; i < to; i++) rate(valuesOf(i));
   };

@@ -1,16 +1,16 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
-import { HISTORY_FRESH_MS, type KnownRawOnly, type RawOnlyDimension } from '../storage/index.js';
+import { type ExcludedDimension, HISTORY_FRESH_MS, type KnownExclusion } from '../storage/index.js';
 
 /** Remembers them for good. */
-export interface RawOnlyStore {
+export interface ExcludedDimensionStore {
   /** By project. */
-  load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly KnownRawOnly[]>>;
+  load(projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly KnownExclusion[]>>;
   /** They are committed when it returns. */
-  add(dimensions: readonly RawOnlyDimension[]): Promise<void>;
+  add(dimensions: readonly ExcludedDimension[]): Promise<void>;
 }
 
 export interface RollupDimensionsOptions {
-  readonly store: RawOnlyStore;
+  readonly store: ExcludedDimensionStore;
   /** A clock that never goes back. */
   readonly nowMs: () => number;
   /** Until so long after its commit a dimension is summed by: readers may know what is committed only so late. */
@@ -45,7 +45,7 @@ const FNV_PRIME = 0x01000193;
  */
 export class RollupDimensions {
   readonly #projects: BoundedMap<string, ProjectDimensions>;
-  #decided: RawOnlyDimension[] = [];
+  #decided: ExcludedDimension[] = [];
 
   constructor(private readonly options: RollupDimensionsOptions) {
     this.#projects = new BoundedMap(options.projectsMax ?? PROJECTS_MAX);
@@ -83,7 +83,7 @@ export class RollupDimensions {
   }
 
   /** Names of those of the event's dimensions that it is not summed by. */
-  rawOnlyOf(projectId: string, dimensions: ReadonlyMap<string, string>): readonly string[] {
+  excludedDimensionsOf(projectId: string, dimensions: ReadonlyMap<string, string>): readonly string[] {
     if (dimensions.size === 0) return NONE;
     return this.#projects.get(projectId)?.add(dimensions) ?? NONE;
   }
@@ -124,19 +124,19 @@ class ProjectDimensions {
   }
 
   add(dimensions: ReadonlyMap<string, string>): readonly string[] {
-    let rawOnly: string[] | undefined;
+    let excludedDimensions: string[] | undefined;
     let combination = FNV_OFFSET;
     for (const [name, value] of dimensions) {
       if (this.#leftOut.size > 0 && this.#leftOut.has(name)) {
-        rawOnly ??= [];
-        rawOnly.push(name);
+        excludedDimensions ??= [];
+        excludedDimensions.push(name);
       } else if (this.#decided.size === 0 || !this.#decided.has(name)) {
         combination = hash(value, combination);
       }
     }
     if (!this.#combinations.has(combination)) this.#addCombination(combination, dimensions);
     if (++this.#events >= this.#windowEvents) this.#startWindow();
-    return rawOnly ?? NONE;
+    return excludedDimensions ?? NONE;
   }
 
   #addCombination(combination: number, dimensions: ReadonlyMap<string, string>): void {

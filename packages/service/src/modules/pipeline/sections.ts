@@ -1,7 +1,7 @@
 import type { Buffers } from '../../platform/buffers.js';
 import { UsageBlock } from '../usage/index.js';
 import type { EventGroup } from './event.js';
-import type { TouchedProject } from './totals.js';
+import type { ChangedProject } from './totals.js';
 
 /** Rows of a batch that go to the same tables. */
 export interface BatchSection {
@@ -9,7 +9,7 @@ export interface BatchSection {
   readonly dedicatedTo: number | null;
   readonly eventCount: number;
   readonly itemCount: number;
-  readonly projects: readonly TouchedProject[];
+  readonly projects: readonly ChangedProject[];
   /** Encoded, in pieces that share memory with the block of the batch. */
   readonly rows: Buffers;
 }
@@ -40,7 +40,7 @@ export class BatchSections {
   }
 
   /** What the blocks hold; the shared one first, and none that is empty. */
-  all(projects: readonly TouchedProject[]): BatchSection[] {
+  all(projects: readonly ChangedProject[]): BatchSection[] {
     const owners = new Set(Array.from(this.#own.values(), ({ projectId }) => projectId));
     const sharing = projects.filter(({ projectId }) => !owners.has(projectId));
     const sections = [sectionOf(null, this.shared, sharing)];
@@ -55,7 +55,7 @@ export class BatchSections {
 function sectionOf(
   dedicatedTo: number | null,
   block: UsageBlock,
-  projects: readonly TouchedProject[],
+  projects: readonly ChangedProject[],
 ): BatchSection {
   const { eventCount, itemCount } = block;
   return { dedicatedTo, eventCount, itemCount, projects, rows: block.bytes() };

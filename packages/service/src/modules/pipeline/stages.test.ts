@@ -81,7 +81,7 @@ it('gives the thread back while it rates one request by slow rules', async () =>
     posting: {
       prepare: async () => ({ of: () => expect.unreachable() }),
     },
-    rollup: { prepare: async () => {}, rawOnlyOf: () => [] },
+    rollup: { prepare: async () => {}, excludedDimensionsOf: () => [] },
     processedAtMs: OCCURRED_AT * 1_000,
     block: new UsageBlock(),
     turns: new Turns(),

@@ -22,7 +22,7 @@ export interface StagesInput extends BatchResultOptions, EventTimeOptions {
   readonly duplicates: ReadonlySet<AcceptedEvent>;
   readonly rules: BatchRules;
   readonly posting: Pick<BatchPosting, 'prepare'>;
-  readonly rollup: Pick<RollupDimensions, 'prepare' | 'rawOnlyOf'>;
+  readonly rollup: Pick<RollupDimensions, 'prepare' | 'excludedDimensionsOf'>;
 }
 
 /**

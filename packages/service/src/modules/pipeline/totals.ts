@@ -39,7 +39,7 @@ export interface IngestTotal {
 }
 
 /** A project that a batch has rows of. */
-export interface TouchedProject {
+export interface ChangedProject {
   readonly projectId: string;
   /** None when all of its rows are failed. */
   readonly changed: readonly ChangedRange[];
@@ -84,7 +84,7 @@ export class BatchTotals {
   }
 
   /** All projects that a row was added for, and when their charge items happened. */
-  projects(): TouchedProject[] {
+  projects(): ChangedProject[] {
     const withRows = [...this.#projects.values()].filter(({ days }) => days.size > 0);
     return withRows.map(({ ingest, changed }) => ({ projectId: ingest.projectId, changed: changed.spans() }));
   }

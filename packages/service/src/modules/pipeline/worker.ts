@@ -3,7 +3,7 @@ import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { type ThreadTime, threadTime } from '../../platform/thread-time.js';
 import { Turns } from '../../platform/turns.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
-import { addRawOnlyDimensions, rawOnlyDimensions } from '../storage/index.js';
+import { addExcludedDimensions, readExcludedDimensions } from '../storage/index.js';
 import { UsageBlock } from '../usage/index.js';
 import { type BatchDeps, type BatchSource, processBatch } from './batch.js';
 import { DeferredTurns } from './deferred-turns.js';
@@ -18,9 +18,9 @@ const LINGER_MS = 120;
 /** How long segments of another process may wait to be noticed. */
 const IDLE_POLL_MS = 200;
 /** Batches in hand at once: while the database works on one, this thread works on the other. */
-const LANES = 2;
+const LOOPS = 2;
 
-const CONNECTIONS_PER_LANE = 2;
+const CONNECTIONS_PER_LOOP = 2;
 /** A turn of a tenant with deferred events also needs a connection, and shares those that read rules. */
 const DEFERRED_CONNECTIONS = 1;
 /** Poll interval for deferred events of other processes or earlier runs. */
@@ -34,7 +34,7 @@ export interface PipelineWorkerOptions {
   /** Bytes of failed events that one batch reads back. */
   readonly reprocessBytesMax?: number;
   readonly lingerMs?: number;
-  readonly lanes?: number;
+  readonly loops?: number;
   /** Bytes that may wait for ClickHouse before rating pauses. */
   readonly unprojectedBytesMax?: number;
   /** Measures the time that events take. */
@@ -66,13 +66,13 @@ export function createPipelineWorker(
   deps: PipelineWorkerDeps,
   options: PipelineWorkerOptions = {},
 ): PipelineWorker {
-  return new LaneWorker(deps, options);
+  return new LoopWorker(deps, options);
 }
 
-class LaneWorker implements PipelineWorker {
+class LoopWorker implements PipelineWorker {
   readonly #eventsMax: number;
   readonly #lingerMs: number;
-  readonly #lanes: number;
+  readonly #loops: number;
   readonly #thread: ThreadTime;
   readonly #wakeup = new Wakeup();
   readonly #rollup: RollupDimensions;
@@ -96,7 +96,7 @@ class LaneWorker implements PipelineWorker {
     skipped: 0,
     deferred: 0,
   };
-  /** Ends when the lane whose turn it is has claimed. */
+  /** Ends when the loop whose turn it is has claimed. */
   #turn: Promise<void> = Promise.resolve();
   /** Whether the last claim left events behind, as far as it can be told. */
   #lastClaim: 'full' | 'partial' | 'empty' = 'full';
@@ -108,25 +108,25 @@ class LaneWorker implements PipelineWorker {
     const {
       batchEventsMax = BATCH_EVENTS_MAX,
       lingerMs = LINGER_MS,
-      lanes = LANES,
+      loops = LOOPS,
       thread = threadTime,
     } = options;
     this.#eventsMax = batchEventsMax;
     this.#lingerMs = lingerMs;
-    this.#lanes = lanes;
+    this.#loops = loops;
     this.#thread = thread;
     this.#deferredTurns = new DeferredTurns(batchEventsMax);
     this.#rollup = new RollupDimensions({
       store: {
-        load: (projectIds) => rawOnlyDimensions(deps.postgres.db, projectIds),
-        add: (dimensions) => addRawOnlyDimensions(deps.postgres.db, dimensions),
+        load: (projectIds) => readExcludedDimensions(deps.postgres.db, projectIds),
+        add: (dimensions) => addExcludedDimensions(deps.postgres.db, dimensions),
       },
       nowMs: () => performance.now(),
     });
     // A batch holds one connection and reads rules on another: with fewer, batches would wait for each other for ever.
-    const connectionsMin = lanes * CONNECTIONS_PER_LANE + DEFERRED_CONNECTIONS;
+    const connectionsMin = loops * CONNECTIONS_PER_LOOP + DEFERRED_CONNECTIONS;
     if ((deps.postgres.pool.options.max ?? 0) < connectionsMin) {
-      throw new RangeError(`${lanes} batches at once need ${connectionsMin} connections`);
+      throw new RangeError(`${loops} batches at once need ${connectionsMin} connections`);
     }
   }
 
@@ -140,8 +140,8 @@ class LaneWorker implements PipelineWorker {
 
   async run(signal: AbortSignal): Promise<void> {
     await this.#sweepUntilDone(signal);
-    const lanes = Array.from({ length: this.#lanes }, () => this.#lane(signal));
-    await Promise.all([...lanes, this.#deferredLane(signal)]);
+    const loops = Array.from({ length: this.#loops }, () => this.#loop(signal));
+    await Promise.all([...loops, this.#deferredLoop(signal)]);
   }
 
   async drain(): Promise<void> {
@@ -150,7 +150,7 @@ class LaneWorker implements PipelineWorker {
     while ((await this.#newBatch(block, () => {})) ?? (await this.#deferredBatch(block, turns)));
   }
 
-  async #lane(signal: AbortSignal): Promise<void> {
+  async #loop(signal: AbortSignal): Promise<void> {
     const block = new UsageBlock();
     let failures = 0;
     while (!signal.aborted) {
@@ -172,7 +172,7 @@ class LaneWorker implements PipelineWorker {
     }
   }
 
-  /** Waits for the other lanes to have claimed; they may go on when the returned function is called. */
+  /** Waits for the other loops to have claimed; they may go on when the returned function is called. */
   async #takeTurn(): Promise<() => void> {
     const before = this.#turn;
     let endTurn = () => {};
@@ -208,7 +208,7 @@ class LaneWorker implements PipelineWorker {
   }
 
   /** Rates deferred events, a turn of one tenant after the other; never rejects. */
-  async #deferredLane(signal: AbortSignal): Promise<void> {
+  async #deferredLoop(signal: AbortSignal): Promise<void> {
     const block = new UsageBlock();
     const turns = new Turns(this.#thread.nowMs, (turnMs) => this.#rest(turnMs, signal));
     let failures = 0;

@@ -88,7 +88,7 @@ export class RuleCatalog<Compiled> {
     { projectId, revision }: RuleSetRef & { readonly revision: number },
     published: PublishedRules,
   ): KnownRuleSet<Compiled> {
-    const load = (inForce: ActiveVersions) => this.source.load(projectId, inForce);
+    const load = (active: ActiveVersions) => this.source.load(projectId, active);
     const rules = new RulesOverTime(new RuleTimeline(published), load, this.#memory);
     return { revision, rules, versionCount: published.extractors.length + published.pricings.length };
   }

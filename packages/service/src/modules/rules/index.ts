@@ -92,8 +92,8 @@ export function createRuleVersions({ db }: Pick<Postgres, 'db'>): RuleCatalog<Ru
   return new RuleCatalog<RuleVersion>({
     readRevisions: readRevisions.bind(undefined, db),
     readPublishedRules: readPublishedRules.bind(undefined, db),
-    load: async (projectId, inForce) => {
-      const configs = await readConfigs(db, projectId, inForce);
+    load: async (projectId, active) => {
+      const configs = await readConfigs(db, projectId, active);
       const bytes = [configs.extractor, ...configs.pricings].reduce((sum, config) => sum + config.bytes, 0);
       return { compiled: ruleVersionOf(configs, codeMemory), bytes };
     },

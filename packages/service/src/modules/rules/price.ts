@@ -13,7 +13,7 @@ import {
   recorded,
   stepsRanOut,
 } from './extract/index.js';
-import { type PriceList, placedIn } from './pricing/index.js';
+import { namingRuleSet, type PriceList } from './pricing/index.js';
 import type { PricingHint } from './rating-input.js';
 
 /** The price of a charge item and the rule that sets it. Money is an integer: its value × 10^18. */
@@ -68,7 +68,7 @@ export function priceOf(
   const { rule } = found;
   env.dimensions = found.dimensions;
   const price = ruledPrice(rule.pricing, 'pricing_rule_set', rule.origin, rule.name, env);
-  return price instanceof RatingFailure ? placedIn(rule.origin, price) : price;
+  return price instanceof RatingFailure ? namingRuleSet(rule.origin, price) : price;
 }
 
 /** Quantity × unit price ÷ pricing unit, rounded once; the price of one unit is rounded for itself. */

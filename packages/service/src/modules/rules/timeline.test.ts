@@ -8,7 +8,7 @@ interface Version {
 }
 
 /** The rule in its plainest form. */
-function inForce(versions: readonly Version[], at: number): number | undefined {
+function activeVersion(versions: readonly Version[], at: number): number | undefined {
   let best: Version | undefined;
   for (const version of versions) {
     if (version.effectiveFrom > at) continue;
@@ -58,10 +58,12 @@ describe('RuleTimeline', () => {
           if (reverse) for (const versions of [extractors, pricings]) versions.reverse();
           const timeline = new RuleTimeline({ extractors, pricings });
           for (const at of [-1, ...occurred]) {
-            const version = inForce(versionsAt(extractor), at);
+            const version = activeVersion(versionsAt(extractor), at);
             const prices = bound.flatMap(({ published, archivedAt }, index) => {
               const found =
-                archivedAt !== null && at >= archivedAt ? undefined : inForce(versionsAt(published), at);
+                archivedAt !== null && at >= archivedAt
+                  ? undefined
+                  : activeVersion(versionsAt(published), at);
               return found === undefined ? [] : [`prs_${index} ${found}`];
             });
             expect(inForceAt(timeline, at)).toEqual(version && [`ers ${version}`, ...prices]);

@@ -4,7 +4,7 @@ import type { Boundary } from './retention-store.js';
 import { SHARED_TABLES, storageTables } from './tables.js';
 
 /** What was deleted, or begun to be. */
-export interface Expired {
+export interface ExpiredHistory {
   /** Months of tables that only one project has. */
   readonly partitionsDropped: number;
   /** Months of shared tables out of which the rows of some projects go. */
@@ -22,7 +22,7 @@ export async function expire(
   clickhouse: store.HistoryStore,
   boundaries: readonly Boundary[],
   signal?: AbortSignal,
-): Promise<Expired> {
+): Promise<ExpiredHistory> {
   const dedicated = boundaries.filter(({ storage }) => storage === 'dedicated');
   const shared = boundaries.filter(({ storage }) => storage === 'shared');
   const partitionsDropped = await dropOwnMonths(clickhouse, dedicated, signal);
@@ -52,7 +52,7 @@ async function deleteFromSharedMonths(
   clickhouse: store.HistoryStore,
   boundaries: readonly Boundary[],
   signal?: AbortSignal,
-): Promise<Omit<Expired, 'partitionsDropped'>> {
+): Promise<Omit<ExpiredHistory, 'partitionsDropped'>> {
   if (boundaries.length === 0) return { deletions: 0, stuck: [] };
   const firstMonths = new Map(
     boundaries.map(({ projectId, retainedFromDay }) => [projectId, monthOfDay(retainedFromDay)]),

@@ -1,7 +1,7 @@
 import { DAY_S } from '../../kernel/timezone.js';
 import { FlightCache } from '../../platform/flight-cache.js';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
-import { rawOnlyDimensions } from './raw-only-store.js';
+import { readExcludedDimensions } from './excluded-dimension-store.js';
 import { shownFromDayOf } from './retention-store.js';
 import type { StorageScope } from './tables.js';
 
@@ -10,7 +10,7 @@ export interface HistoryScope extends StorageScope {
   /** Usage before this moment (Unix seconds) is hidden, whether it is deleted already or not. */
   readonly retainedFrom: number;
   /** Dimensions that some rows of the rollup go without: only the events tell their values. */
-  readonly rawOnly: readonly string[];
+  readonly excludedDimensions: readonly string[];
 }
 
 /** Tells how much of a project's history there is, and where. Nobody reads history without asking, each time. */
@@ -49,12 +49,12 @@ export function createUsageHistory({ postgres, monotonicMs }: UsageHistoryOption
   };
 }
 
-type Kept = Pick<HistoryScope, 'retainedFrom' | 'rawOnly'>;
+type Kept = Pick<HistoryScope, 'retainedFrom' | 'excludedDimensions'>;
 
 async function readKept(db: Db, projectId: string): Promise<Kept> {
   const day = await shownFromDayOf(db, projectId);
-  const rawOnly = (await rawOnlyDimensions(db, [projectId])).get(projectId) ?? [];
-  return { retainedFrom: day * DAY_S, rawOnly: rawOnly.map(({ name }) => name) };
+  const excludedDimensions = (await readExcludedDimensions(db, [projectId])).get(projectId) ?? [];
+  return { retainedFrom: day * DAY_S, excludedDimensions: excludedDimensions.map(({ name }) => name) };
 }
 
 function scopeWith({ tenantId, projectId, projectNo, storage }: StorageScope, kept: Kept): HistoryScope {

@@ -1,12 +1,12 @@
+export {
+  addExcludedDimensions,
+  type ExcludedDimension,
+  type KnownExclusion,
+  readExcludedDimensions,
+} from './excluded-dimension-store.js';
 export { createUsageHistory, HISTORY_FRESH_MS, type HistoryScope, type UsageHistory } from './history.js';
 export { type EveryHistory, everyHistory, type OwnTables, projectsWithOwnTables } from './place-store.js';
 export { dedicatedSuffixes, provisionStorage } from './project-store.js';
-export {
-  addRawOnlyDimensions,
-  type KnownRawOnly,
-  type RawOnlyDimension,
-  rawOnlyDimensions,
-} from './raw-only-store.js';
 export { type RetentionPolicy, recordRetention } from './record-retention.js';
 export { createRetentionJob } from './retention-job.js';
 export { hasHiddenUsage, projectsWithExpiredUsage, retainedFromDays } from './retention-store.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 import { addReadGauge, Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
-import type { Expired } from './expiry.js';
+import type { ExpiredHistory } from './expiry.js';
 
 /** What the deletion of expired history tells of itself. */
 export class RetentionObserver {
@@ -47,7 +47,7 @@ export class RetentionObserver {
     });
   }
 
-  count(failedEvents: number, { partitionsDropped, deletions, stuck }: Expired): void {
+  count(failedEvents: number, { partitionsDropped, deletions, stuck }: ExpiredHistory): void {
     this.#failedEvents.inc(failedEvents);
     this.#partitions.inc(partitionsDropped);
     this.#deletions.inc(deletions);

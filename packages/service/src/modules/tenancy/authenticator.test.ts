@@ -72,12 +72,12 @@ describe('the authenticator', () => {
   });
 
   test('voids a key from its expiry on', async () => {
-    const [over, inForce] = [generateApiKey('live'), generateApiKey('live')];
+    const [expired, valid] = [generateApiKey('live'), generateApiKey('live')];
     const { authenticator } = authenticatorOf({
-      [over]: { ...STORED, expiresAt: 1_000 },
-      [inForce]: { ...STORED, expiresAt: 1_001 },
+      [expired]: { ...STORED, expiresAt: 1_000 },
+      [valid]: { ...STORED, expiresAt: 1_001 },
     });
-    expect(await authenticator.authenticate(over)).toBeUndefined();
-    expect(await authenticator.authenticate(inForce)).toBe(STORED.principal);
+    expect(await authenticator.authenticate(expired)).toBeUndefined();
+    expect(await authenticator.authenticate(valid)).toBe(STORED.principal);
   });
 });

@@ -105,14 +105,17 @@ export async function listKeys(
   tenantId: string,
   page: Page,
 ): Promise<{ keys: ApiKey[]; total: number }> {
-  const inForce = db.selectFrom('api_keys').where('tenant_id', '=', tenantId).where('revoked_at', 'is', null);
-  const keys = await inForce
+  const notRevoked = db
+    .selectFrom('api_keys')
+    .where('tenant_id', '=', tenantId)
+    .where('revoked_at', 'is', null);
+  const keys = await notRevoked
     .select(KEY_COLUMNS)
     .orderBy('id')
     .limit(page.limit)
     .offset(page.offset)
     .execute();
-  const { total } = await inForce
+  const { total } = await notRevoked
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { keys: keys as ApiKey[], total };

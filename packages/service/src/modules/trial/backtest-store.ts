@@ -58,7 +58,7 @@ export async function insertRunning(
 }
 
 /** Says that the backtest is still being run, and how far it is. False when it is no longer meant to run. */
-export async function tellAlive(
+export async function recordHeartbeat(
   db: ProjectDb,
   id: string,
   eventsDone: number,

@@ -18,8 +18,8 @@ import { isUniqueViolation, type Postgres, ProjectDb } from '../../platform/post
 import { endsWithin } from '../../platform/wait.js';
 import type { UsageHistory } from '../storage/index.js';
 import { countInputs, inputBytes, type ReplaySelection, resolveTimeRange } from '../usage/index.js';
-import { type PlaceBounds, Places } from './backtest-places.js';
 import type { BacktestRating, BacktestWork } from './backtest-rating.js';
+import { type BacktestSlotBounds, BacktestSlots } from './backtest-slots.js';
 import * as store from './backtest-store.js';
 import { deleteBacktestsBefore } from './backtest-sweep-store.js';
 import type { OnProgress } from './replay.js';
@@ -35,7 +35,7 @@ export interface BacktestDeps {
   readonly bounds?: Partial<BacktestBounds>;
 }
 
-export interface BacktestBounds extends PlaceBounds {
+export interface BacktestBounds extends BacktestSlotBounds {
   readonly eventsMax: number;
   readonly atOnceEventsMax: number;
   /** Longest time that a response waits for a small backtest. */
@@ -75,13 +75,13 @@ interface Run {
 /** Backtests of one process: each is run by the node that was asked, and shown by all. */
 export class Backtests {
   readonly #runs = new Map<string, Run>();
-  readonly #places: Places;
+  readonly #places: BacktestSlots;
   readonly #bounds: BacktestBounds;
   #isClosing = false;
 
   constructor(private readonly deps: BacktestDeps) {
     this.#bounds = { ...DEFAULT_BOUNDS, ...deps.bounds };
-    this.#places = new Places(this.#bounds);
+    this.#places = new BacktestSlots(this.#bounds);
   }
 
   /** For metrics. */
@@ -229,7 +229,7 @@ export class Backtests {
       const nowMs = clock.nowMs();
       if (nowMs - toldMs < ALIVE_INTERVAL_MS) return;
       toldMs = nowMs;
-      if (!(await store.tellAlive(db, id, eventsDone, nowMs))) abort.abort(CANCELLED);
+      if (!(await store.recordHeartbeat(db, id, eventsDone, nowMs))) abort.abort(CANCELLED);
     };
   }
 

@@ -8,12 +8,12 @@ import {
   type RatingRules,
   rateEvent,
 } from '../rules/index.js';
-import { type SeenEvent, seenItem } from '../usage/index.js';
+import { type RecordedEvent, recordedItem } from '../usage/index.js';
 import { outcomeOf } from './outcome.js';
 
 /** The input for explaining why charge items have no price. */
 export interface UnpricedBy {
-  readonly event: SeenEvent;
+  readonly event: RecordedEvent;
   /** Id of the extractor version that read the event. */
   readonly dimensionTypes: readonly Pick<DimensionConfig, 'name' | 'type'>[];
   /** Sources of the active pricing rules, by the id of their rule set. */
@@ -33,7 +33,7 @@ export function unpricedItems(
     return {
       metric,
       quantity,
-      nearest_rules: nearestRules(configs, seenItem(item, event, dimensionTypes), steps),
+      nearest_rules: nearestRules(configs, recordedItem(item, event, dimensionTypes), steps),
       priced_metrics: pricedMetrics(configs, metric),
     };
   });

@@ -22,7 +22,7 @@ export interface ExtractorText {
 }
 
 /** The recorded values of a charge item that a rule saw. */
-interface SeenItem {
+interface RecordedItem {
   readonly metric: string;
   readonly unit: string | null;
   readonly quantity: string;
@@ -38,14 +38,14 @@ type Aliases = UsageItemExplanation['priced_by']['aliases'];
 export interface AliasQuestion {
   readonly config: Pick<PricingConfig, 'aliases'>;
   readonly rule: Pick<PricingRule, 'metric' | 'match_expr'>;
-  readonly item: SeenItem;
+  readonly item: RecordedItem;
 }
 
 /** Finds the aliases by which a rule was found for a charge item; the rules module has them. */
 export type FindAliases = (
   config: AliasQuestion['config'],
   rule: AliasQuestion['rule'],
-  item: SeenItem,
+  item: RecordedItem,
 ) => Aliases;
 
 /**
@@ -76,7 +76,7 @@ export interface RatedBy {
 }
 
 /** The values of an event that rules see, except its charge items. */
-export type SeenEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
+export type RecordedEvent = Pick<UsageEvent, 'dimensions' | 'subject_type' | 'subject_id' | 'occurred_at'>;
 
 /** Amount expression of an extractor or rule that has a unit price and no amount expression. */
 const AMOUNT_EXPRESSION_DEFAULT = 'dec_mul(item.quantity, item.unit_price)';
@@ -112,7 +112,11 @@ export async function explainEventWith(
 }
 
 /** How the numbers of one charge item came about. */
-export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: RatedBy): UsageItemExplanation {
+export function explainItem(
+  item: UsageChargeItem,
+  event: RecordedEvent,
+  ratedBy: RatedBy,
+): UsageItemExplanation {
   const entry = extractorOf(item, ratedBy.extractor?.config);
   const reader = item.source === 'extractor' ? entry : undefined;
   const rule = ruleOf(item, ratedBy);
@@ -154,20 +158,25 @@ export function explainItem(item: UsageChargeItem, event: SeenEvent, ratedBy: Ra
   };
 }
 
-function aliasesOf(rule: PricingRule, item: UsageChargeItem, event: SeenEvent, ratedBy: RatedBy): Aliases {
+function aliasesOf(
+  rule: PricingRule,
+  item: UsageChargeItem,
+  event: RecordedEvent,
+  ratedBy: RatedBy,
+): Aliases {
   const config = ratedBy.pricing(item.rule_set_id, item.rule_set_version) ?? {};
   // Nothing is compiled for the many without any.
   if ((config.aliases ?? []).length === 0 || rule.match_expr === undefined) return [];
   const dimensionTypes = ratedBy.extractor?.config.dimensions ?? [];
-  return ratedBy.findAliases(config, rule, seenItem(item, event, dimensionTypes));
+  return ratedBy.findAliases(config, rule, recordedItem(item, event, dimensionTypes));
 }
 
 /** The values of a charge item that rules see. */
-export function seenItem(
+export function recordedItem(
   { metric, unit, quantity }: Pick<UsageChargeItem, 'metric' | 'unit' | 'quantity'>,
-  { dimensions, subject_type: type, subject_id: id, occurred_at: occurredAt }: SeenEvent,
-  dimensionTypes: SeenItem['dimensionTypes'],
-): SeenItem {
+  { dimensions, subject_type: type, subject_id: id, occurred_at: occurredAt }: RecordedEvent,
+  dimensionTypes: RecordedItem['dimensionTypes'],
+): RecordedItem {
   const subject = type === null || id === null ? undefined : { type, id };
   return { metric, unit, quantity, dimensions, dimensionTypes, subject, occurredAt };
 }

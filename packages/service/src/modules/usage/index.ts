@@ -6,8 +6,8 @@ export {
   type AnswerAliases,
   explainItem,
   type FindUnpriced,
-  type SeenEvent,
-  seenItem,
+  type RecordedEvent,
+  recordedItem,
 } from './explain.js';
 export { registerExportRoutes } from './export-routes.js';
 export { filterSql, StatementParams } from './filter-sql.js';

@@ -48,7 +48,7 @@ export interface UsageEventRow {
   readonly extractorVersion: number;
   readonly dimensions: ReadonlyMap<string, string>;
   /** Names of those dimensions that the rollup goes without. */
-  readonly rawOnly: readonly string[];
+  readonly excludedDimensions: readonly string[];
   readonly failureCode: string;
   readonly failureMessage: string;
   readonly failurePath: string;

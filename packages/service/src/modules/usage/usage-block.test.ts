@@ -94,7 +94,7 @@ const rated: fc.Arbitrary<UsageEventRow> = fc.record({
   dimensions: fc
     .uniqueArray(fc.tuple(anyText, anyText), { selector: ([name]) => name, maxLength: 5 })
     .map((entries) => new Map(entries)),
-  rawOnly: fc.array(anyText, { maxLength: 3 }),
+  excludedDimensions: fc.array(anyText, { maxLength: 3 }),
   failureCode: anyText,
   failureMessage: anyText,
   failurePath: anyText,
@@ -149,7 +149,7 @@ function expected(row: UsageEventRow): unknown {
     numbers: numbers.map(String),
     names: [row.status, row.posting, row.leaseStatus, String(row.subjectIsSent)],
     dimensions: [...row.dimensions].map(([name, value]) => [hex(name), hex(value)]),
-    raw_only: row.rawOnly.map(hex),
+    raw_only: row.excludedDimensions.map(hex),
     transactions: row.items.map((_, index) => hex(row.itemTransactionIds[index] ?? '')),
     items: row.items.map((charge) => [
       [
@@ -209,7 +209,7 @@ const SELECTED = `
 describe('a row of usage_events', () => {
   let test: TestClickHouse;
   let blocks = 0;
-  /** Used again and again, as in a lane of the pipeline. */
+  /** Used again and again, as in a loop of the worker. */
   const block = new UsageBlock();
 
   beforeAll(async () => {

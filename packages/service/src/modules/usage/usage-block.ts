@@ -37,8 +37,8 @@ export class UsageBlock {
   readonly #dimensionCounts = new ListLengths();
   readonly #dimensionNames = new DictionaryColumn();
   readonly #dimensionValues = new PlainColumn('String');
-  readonly #rawOnlyCounts = new ListLengths();
-  readonly #rawOnly = new DictionaryColumn();
+  readonly #excludedDimensionCounts = new ListLengths();
+  readonly #excludedDimensions = new DictionaryColumn();
   readonly #failureCode = new DictionaryColumn();
   readonly #failureMessage = new PlainColumn('String');
   readonly #failurePath = new PlainColumn('String');
@@ -71,7 +71,7 @@ export class UsageBlock {
     ['extractor_rule_set_id', this.#extractorRuleSetId],
     ['extractor_version', this.#extractorVersion],
     ['dimensions', new MapColumn(this.#dimensionCounts, this.#dimensionNames, this.#dimensionValues)],
-    ['raw_only', new ArrayColumn(this.#rawOnlyCounts, this.#rawOnly)],
+    ['raw_only', new ArrayColumn(this.#excludedDimensionCounts, this.#excludedDimensions)],
     ['failure_code', this.#failureCode],
     ['failure_message', this.#failureMessage],
     ['failure_path', this.#failurePath],
@@ -123,8 +123,8 @@ export class UsageBlock {
       this.#dimensionNames.string(name);
       this.#dimensionValues.string(value);
     }
-    this.#rawOnlyCounts.add(row.rawOnly.length);
-    for (const name of row.rawOnly) this.#rawOnly.string(name);
+    this.#excludedDimensionCounts.add(row.excludedDimensions.length);
+    for (const name of row.excludedDimensions) this.#excludedDimensions.string(name);
     this.#failureCode.string(row.failureCode);
     this.#failureMessage.string(row.failureMessage);
     this.#failurePath.string(row.failurePath);

@@ -7,11 +7,11 @@ const CHANGE_MARGIN_MS = 60_000;
 const MARK_STEP_MS = 10_000;
 
 /** From when on every batch has read a change. */
-export function surelyAfter(changeMs: number): number {
+export function safelyAfter(changeMs: number): number {
   return Math.ceil((changeMs + CHANGE_MARGIN_MS) / MARK_STEP_MS) * MARK_STEP_MS;
 }
 
 /** Until when no batch has read a change, nor written into a window that was opened then. */
-export function surelyBefore(changeMs: number): number {
+export function safelyBefore(changeMs: number): number {
   return Math.max(0, Math.floor((changeMs - CHANGE_MARGIN_MS) / MARK_STEP_MS) * MARK_STEP_MS);
 }

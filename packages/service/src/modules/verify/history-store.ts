@@ -17,7 +17,7 @@ export const ITEM_STORES = [
 export type ItemStore = (typeof ITEM_STORES)[number];
 
 /** The totals of some days in ClickHouse. */
-export interface Found {
+export interface FoundTotals {
   readonly items: Readonly<Record<ItemStore, Measurement[]>>;
   /** Counts of events by the status of their last attempt. */
   readonly events: Measurement[];
@@ -60,7 +60,7 @@ export async function readFound(
   clickhouse: Reader,
   own: readonly OwnTables[],
   span: DaySpan,
-): Promise<Found> {
+): Promise<FoundTotals> {
   const history = everyHistory(own);
   const params = { ...history.params, ...spanParams(span) };
   const items = {} as Record<ItemStore, Measurement[]>;

@@ -4,13 +4,13 @@ import { type Period, type WindowSettings, windowAt } from '../../kernel/period.
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveRule, ActiveRules, WindowKey } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
-import { surelyAfter } from './change-margin.js';
+import { safelyAfter } from './change-margin.js';
 import { decimalOf } from './compare.js';
 import { periodOf } from './stored-period.js';
 import { readUsageSpans, readWindowUses, type UsageSpan, type WindowUse } from './window-history-store.js';
 
 /** A window that the history has usage for. */
-export interface NeededWindow extends WindowKey {
+export interface WindowWithUsage extends WindowKey {
   readonly tenantId: string;
   readonly currency: string;
   readonly sinceMs: number;
@@ -19,7 +19,7 @@ export interface NeededWindow extends WindowKey {
 
 export interface MissingReading {
   /** Windows that were never opened. */
-  readonly missing: readonly NeededWindow[];
+  readonly missing: readonly WindowWithUsage[];
   /** Rules of routes whose windows were looked for, and those that were not because there are too many. */
   readonly rules: number;
   readonly leftOut: number;
@@ -32,7 +32,7 @@ export interface MissingWindowsDeps {
   /** From when on the history of a project is complete, Unix seconds. */
   readonly completeFromS: (projectId: string) => number;
   /** The windows that were never opened. */
-  readonly absent: (windows: readonly NeededWindow[]) => Promise<readonly NeededWindow[]>;
+  readonly absent: (windows: readonly WindowWithUsage[]) => Promise<readonly WindowWithUsage[]>;
 }
 
 /** Rules of routes that are looked at: a bound on memory. */
@@ -56,16 +56,16 @@ export async function readMissingWindows(deps: MissingWindowsDeps): Promise<Miss
   const spans = new Map(
     (await readUsageSpans(deps.clickhouse, deps.own)).map((span) => [span.projectId, span]),
   );
-  const inForce: ActiveRule[] = [];
+  const activeRules: ActiveRule[] = [];
   let total = 0;
   for (const counting of deps.rules.all()) {
     if (!spans.has(counting.route.projectId)) continue;
     total++;
-    if (inForce.length < RULES_MAX) inForce.push(counting);
+    if (activeRules.length < RULES_MAX) activeRules.push(counting);
   }
-  const missing: NeededWindow[] = [];
+  const missing: WindowWithUsage[] = [];
   let looked = 0;
-  for (const group of groupsOf(inForce).slice(0, GROUPS_MAX)) {
+  for (const group of groupsOf(activeRules).slice(0, GROUPS_MAX)) {
     if (missing.length >= MISSING_MAX) break;
     const span = group[0] && spans.get(group[0].route.projectId);
     if (span === undefined) continue;
@@ -79,12 +79,12 @@ async function readGroup(
   { clickhouse, own, rules, completeFromS }: MissingWindowsDeps,
   group: readonly ActiveRule[],
   span: UsageSpan,
-): Promise<NeededWindow[]> {
+): Promise<WindowWithUsage[]> {
   const [first] = group;
   if (first === undefined) return [];
   const { tenantId, projectId, subjectType } = first.route;
   const changesMs = [...group.map(({ sinceMs }) => sinceMs), ...rules.routeChangesOf(projectId)];
-  const marksMs = [...new Set(changesMs.map(surelyAfter))].sort((a, b) => a - b);
+  const marksMs = [...new Set(changesMs.map(safelyAfter))].sort((a, b) => a - b);
   const scope = { tenantId, projectId, subjectType, selection: first.rule, marksMs };
   let startsS = startsOf(first, span, completeFromS(projectId));
   while (startsS.length > 0) {
@@ -100,7 +100,7 @@ function neededBy(
   uses: readonly WindowUse[],
   group: readonly ActiveRule[],
   rules: ActiveRules,
-): NeededWindow[] {
+): WindowWithUsage[] {
   const [first] = group;
   if (first === undefined) return [];
   const {
@@ -109,12 +109,12 @@ function neededBy(
   } = first;
   const { ruleNo, currency } = rule;
   const routes = new Set(group.map(({ route }) => route.routeId));
-  const needed = new Map<string, NeededWindow>();
+  const needed = new Map<string, WindowWithUsage>();
   for (const { subjectId, startS, markMs, selected } of uses) {
     const counting = rules.of({ projectId, subjectType, subjectId }, ruleNo);
     if (counting === undefined || !routes.has(counting.route.routeId)) continue;
     const { sinceMs } = counting;
-    if (Number(markMs) < surelyAfter(sinceMs)) continue;
+    if (Number(markMs) < safelyAfter(sinceMs)) continue;
     const window = { projectId, subjectType, subjectId, ruleNo, startS: Number(startS) };
     const key = `${startS} ${subjectId}`;
     const used = add(needed.get(key)?.used ?? ZERO, decimalOf(selected));
@@ -137,8 +137,8 @@ function startsOf({ rule, route }: ActiveRule, { fromS, toS }: UsageSpan, comple
 }
 
 /** Groups rules of routes that one query can read. */
-function groupsOf(inForce: readonly ActiveRule[]): ActiveRule[][] {
-  const groups = groupBy(inForce, ({ rule, route: { projectId, subjectType, settings } }) =>
+function groupsOf(activeRules: readonly ActiveRule[]): ActiveRule[][] {
+  const groups = groupBy(activeRules, ({ rule, route: { projectId, subjectType, settings } }) =>
     JSON.stringify([projectId, subjectType, rule.ruleNo, placeOf(periodOf(rule.period), settings)]),
   );
   return [...groups.values()].flatMap((group) => {

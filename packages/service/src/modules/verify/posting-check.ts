@@ -13,14 +13,14 @@ import {
 import { type MissingReading, readMissingWindows } from './missing-windows.js';
 import { readPostedSums } from './posting-history-store.js';
 import { PostingTally } from './posting-tally.js';
-import { type BatchOnItsWay, onSnapshot, readWaiting } from './totals-store.js';
+import { onSnapshot, type PendingBatch, readWaiting } from './totals-store.js';
 import { readWindows, type WindowReading } from './window-check.js';
 
 export interface PostingCheckDeps {
   readonly postgres: Postgres;
   readonly clickhouse: Pick<ClickHouse, 'query'>;
   /** Waits for batches to reach ClickHouse; returns the projects whose batches do not. */
-  readonly wait: (batches: readonly BatchOnItsWay[]) => Promise<ReadonlySet<string>>;
+  readonly wait: (batches: readonly PendingBatch[]) => Promise<ReadonlySet<string>>;
 }
 
 /** Windows that are recounted: a bound on memory. */

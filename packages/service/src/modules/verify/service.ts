@@ -9,18 +9,18 @@ import { recountLedger } from '../ledger/index.js';
 import { recountReservations } from '../limits/index.js';
 import { projectsWithOwnTables, retainedFromDays } from '../storage/index.js';
 import { changedDays, dayKey, type Measurement, type ProjectDay } from './compare.js';
-import { daysWithHistory, type Found, ITEM_STORES, readFound } from './history-store.js';
+import { daysWithHistory, type FoundTotals, ITEM_STORES, readFound } from './history-store.js';
 import { verifyPosting } from './posting-check.js';
 import { Tally } from './tally.js';
 import {
-  type BatchOnItsWay,
   type DaySpan,
   daysWithTotals,
-  type Expected,
+  type ExpectedTotals,
   onSnapshot,
+  type PendingBatch,
   readEventIds,
   readExpected,
-  stillWaiting,
+  stillPending,
   withRatingHeld,
 } from './totals-store.js';
 
@@ -44,9 +44,9 @@ const PROJECTION_POLL_MS = 50;
 
 /** One look at both stores. */
 interface Look {
-  readonly expected: Expected;
+  readonly expected: ExpectedTotals;
   readonly ids: readonly Measurement[];
-  readonly found: Found;
+  readonly found: FoundTotals;
   /** From which day on history is kept; read after it, because what has been deleted was recorded before. */
   readonly retained: ReadonlyMap<string, number>;
   /** Days that may have changed between the two readings. */
@@ -72,7 +72,7 @@ export async function verifyUsage(deps: VerifyDeps): Promise<VerifyReport> {
   for (const span of spansOf(days)) await verifySpan(deps, span, projection, tally);
   const ledger = await recountLedger(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const reservations = await recountReservations(deps.postgres, VERIFY_DIFFERENCES_MAX);
-  const wait = (batches: readonly BatchOnItsWay[]) => projection.wait(deps.postgres.db, batches);
+  const wait = (batches: readonly PendingBatch[]) => projection.wait(deps.postgres.db, batches);
   const postings = await verifyPosting({ ...deps, wait });
   const quotas = await recountQuotas(deps.postgres, VERIFY_DIFFERENCES_MAX);
   const purchases = await recountPurchases(deps.postgres, VERIFY_DIFFERENCES_MAX);
@@ -166,10 +166,10 @@ class Projection {
   constructor(private readonly waitMsMax: number) {}
 
   /** Answers the projects whose batches are still not in ClickHouse when the time is up. */
-  async wait(db: Db, batches: readonly BatchOnItsWay[], msMax = this.waitMsMax): Promise<Set<string>> {
+  async wait(db: Db, batches: readonly PendingBatch[], msMax = this.waitMsMax): Promise<Set<string>> {
     let left = batches;
     const isDone = async () => {
-      left = await stillWaiting(db, left);
+      left = await stillPending(db, left);
       return left.every(({ id }) => this.#stuck.has(id));
     };
     await holdsWithin(isDone, Math.min(msMax, this.waitMsMax), PROJECTION_POLL_MS);

@@ -11,18 +11,18 @@ export interface DaySpan {
 }
 
 /** Batches that are committed and not in ClickHouse yet. */
-export interface BatchOnItsWay {
+export interface PendingBatch {
   readonly id: number;
   readonly projectIds: readonly string[];
 }
 
 /** The totals of some days in the system of record, at one moment. */
-export interface Expected {
+export interface ExpectedTotals {
   /** Sums of charge items. */
   readonly items: Measurement[];
   /** Counts of events by status. */
   readonly events: Measurement[];
-  readonly waiting: BatchOnItsWay[];
+  readonly waiting: PendingBatch[];
 }
 
 interface EventTotals {
@@ -60,7 +60,7 @@ export function withRatingHeld<T>(postgres: Postgres, work: (tx: Tx) => Promise<
   });
 }
 
-export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
+export async function readExpected(tx: Tx, span: DaySpan): Promise<ExpectedTotals> {
   const items = await sql<ItemTotals>`
     select tenant_id as "tenantId", project_id as "projectId", day, metric, unit, currency,
       item_count::text as "itemCount", quantity::text as quantity, amount::text as amount
@@ -80,8 +80,8 @@ export async function readExpected(tx: Tx, span: DaySpan): Promise<Expected> {
 }
 
 /** Batches that are not in ClickHouse yet. */
-export async function readWaiting(tx: Tx): Promise<BatchOnItsWay[]> {
-  const { rows } = await sql<BatchOnItsWay>`
+export async function readWaiting(tx: Tx): Promise<PendingBatch[]> {
+  const { rows } = await sql<PendingBatch>`
     select id, project_ids as "projectIds" from usage_batches
   `.execute(tx);
   return rows;
@@ -112,7 +112,7 @@ export async function readEventIds(tx: Tx, span: DaySpan): Promise<Measurement[]
 }
 
 /** Those of the batches that are not in ClickHouse yet. */
-export async function stillWaiting(db: Db, batches: readonly BatchOnItsWay[]): Promise<BatchOnItsWay[]> {
+export async function stillPending(db: Db, batches: readonly PendingBatch[]): Promise<PendingBatch[]> {
   if (batches.length === 0) return [];
   const ids = batches.map(({ id }) => id);
   const { rows } = await sql<{ id: number }>`

@@ -4,7 +4,7 @@ import { windowAt } from '../../kernel/period.js';
 import type { ClickHouse } from '../../platform/clickhouse/index.js';
 import type { ActiveLimitRule, ActiveRule, ActiveRules, CountedWindow } from '../limits/index.js';
 import type { OwnTables } from '../storage/index.js';
-import { surelyAfter, surelyBefore } from './change-margin.js';
+import { safelyAfter, safelyBefore } from './change-margin.js';
 import { decimalOf } from './compare.js';
 import type { WindowBounds } from './posting-tally.js';
 import { periodOf } from './stored-period.js';
@@ -63,7 +63,7 @@ interface PlannedWindow {
 function planned(window: CountedWindow, counting: ActiveRule | undefined): PlannedWindow {
   const { openedAtMs } = window;
   if (counting === undefined || !isPlacedBy(counting, window)) {
-    const fromMs = surelyBefore(openedAtMs);
+    const fromMs = safelyBefore(openedAtMs);
     return {
       window,
       rule: undefined,
@@ -73,8 +73,8 @@ function planned(window: CountedWindow, counting: ActiveRule | undefined): Plann
     };
   }
   const { rule, sinceMs } = counting;
-  const fromMs = surelyBefore(Math.min(openedAtMs, sinceMs));
-  return { window, rule, sinceMs, fromMs, certainMs: surelyAfter(sinceMs) };
+  const fromMs = safelyBefore(Math.min(openedAtMs, sinceMs));
+  return { window, rule, sinceMs, fromMs, certainMs: safelyAfter(sinceMs) };
 }
 
 /** Whether usage still falls into the window: the route may have moved the windows of its rules elsewhere. */

@@ -6,11 +6,11 @@ import type { Metrics } from '../../platform/metrics/index.js';
 import { type Postgres, transaction } from '../../platform/postgres/index.js';
 import { pause, retryPauseMs, Wakeup } from '../../platform/wakeup.js';
 import * as store from './attempt-store.js';
+import { type DeliveryDecision, decideDelivery } from './delivery-decision.js';
 import { DispatcherMetrics } from './dispatcher-metrics.js';
 import { deleteMessages, fanOut } from './outbox-store.js';
 import type { Send, SendOutcome } from './sender.js';
 import { signedHeaders } from './signature.js';
-import { type Verdict, verdictOn } from './verdict.js';
 
 /** Attempts under way at once in this process, and those to one endpoint. */
 const ATTEMPTS_MAX = 64;
@@ -195,7 +195,7 @@ class Dispatcher implements WebhookDispatcher {
 
   async #record(attempt: store.Attempt, outcome: SendOutcome): Promise<void> {
     const atMs = this.deps.clock.nowMs();
-    const verdict = verdictOn(attempt, outcome, atMs, this.#random());
+    const verdict = decideDelivery(attempt, outcome, atMs, this.#random());
     const result = {
       lastStatus: 'status' in outcome ? outcome.status : null,
       lastError: 'error' in outcome ? outcome.error : null,
@@ -218,7 +218,7 @@ class Dispatcher implements WebhookDispatcher {
   async #disableIfToBe(
     tx: Parameters<typeof store.disableEndpoint>[0],
     attempt: store.Attempt,
-    { disable: reason }: Extract<Verdict, { kind: 'failed' }>,
+    { disable: reason }: Extract<DeliveryDecision, { kind: 'failed' }>,
   ): Promise<boolean> {
     if (reason === undefined) return false;
     const disabled = await store.disableEndpoint(tx, attempt, reason, unixSeconds(this.deps.clock));

@@ -6,8 +6,8 @@ import { WEBHOOK_ENDPOINTS_MAX, WEBHOOK_KEPT_DAYS, WEBHOOK_TIMEOUT_MS } from '@t
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readGuide } from '../../testing/guide.js';
 import { type Received, startReceiver } from '../../testing/receiver.js';
+import { FAILING_DAYS_MAX } from './delivery-decision.js';
 import { RETRY_PAUSES_MS } from './retry.js';
-import { FAILING_DAYS_MAX } from './verdict.js';
 import { createTestWebhooks, type TestWebhooks } from './webhooks.testing.js';
 
 type Verify = (headers: Received['headers'], body: string, secret: string, nowS?: number) => boolean;

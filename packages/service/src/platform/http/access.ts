@@ -1,7 +1,7 @@
 import type { Permission } from '@tollgate/contract';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
-import { following, type MaybePromise } from '../../kernel/maybe-promise.js';
+import { type MaybePromise, whenReady } from '../../kernel/maybe-promise.js';
 import { type Authenticator, type Principal, principalPermits } from '../../kernel/principal.js';
 import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 import { isConsoleRequest } from './console-requests.js';
@@ -98,7 +98,7 @@ export function projectFor(
 ): MaybePromise<ProjectRef | undefined> {
   const token = bearerToken(authorization);
   if (token === undefined) return undefined;
-  return following(ports.authenticator.authenticate(token), (principal) => {
+  return whenReady(ports.authenticator.authenticate(token), (principal) => {
     if (principal === undefined || !principalPermits(principal, needed)) return undefined;
     return visibleProject(ports, principal, projectId);
   });
@@ -106,7 +106,7 @@ export function projectFor(
 
 function check(access: Access, ports: AccessPorts, request: FastifyRequest): Refusal | Promise<Refusal> {
   if (access.kind === 'public') return hasUnusableParameter(request) ? notFound() : undefined;
-  return following(callerOf(ports, request), (principal) => authorize(access, ports, request, principal));
+  return whenReady(callerOf(ports, request), (principal) => authorize(access, ports, request, principal));
 }
 
 /** Finds the caller by the key that is sent or, for the console, by the session. */
@@ -146,7 +146,7 @@ function authorize(
       : notFound();
   }
   if (access.kind !== 'project') return undefined;
-  return following(visibleProject(ports, principal, projectId ?? ''), (project) =>
+  return whenReady(visibleProject(ports, principal, projectId ?? ''), (project) =>
     bindProject(request, project),
   );
 }

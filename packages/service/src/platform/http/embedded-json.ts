@@ -22,13 +22,13 @@ export function embeddedJson<S extends TSchema>(schema: S): ReadEmbeddedJson<Sta
       if (found !== true && found.error !== undefined) throw found.error;
       return value as Static<S>;
     } catch (error) {
-      throw error instanceof DomainError ? placedAt(path, error) : error;
+      throw error instanceof DomainError ? errorAtPath(path, error) : error;
     }
   };
 }
 
 /** The same refusal of what is a part of the request only. */
-export function placedAt(path: string, error: DomainError): DomainError {
+export function errorAtPath(path: string, error: DomainError): DomainError {
   const [first, ...others] = error.details ?? [];
   if (first === undefined)
     return invalidRequest(path, error.message.replace(WHOLE_BODY, '').replace(/\.$/, ''));

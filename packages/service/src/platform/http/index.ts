@@ -1,7 +1,7 @@
 export { createApp } from './app.js';
 export { contextOf } from './change-context.js';
 export { SURPLUS_CONNECTIONS_MAX } from './connection-limit.js';
-export { embeddedJson, placedAt, type ReadEmbeddedJson } from './embedded-json.js';
+export { embeddedJson, errorAtPath, type ReadEmbeddedJson } from './embedded-json.js';
 export { type ExpressRequest, registerExpressRoute } from './express-lane/express-route.js';
 export { meOf } from './me.js';
 export { pageOf } from './page.js';

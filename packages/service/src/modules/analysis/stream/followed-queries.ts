@@ -15,7 +15,7 @@ export interface SavedQueries {
 }
 
 /** The queries and charts to follow, as a URL names them. */
-export interface Followed {
+export interface StreamRequest {
   readonly queries: readonly AnalysisQuery[];
   readonly chartIds: readonly string[];
   /** The range of every chart, where it is not to be that of its board. */
@@ -29,7 +29,7 @@ export interface Followed {
 export async function followedQueries(
   charts: SavedQueries,
   project: StreamScope,
-  { queries, chartIds, lastSeconds }: Followed,
+  { queries, chartIds, lastSeconds }: StreamRequest,
 ): Promise<AnalysisQuery[]> {
   const count = queries.length + chartIds.length;
   if (count === 0 || count > STREAM_QUERIES_MAX) {

@@ -9,7 +9,7 @@ export interface PositionRange {
 }
 
 /** The position from which a client follows a project. */
-export interface Watch {
+export interface StreamPosition {
   readonly projectId: string;
   /** Everything up to here is known already. */
   readonly since: number;
@@ -39,7 +39,7 @@ export function isRetainedSince({ first, last }: PositionRange, since: number): 
 }
 
 /** One statement for all watches, hence one snapshot: no change lies between its result and `last`. */
-export async function changesSince(db: Db, watches: readonly Watch[]): Promise<Changes> {
+export async function changesSince(db: Db, watches: readonly StreamPosition[]): Promise<Changes> {
   const { rows } = await sql<{ first: number; last: number; spans: string | null }>`
     select known.first, known.last, changed.spans::text as spans
     from (

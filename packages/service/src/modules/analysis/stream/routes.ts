@@ -10,7 +10,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, unixSeconds } from '../../../kernel/clock.js';
 import { DomainError, invalidRequest } from '../../../kernel/errors.js';
-import { type App, embeddedJson, placedAt, Slots } from '../../../platform/http/index.js';
+import { type App, embeddedJson, errorAtPath, Slots } from '../../../platform/http/index.js';
 import { addReadGauge, type Metrics } from '../../../platform/metrics/index.js';
 import { normalizeQuery } from '../normalize.js';
 import { followedQueries, type SavedQueries } from './followed-queries.js';
@@ -84,7 +84,7 @@ function queryOf(text: string, path: string, clock: Clock): AnalysisQuery {
   try {
     normalizeQuery(query, unixSeconds(clock));
   } catch (error) {
-    throw error instanceof DomainError ? placedAt(path, error) : error;
+    throw error instanceof DomainError ? errorAtPath(path, error) : error;
   }
   return query;
 }

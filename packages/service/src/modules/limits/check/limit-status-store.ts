@@ -4,7 +4,7 @@ import { amountFromText } from '../../ledger/index.js';
 import type { Counted, LimitedSubject, OpenRule } from './limit-status.js';
 
 /** The windows to read for the rules of one subject. */
-export interface CountedAsk {
+export interface CountedQuery {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
   readonly rules: readonly OpenRule[];
@@ -47,7 +47,7 @@ const COUNTED_NAME = 'limits-counted';
  */
 export async function readCounted(
   { pool }: Pick<Postgres, 'pool'>,
-  asks: readonly CountedAsk[],
+  asks: readonly CountedQuery[],
 ): Promise<CountedRules[]> {
   const values = countedValues(asks);
   const { rows } = await pool.query<CountedRow>({ name: COUNTED_NAME, text: COUNTED, values });
@@ -55,14 +55,14 @@ export async function readCounted(
 }
 
 /** The same inside a transaction, at the moment of this statement. */
-export async function readCountedIn(tx: Tx, ask: CountedAsk): Promise<CountedRules> {
+export async function readCountedIn(tx: Tx, ask: CountedQuery): Promise<CountedRules> {
   if (ask.rules.length === 0) return new Map();
   const { rows } = await tx.executeQuery<CountedRow>(CompiledQuery.raw(COUNTED, countedValues([ask])));
   return byAsk([ask], rows)[0] ?? new Map();
 }
 
-function countedValues(asks: readonly CountedAsk[]): unknown[] {
-  const column = <Value>(value: (ask: CountedAsk, rule: OpenRule) => Value): Value[] =>
+function countedValues(asks: readonly CountedQuery[]): unknown[] {
+  const column = <Value>(value: (ask: CountedQuery, rule: OpenRule) => Value): Value[] =>
     asks.flatMap((ask) => ask.rules.map((rule) => value(ask, rule)));
   return [
     column(({ projectNo }) => projectNo),
@@ -73,7 +73,7 @@ function countedValues(asks: readonly CountedAsk[]): unknown[] {
   ];
 }
 
-function byAsk(asks: readonly CountedAsk[], rows: readonly CountedRow[]): CountedRules[] {
+function byAsk(asks: readonly CountedQuery[], rows: readonly CountedRow[]): CountedRules[] {
   const answers = asks.map(() => new Map<number, Counted>());
   const asked = asks.flatMap(({ rules }, at) => rules.map(({ rule }) => ({ at, ruleNo: rule.ruleNo })));
   for (const row of rows) {

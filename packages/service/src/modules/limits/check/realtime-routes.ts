@@ -14,7 +14,7 @@ import { type App, pageOf } from '../../../platform/http/index.js';
 import { type Amount, amountField } from '../../ledger/index.js';
 import { registerLeaseRoutes } from '../leases/routes.js';
 import type { RealtimeLimitParts } from './realtime.js';
-import type { AskedUsage } from './subject-limits.js';
+import type { ProposedUsage } from './subject-limits.js';
 
 const config = { access: { kind: 'project', permission: 'usage_control:read' } } as const;
 const tags = ['Realtime limits'];
@@ -96,7 +96,7 @@ function registerCheck(app: App, { subjectLimits }: RealtimeLimitParts): void {
 }
 
 /** @throws DomainError `invalid_request` */
-function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): AskedUsage {
+function askedUsage(body: RealtimeCheckBody, rawBody: Buffer | undefined): ProposedUsage {
   if (body.amount !== undefined && body.currency === undefined) {
     throw invalidRequest('currency', 'expected together with amount');
   }

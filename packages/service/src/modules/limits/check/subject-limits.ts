@@ -17,7 +17,7 @@ import {
   openRules,
   toRealtimeLimit,
 } from './limit-status.js';
-import { type CountedAsk, type CountedRules, readCounted } from './limit-status-store.js';
+import { type CountedQuery, type CountedRules, readCounted } from './limit-status-store.js';
 
 export interface SubjectLimitsDeps {
   readonly postgres: Pick<Postgres, 'db' | 'pool'>;
@@ -26,7 +26,7 @@ export interface SubjectLimitsDeps {
 }
 
 /** Usage that is asked about before it happens. */
-export interface AskedUsage {
+export interface ProposedUsage {
   readonly metric: string | undefined;
   /** By name, as text. */
   readonly dimensions: ReadonlyMap<string, string>;
@@ -46,7 +46,7 @@ export class SubjectLimits {
   /**
    * Requests that arrive while a statement runs share the next one: the more there are at once, the less each costs.
    */
-  readonly #counted: Groups<CountedAsk, CountedRules>;
+  readonly #counted: Groups<CountedQuery, CountedRules>;
   readonly #available: Groups<WalletKey, Amount | undefined>;
 
   constructor(private readonly deps: SubjectLimitsDeps) {
@@ -88,7 +88,7 @@ export class SubjectLimits {
    * Checks whether all `block` limits and the prepaid wallet have room for the usage. A subject without a route may use
    * anything.
    */
-  async check(project: ProjectRef, subject: LimitedSubject, asked: AskedUsage): Promise<RealtimeCheck> {
+  async check(project: ProjectRef, subject: LimitedSubject, asked: ProposedUsage): Promise<RealtimeCheck> {
     const route = await this.routeOf(project.projectId, subject);
     if (route === undefined) return { allowed: true, blocked_by: [], warnings: [noRoute(subject)] };
     const [statuses, wallet] = await Promise.all([
@@ -121,7 +121,7 @@ export class SubjectLimits {
   async #shortWallet(
     { tenantId, projectId }: ProjectRef,
     { account: { id: accountId } }: CompiledRoute,
-    { amount, currency }: AskedUsage,
+    { amount, currency }: ProposedUsage,
   ): Promise<RealtimeCheck['blocked_by_wallet']> {
     if (currency === undefined) return undefined;
     const key = { tenantId, projectId, accountId, currency };
@@ -132,7 +132,7 @@ export class SubjectLimits {
 }
 
 /** Returns the rules that would count the usage and refuse it. Without a metric, only those that count every metric. */
-function rulesThatBlock(route: CompiledRoute, asked: AskedUsage): CompiledRule[] {
+function rulesThatBlock(route: CompiledRoute, asked: ProposedUsage): CompiledRule[] {
   const found: CompiledRule[] = [];
   route.rules.visit(
     asked.metric ?? '',
@@ -148,7 +148,7 @@ function isOfCurrency({ measure, currency }: CompiledRule, asked: string | undef
   return measure === 'quantity' || asked === undefined || currency === asked;
 }
 
-function askedOf({ measure }: CompiledRule, { amount, quantity }: AskedUsage): Amount {
+function askedOf({ measure }: CompiledRule, { amount, quantity }: ProposedUsage): Amount {
   return measure === 'amount' ? amount : quantity;
 }
 

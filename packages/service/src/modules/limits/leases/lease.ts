@@ -3,7 +3,7 @@ import { type Amount, amountText, type WalletKey } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 import type { CompiledRoute } from '../rules/route-rules.js';
 import type { CompiledRule } from '../rules/rule.js';
-import type { Held } from './reserved-store.js';
+import type { HeldAmount } from './reserved-store.js';
 
 /** An amount that a subject's limits and wallet hold for a time. Times are Unix seconds. */
 export interface Lease {
@@ -52,7 +52,7 @@ export function ended(lease: Lease, nowS: number): Lease {
 }
 
 /** Returns what the lease holds of each of its rules. */
-export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): Held[] {
+export function heldOf({ subject, ruleNos, held }: Lease, projectNo: number): HeldAmount[] {
   return held === 0n ? [] : ruleNos.map((ruleNo) => ({ projectNo, subject, ruleNo, amount: held }));
 }
 

@@ -4,7 +4,7 @@ import { type Amount, amountText } from '../../ledger/index.js';
 import type { LimitedSubject } from '../check/limit-status.js';
 
 /** The amount that a lease holds of one rule. */
-export interface Held {
+export interface HeldAmount {
   readonly projectNo: number;
   readonly subject: LimitedSubject;
   readonly ruleNo: number;
@@ -35,7 +35,7 @@ export async function lockReserved(
  * Adds to reserved amounts; a negative amount is released. More than is reserved cannot be released. The caller has
  * locked the rules.
  */
-export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<void> {
+export async function changeReserved(tx: Tx, changes: readonly HeldAmount[]): Promise<void> {
   if (changes.length === 0) return;
   await sql`
     update limit_reserved r set reserved = greatest(r.reserved + g.amount, 0) from ${sumsOf(changes)} g where ${IS_SAME_RULE}
@@ -47,7 +47,7 @@ export async function changeReserved(tx: Tx, changes: readonly Held[]): Promise<
  * Takes two statements: the first locks the rules in the order that all transactions use, because only a locked row can
  * be read in its latest state.
  */
-export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<void> {
+export async function subtractReserved(tx: Tx, held: readonly HeldAmount[]): Promise<void> {
   if (held.length === 0) return;
   await sql`
     select from limit_reserved r join ${sumsOf(held)} g on ${IS_SAME_RULE} order by ${LOCK_ORDER} for update of r
@@ -56,7 +56,7 @@ export async function subtractReserved(tx: Tx, held: readonly Held[]): Promise<v
 }
 
 /** Returns the change that releases a held amount. */
-export function returned(held: Held): Held {
+export function returned(held: HeldAmount): HeldAmount {
   return { ...held, amount: -held.amount };
 }
 
@@ -65,7 +65,7 @@ const IS_SAME_RULE = sql`r.project_no = g.project_no and r.subject_type = g.subj
 /** A collation of its own, so that the order does not depend on the database's language. */
 const LOCK_ORDER = sql`r.project_no, r.subject_type collate "C", r.subject_id collate "C", r.rule_no`;
 
-const sumsOf = (held: readonly Held[]) => sql`(
+const sumsOf = (held: readonly HeldAmount[]) => sql`(
   select project_no, subject_type, subject_id, rule_no, sum(amount) as amount from unnest(
     ${held.map(({ projectNo }) => projectNo)}::int[], ${held.map(({ subject }) => subject.type)}::text[],
     ${held.map(({ subject }) => subject.id)}::text[], ${held.map(({ ruleNo }) => ruleNo)}::int[],

@@ -166,8 +166,8 @@ function windowOf({ rule, isDirect, amounts }: KnownRule, route: KnownRoute, atS
     atS,
   );
   const openMs = Math.max(startS * 1_000, isDirect ? 0 : route.boundAtMs);
-  const inForce = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
-  return { startS, limit: (inForce ?? amounts[0])?.limit ?? 0n };
+  const amountNow = amounts.findLast(({ atMs }) => atMs <= openMs || (isDirect && atMs < endS * 1_000));
+  return { startS, limit: (amountNow ?? amounts[0])?.limit ?? 0n };
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b));

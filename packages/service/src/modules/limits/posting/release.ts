@@ -1,6 +1,6 @@
 import type { Tx } from '../../../platform/postgres/index.js';
 import type { Release } from '../../ledger/index.js';
-import { type Held, subtractReserved } from '../leases/reserved-store.js';
+import { type HeldAmount, subtractReserved } from '../leases/reserved-store.js';
 import type { LeaseCharge } from './lease-charge-store.js';
 import { type AppliedCharge, chargeLeases } from './lease-charge-store.js';
 
@@ -16,8 +16,8 @@ export async function releaseCharges(tx: Tx, charges: readonly LeaseCharge[]): P
   return heldByWallet(applied);
 }
 
-function heldByRule(applied: readonly AppliedCharge[]): Held[] {
-  const byRule = new Map<string, Held>();
+function heldByRule(applied: readonly AppliedCharge[]): HeldAmount[] {
+  const byRule = new Map<string, HeldAmount>();
   for (const { scope, lease, released } of applied) {
     const { projectNo } = scope;
     const subject = { type: lease.subjectType, id: lease.subjectId };

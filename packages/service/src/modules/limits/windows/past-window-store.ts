@@ -6,7 +6,7 @@ import type { OpenedWindow } from './current-windows.js';
 import type { SubjectUsage, WindowSum } from './subject-usage.js';
 
 /** A past window whose usage has reached its next alert. */
-export interface ReachedWindow {
+export interface AlertDueWindow {
   /** Its index in the list of added sums. */
   readonly index: number;
   readonly used: bigint;
@@ -21,7 +21,7 @@ export interface ReachedWindow {
 export async function addToPastWindows(
   tx: Tx,
   sums: readonly WindowSum[],
-): Promise<{ readonly added: number; readonly reached: readonly ReachedWindow[] }> {
+): Promise<{ readonly added: number; readonly reached: readonly AlertDueWindow[] }> {
   const { rows } = await sql<{ added: number; reached: [number, string, string, string][] }>`
     with written as (
       update past_windows w set used = w.used + v.used from ${namedWindows(sums)} where ${IS_NAMED}
@@ -104,13 +104,13 @@ function quotedIds(windows: readonly WindowKey[]): string {
 }
 
 /** A past window whose alert was sent, and the usage at which its next one is due. */
-export interface MovedNotice {
+export interface NextAlert {
   readonly sum: WindowSum;
   readonly next: bigint | undefined;
 }
 
 /** Stores the usage at which the next alert of each past window is due. */
-export async function moveNotices(tx: Tx, windows: readonly MovedNotice[]): Promise<void> {
+export async function recordNextAlerts(tx: Tx, windows: readonly NextAlert[]): Promise<void> {
   if (windows.length === 0) return;
   await sql`
     update past_windows w set next_notice = v.next_notice

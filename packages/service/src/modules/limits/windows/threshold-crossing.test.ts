@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stored } from '../../../testing/index.js';
-import { crossingOf, firstNotice } from './threshold-crossing.js';
+import { crossingOf, firstAlertAt } from './threshold-crossing.js';
 
 const NOTIFY_AT = { notifyAt: [50, 80] };
 
@@ -13,7 +13,7 @@ describe('the crossings of a window', () => {
     ['past everything at once', '100', '1000', [50, 80, 100], undefined],
     ['a limit of nothing', '0', '0', [50, 80, 100], undefined],
   ])('%s', (_, limit, used, percents, next) => {
-    const first = firstNotice(NOTIFY_AT, stored(limit));
+    const first = firstAlertAt(NOTIFY_AT, stored(limit));
     expect(crossingOf(NOTIFY_AT, stored(limit), first, stored(used))).toEqual({
       percents,
       next: next === undefined ? undefined : stored(next),
@@ -28,9 +28,9 @@ describe('the crossings of a window', () => {
 
   it('reaches a share that has more digits than usage can have with the next usage that can be', () => {
     const limit = 1n;
-    expect(firstNotice(NOTIFY_AT, limit)).toBe(1n);
-    expect(firstNotice({ notifyAt: [] }, limit)).toBe(1n);
-    expect(firstNotice({ notifyAt: [1] }, 101n)).toBe(2n);
+    expect(firstAlertAt(NOTIFY_AT, limit)).toBe(1n);
+    expect(firstAlertAt({ notifyAt: [] }, limit)).toBe(1n);
+    expect(firstAlertAt({ notifyAt: [1] }, 101n)).toBe(2n);
   });
 
   it('tells each percentage once on any way up and down', () => {
@@ -41,7 +41,7 @@ describe('the crossings of a window', () => {
         const rule = { notifyAt: shares.sort((a, b) => a - b) };
         let used = 0n;
         let most: bigint | undefined;
-        let notice: bigint | undefined = firstNotice(rule, limit);
+        let notice: bigint | undefined = firstAlertAt(rule, limit);
         const sent: number[] = [];
         for (const step of steps) {
           used += step;

@@ -12,7 +12,7 @@ export interface Crossing {
 }
 
 /** The usage × 10^18 at which the first alert of a new window is due. */
-export function firstNotice(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
+export function firstAlertAt(rule: Pick<CompiledRule, 'notifyAt'>, limit: bigint): bigint {
   const [percent = WHOLE_PERCENT] = rule.notifyAt;
   return noticeAt(limit, percent);
 }

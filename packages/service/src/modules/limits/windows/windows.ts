@@ -10,11 +10,11 @@ import {
   addToPastWindows,
   insertPastWindows,
   missingPastWindows,
-  moveNotices,
   readReserved,
+  recordNextAlerts,
 } from './past-window-store.js';
 import { type SubjectUsage, subjectRef, type WindowSum, windowSums } from './subject-usage.js';
-import { crossingOf, firstNotice } from './threshold-crossing.js';
+import { crossingOf, firstAlertAt } from './threshold-crossing.js';
 
 export interface CountedBatch {
   /** Each subject once, with something to add. */
@@ -77,7 +77,7 @@ async function addToPast(tx: Tx, late: readonly WindowSum[], crossed: CrossedWin
     const sum = present(late[index], 'late usage');
     return { sum, used, limit, ...crossingOf(sum.rule, limit, notice, used) };
   });
-  await moveNotices(tx, moved);
+  await recordNextAlerts(tx, moved);
   crossed.push(...moved);
   if (added === late.length) return [];
   const missing = (await missingPastWindows(tx, late)).map((index) => present(late[index], 'late usage'));
@@ -95,7 +95,7 @@ function openedWindow(
   crossed: CrossedWindow[],
 ): OpenedWindow {
   const { usage, rule, window, used } = sum;
-  const notice = firstNotice(rule, limit);
+  const notice = firstAlertAt(rule, limit);
   const { percents, next } =
     used < notice ? { percents: [], next: notice } : crossingOf(rule, limit, notice, used);
   if (percents.length > 0) crossed.push({ sum, used, limit, percents });

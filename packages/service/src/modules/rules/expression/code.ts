@@ -32,7 +32,7 @@ export function constantCode<T extends Value>(code: Omit<Code, 'run' | 'constant
  * never be computed is a mistake.
  * @throws ExpressionError for such a mistake
  */
-export function fold(code: Code, parts: readonly Code[], onFailure: 'keep' | 'refuse'): Code {
+export function foldConstant(code: Code, parts: readonly Code[], onFailure: 'keep' | 'refuse'): Code {
   if (parts.some((part) => part.constant === undefined)) return code;
   try {
     return constantCode(code, code.run(NO_ENV));
@@ -95,5 +95,5 @@ function narrowed<T extends Value>(
   if (code.type !== 'dyn') refuse(code.node, `expected ${type}, found ${code.type}`);
   const { run, site } = code;
   const checked: Code = { ...code, type, run: (env) => narrow(run(env)) ?? site.fail(expectation) };
-  return fold(checked, [code], 'refuse') as Code<T>;
+  return foldConstant(checked, [code], 'refuse') as Code<T>;
 }

@@ -1,4 +1,4 @@
-import { becomeCall, type TypeChecker } from './environment.js';
+import { replaceWithCall, type TypeChecker } from './environment.js';
 import { isComprehension, isHas, type Node, type OpenNode } from './syntax.js';
 
 /**
@@ -35,7 +35,7 @@ function become(node: OpenNode, other: Node): void {
 /** `[].all(x, x > 1)` is checked as `dyn([]).all(x, x > 1)`: nothing is known of elements that do not exist. */
 function forgetEmptyList(macro: Node): void {
   const [, range] = macro.args as [string, Node];
-  if (isEmptyList(range)) becomeCall(range, 'dyn', []);
+  if (isEmptyList(range)) replaceWithCall(range, 'dyn', []);
 }
 
 interface HasMacro {

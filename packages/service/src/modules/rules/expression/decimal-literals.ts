@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../../kernel/decimal.js';
-import { becomeCall } from './environment.js';
+import { replaceWithCall } from './environment.js';
 import { findFunction } from './functions/index.js';
 import { literalText } from './number-literal.js';
 import type { Node, OpenNode } from './syntax.js';
@@ -24,7 +24,7 @@ export function readDecimalLiterals(nodes: readonly Node[], result: Node | undef
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     const text = literalText(node, source);
     if (text === undefined) pending.push(...sameExpectation(node));
-    else if (parseDecimal(text) !== undefined) becomeCall(node, 'dec', text);
+    else if (parseDecimal(text) !== undefined) replaceWithCall(node, 'dec', text);
   }
 }
 

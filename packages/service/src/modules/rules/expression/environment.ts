@@ -24,7 +24,11 @@ export interface TypeChecker {
 }
 
 /** Replaces a node, before the type check, by a call of a function with the node as its argument. */
-export function becomeCall(node: OpenNode, name: 'dec' | 'dyn', argument: string | readonly Node[]): void {
+export function replaceWithCall(
+  node: OpenNode,
+  name: 'dec' | 'dyn',
+  argument: string | readonly Node[],
+): void {
   const { pos, start, end } = node;
   const sample = nodeOf(ENVIRONMENTS.withUnitPrice.parse(`${name}(${name === 'dec' ? '"0"' : '[]'})`).ast);
   const [, [inner]] = sample.args as [string, [OpenNode]];

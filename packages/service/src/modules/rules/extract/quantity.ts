@@ -116,7 +116,7 @@ function remainder(
     if (sign(less) < 0) tooMuch ??= part.tooMuch;
     rest = less;
   }
-  const beside = statedTotal.isOfPartsBeside(total, rest, rawJson);
+  const beside = statedTotal.excludesParts(total, rest, rawJson);
   if (beside instanceof RatingFailure) return beside;
   if (beside) {
     if (!equals(total, rest)) note(statedTotal.note);
@@ -133,7 +133,7 @@ interface StatedTotal {
    * Whether it says that the parts, of which `rest` is what they leave of `total`, are counted in addition to
    * it.
    */
-  readonly isOfPartsBeside: (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
+  readonly excludesParts: (total: Decimal, rest: Decimal, rawJson: unknown) => boolean | RatingFailure;
   readonly note: RatingNote;
 }
 
@@ -145,14 +145,14 @@ function compileStatedTotal(
   const place = `${at}.stated_total`;
   const message = `By ${stated?.path}, ${name ?? metric} does not include the amounts to subtract: nothing was subtracted.`;
   const note: RatingNote = { code: 'quantity_parts_beside', metric, path: place, message };
-  if (stated === undefined) return { isOfPartsBeside: () => false, note };
+  if (stated === undefined) return { excludesParts: () => false, note };
   const readStated = compile(stated.path, `${place}.path`);
   const others = (stated.other_paths ?? []).map((source, index) =>
     compile(source, `${place}.other_paths[${index}]`),
   );
   const readOthers = sumOf(others, `${place}.other_paths`);
   const outOfRange = outOfRangeAt(place);
-  const isOfPartsBeside: StatedTotal['isOfPartsBeside'] = (total, rest, rawJson) => {
+  const excludesParts: StatedTotal['excludesParts'] = (total, rest, rawJson) => {
     const found = readStated(rawJson);
     if (found === undefined || found instanceof RatingFailure) return found ?? false;
     const other = readOthers(rawJson) ?? ZERO;
@@ -161,7 +161,7 @@ function compileStatedTotal(
     const sum = totalInRange(() => add(add(total, other), sub(total, rest)));
     return sum === undefined ? outOfRange : equals(sum, found);
   };
-  return { isOfPartsBeside, note };
+  return { excludesParts, note };
 }
 
 /** The sum of the terms that the event has; undefined if it has none. */

@@ -44,7 +44,7 @@ export function fitsPattern(pattern: string, text: string): boolean {
 }
 
 /** An alias of one of several rule sets. */
-export interface PlacedAlias<Owner> {
+export interface OwnedAlias<Owner> {
   readonly owner: Owner;
   /** Its index among the aliases of the rule set. */
   readonly position: number;
@@ -54,7 +54,7 @@ export interface PlacedAlias<Owner> {
 /** The aliases that match a value, and the steps of finding them. */
 export interface AliasMatches<Owner> {
   /** The first of each owner that has one, unless it changes nothing. */
-  readonly matches: readonly PlacedAlias<Owner>[];
+  readonly matches: readonly OwnedAlias<Owner>[];
   readonly steps: number;
 }
 
@@ -70,13 +70,13 @@ const STEP_CHARS = 8;
  * only others are tried one by one.
  */
 export class DimensionAliases<Owner> {
-  readonly #exact = new Map<string, PlacedAlias<Owner>[]>();
-  readonly #byPrefix = new Map<string, PlacedAlias<Owner>[]>();
+  readonly #exact = new Map<string, OwnedAlias<Owner>[]>();
+  readonly #byPrefix = new Map<string, OwnedAlias<Owner>[]>();
   readonly #prefixLengths: readonly number[];
-  readonly #others: PlacedAlias<Owner>[] = [];
+  readonly #others: OwnedAlias<Owner>[] = [];
   readonly #remembered = new BoundedMap<string, AliasMatches<Owner>>(REMEMBERED_VALUES_MAX);
 
-  constructor(aliases: readonly PlacedAlias<Owner>[]) {
+  constructor(aliases: readonly OwnedAlias<Owner>[]) {
     for (const placed of aliases) {
       const { pattern } = placed.alias;
       const star = pattern.indexOf('*');
@@ -107,7 +107,7 @@ export class DimensionAliases<Owner> {
       steps += 1 + Math.ceil((value.length + pattern.length) / STEP_CHARS);
       if (fitsPattern(pattern, value)) fitting.push(placed);
     }
-    const firstByOwner = new Map<Owner, PlacedAlias<Owner>>();
+    const firstByOwner = new Map<Owner, OwnedAlias<Owner>>();
     for (const placed of fitting) {
       const first = firstByOwner.get(placed.owner);
       if (first === undefined || placed.position < first.position) firstByOwner.set(placed.owner, placed);
@@ -117,11 +117,7 @@ export class DimensionAliases<Owner> {
   }
 }
 
-function addTo<Owner>(
-  lists: Map<string, PlacedAlias<Owner>[]>,
-  key: string,
-  placed: PlacedAlias<Owner>,
-): void {
+function addTo<Owner>(lists: Map<string, OwnedAlias<Owner>[]>, key: string, placed: OwnedAlias<Owner>): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [placed]);
   else list.push(placed);

@@ -6,7 +6,7 @@ import {
   type ExpressionEnv,
   ExpressionError,
 } from '../expression/index.js';
-import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-item.js';
+import { type AppliedAlias, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 
 /**
  * The aliases of a rule set by which one of its rules was found for a charge item: those that fit the
@@ -15,7 +15,7 @@ import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-
 export function appliedAliases(
   { aliases = [] }: Pick<PricingConfig, 'aliases'>,
   { match_expr: match }: Pick<PricingRule, 'metric' | 'match_expr'>,
-  item: SeenItem,
+  item: RecordedItem,
 ): AppliedAlias[] {
   if (aliases.length === 0 || match === undefined) return [];
   const env = envOf(item, new EventSteps());

@@ -24,7 +24,7 @@ import {
   UNSAVED,
 } from '../extract/index.js';
 import { checkAliases } from './aliases.js';
-import { placedIn } from './placed-in.js';
+import { namingRuleSet } from './naming-rule-set.js';
 import { pricingRuleNames } from './rule-names.js';
 
 export interface CompiledPricingRule {
@@ -125,7 +125,7 @@ function compileMatch(
       return expression.code.evaluate(env);
     } catch (error) {
       if (error instanceof ExpressionError) return false;
-      if (error instanceof EventStepsError) return placedIn(origin, stepsRanOut(path));
+      if (error instanceof EventStepsError) return namingRuleSet(origin, stepsRanOut(path));
       throw error;
     }
   };

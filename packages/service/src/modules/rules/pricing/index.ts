@@ -4,7 +4,7 @@ export {
   type CompiledPricingRule,
   compilePricing,
 } from './compile-pricing.js';
+export { namingRuleSet } from './naming-rule-set.js';
 export { nearestRules, pricedMetrics } from './nearest-rules.js';
-export { placedIn } from './placed-in.js';
 export { EMPTY_PRICE_LIST, type PriceList, priceListOf } from './price-list.js';
-export type { SeenItem } from './seen-item.js';
+export type { RecordedItem } from './recorded-item.js';

@@ -1,9 +1,9 @@
 import type { PricingConfig, PricingRule } from '@tollgate/contract';
 import { describe, expect, it } from 'vitest';
 import { EventSteps } from '../expression/index.js';
-import { nearestRules, type SeenItem } from './index.js';
+import { nearestRules, type RecordedItem } from './index.js';
 
-const ITEM: SeenItem = {
+const ITEM: RecordedItem = {
   ...{ metric: 'llm.tokens', unit: 'token', quantity: '10', subject: undefined, occurredAt: 1_790_000_000 },
   dimensions: { model: 'gpt-5-mini-2025-08-07', provider: 'openai', region: 'eu' },
   dimensionTypes: [],

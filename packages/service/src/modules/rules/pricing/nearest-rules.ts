@@ -16,8 +16,8 @@ import {
   readsDimension,
   textConditions,
 } from '../expression/index.js';
+import { type AppliedAlias, envOf, fittingAliases, type RecordedItem } from './recorded-item.js';
 import { pricingRuleNames } from './rule-names.js';
-import { type AppliedAlias, envOf, fittingAliases, type SeenItem } from './seen-item.js';
 
 /** Upper bound of the rules of one metric that are compared, to limit the time. */
 const RULES_COMPARED_MAX = 5_000;
@@ -51,7 +51,7 @@ const DIMENSION_PATTERN = /\bdimensions\s*(?:\.\s*([A-Za-z_]\w*)|\[\s*(?:"([^"\\
  */
 export function nearestRules(
   configs: ReadonlyMap<string, PricingConfig>,
-  item: SeenItem,
+  item: RecordedItem,
   steps: EventSteps,
 ): NearestRule[] {
   const env = envOf(item, steps);

@@ -3,12 +3,12 @@ import { compareText } from '../../../kernel/compare-text.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type DimensionValue, type ExpressionEnv, readsDimension } from '../expression/index.js';
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
-import { DimensionAliases, type PlacedAlias } from './aliases.js';
+import { DimensionAliases, type OwnedAlias } from './aliases.js';
 import type { CompiledPricing, CompiledPricingRule } from './compile-pricing.js';
 import { PricingRuleIndex, type RankedRule } from './rule-index.js';
 
 /** The rule that prices a charge item, and what it sees of the event. */
-export interface FoundRule {
+export interface MatchedRule {
   readonly rule: CompiledPricingRule;
   /** Dimensions of the event, after the aliases by which the rule matched. */
   readonly dimensions: ReadonlyMap<string, DimensionValue>;
@@ -19,7 +19,7 @@ export interface FoundRule {
 /** The pricing rules that are active at one time, in the order in which they are tried. */
 export interface PriceList {
   /** The first rule that prices this charge item; or that which could not be asked, for want of steps. */
-  ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined;
+  ruleFor(env: ExpressionEnv): MatchedRule | RatingFailure | undefined;
 }
 
 /**
@@ -46,7 +46,7 @@ export const EMPTY_PRICE_LIST: PriceList = { ruleFor: () => undefined };
 
 const NO_ALIASES: readonly PricingAlias[] = [];
 
-function asItIs({ rule }: RankedRule, { dimensions }: ExpressionEnv): FoundRule {
+function asItIs({ rule }: RankedRule, { dimensions }: ExpressionEnv): MatchedRule {
   return { rule, dimensions, aliases: NO_ALIASES };
 }
 
@@ -106,7 +106,7 @@ class AliasedBook implements PriceList {
     pricings: readonly CompiledPricing[],
     ranked: readonly RankedRule[],
   ) {
-    const placed = pricings.flatMap((pricing): PlacedAlias<AliasedRules>[] => {
+    const placed = pricings.flatMap((pricing): OwnedAlias<AliasedRules>[] => {
       const owner = new AliasedRules(pricing, ranked);
       return pricing.aliases.map((alias, position) => ({ owner, position, alias }));
     });
@@ -116,7 +116,7 @@ class AliasedBook implements PriceList {
     );
   }
 
-  ruleFor(env: ExpressionEnv): FoundRule | RatingFailure | undefined {
+  ruleFor(env: ExpressionEnv): MatchedRule | RatingFailure | undefined {
     const plain = this.rules.first(env);
     if (plain instanceof RatingFailure) return plain;
     const rewritings = this.#rewritings(env);

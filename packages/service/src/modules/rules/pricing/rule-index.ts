@@ -6,7 +6,7 @@ import {
 } from '../expression/index.js';
 import { RatingFailure, stepsRanOut } from '../extract/index.js';
 import type { CompiledPricingRule } from './compile-pricing.js';
-import { placedIn } from './placed-in.js';
+import { namingRuleSet } from './naming-rule-set.js';
 
 export interface RankedRule {
   /** Place in the order in which rules are tried. */
@@ -98,7 +98,7 @@ class RuleGroup {
 
   ranOut(): RatingFailure {
     const { origin, pricing } = this.firstRule;
-    return placedIn(origin, stepsRanOut(`${pricing.path}.match_expr`));
+    return namingRuleSet(origin, stepsRanOut(`${pricing.path}.match_expr`));
   }
 
   /** @param conditions on these dimensions, in their order */

@@ -1,4 +1,4 @@
-import { besideNull, inCommonWords, type JsonSchema, mapInside, orNull } from './schema.js';
+import { type JsonSchema, mapInside, nonNullType, orNull, simplifySchema } from './schema.js';
 
 const COMPONENTS = '#/components/schemas/';
 
@@ -50,7 +50,7 @@ export class NamedSchemas {
   #write(plain: JsonSchema): JsonSchema {
     const named = this.#named.get(this.#structureOf(plain));
     if (named !== undefined) return this.#refer(named, plain.description);
-    const value = besideNull(plain);
+    const value = nonNullType(plain);
     if (value !== undefined) return orNull(this.#write(value), plain.description);
     return mapInside(plain, (inside) => this.#write(inside));
   }
@@ -71,7 +71,7 @@ export class NamedSchemas {
   #plainOf(schema: object): JsonSchema {
     let plain = this.#plain.get(schema);
     if (plain === undefined) {
-      plain = inCommonWords(mapInside(schema, (inside) => this.#plainOf(inside)));
+      plain = simplifySchema(mapInside(schema, (inside) => this.#plainOf(inside)));
       this.#plain.set(schema, plain);
     }
     return plain;
@@ -99,7 +99,7 @@ export class NamedSchemas {
 
 /** Objects, maps and choices; a text or a number is as well said in place. */
 function deservesName(schema: JsonSchema): boolean {
-  if (besideNull(schema) !== undefined) return false;
+  if (nonNullType(schema) !== undefined) return false;
   const { properties, additionalProperties, anyOf } = schema;
   return (
     properties !== undefined ||

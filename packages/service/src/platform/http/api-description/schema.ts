@@ -36,8 +36,8 @@ const INT32_MAX = 2_147_483_647;
  * integer has a width, because many generators assume 32 bits without one. A default is mentioned in the description
  * only, because some generators make a field with a default a required field of requests.
  */
-export function inCommonWords(schema: JsonSchema): JsonSchema {
-  return withTypeOfChoice(withWidth(withToldDefault(withoutEmptyParts(schema))));
+export function simplifySchema(schema: JsonSchema): JsonSchema {
+  return withTypeOfChoice(withWidth(withDefaultInDescription(withoutEmptyParts(schema))));
 }
 
 function withoutEmptyParts(schema: JsonSchema): JsonSchema {
@@ -45,7 +45,7 @@ function withoutEmptyParts(schema: JsonSchema): JsonSchema {
   return properties !== undefined && Object.keys(properties).length === 0 ? rest : schema;
 }
 
-function withToldDefault(schema: JsonSchema): JsonSchema {
+function withDefaultInDescription(schema: JsonSchema): JsonSchema {
   if (schema.default === undefined) return schema;
   const { default: value, description, ...rest } = schema;
   const told = `Default: \`${value}\`.`;
@@ -75,7 +75,7 @@ function isPlainTextChoice(schema: JsonSchema): boolean {
 const NULL = 'null';
 
 /** The type of a value that may be null; undefined if it cannot be null, or has several other types. */
-export function besideNull({ anyOf }: JsonSchema): JsonSchema | undefined {
+export function nonNullType({ anyOf }: JsonSchema): JsonSchema | undefined {
   if (anyOf?.length !== 2 || anyOf[1]?.type !== NULL) return undefined;
   return anyOf[0];
 }

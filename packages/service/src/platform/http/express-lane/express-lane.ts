@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Permission } from '@tollgate/contract';
 import type { RouteOptions } from 'fastify';
-import { following } from '../../../kernel/maybe-promise.js';
+import { whenReady } from '../../../kernel/maybe-promise.js';
 import { type AccessPorts, accessOf, projectFor } from '../access.js';
 import type { BodyBudget } from '../body-budget.js';
 import type { FailureLog } from '../failure-log.js';
@@ -110,7 +110,7 @@ export class ExpressLane {
       if (bodyBytes > route.bodyLimit) return undefined;
       const params = namedIds(route.names, ids);
       const found = projectFor(this.options, route.permission, authorization, params.project_id ?? '');
-      return following(found, (project) => project && { route, project, params });
+      return whenReady(found, (project) => project && { route, project, params });
     }
     return undefined;
   }

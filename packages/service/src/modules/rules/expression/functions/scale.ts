@@ -1,4 +1,4 @@
-import { asInt, type Code, fold } from '../code.js';
+import { asInt, type Code, foldConstant } from '../code.js';
 import { SCALE_ARGUMENT_MAX } from '../limits.js';
 import type { Run } from '../value.js';
 
@@ -10,5 +10,5 @@ export function asScale(code: Code): Code<number> {
     if (scale >= 0n && scale <= SCALE_ARGUMENT_MAX) return Number(scale);
     return site.fail(`expected a scale from 0 to ${SCALE_ARGUMENT_MAX} fraction digits`);
   };
-  return fold({ ...code, run: checked }, [code], 'refuse') as Code<number>;
+  return foldConstant({ ...code, run: checked }, [code], 'refuse') as Code<number>;
 }

@@ -1,5 +1,5 @@
 import { Decimal, decimalFromBigInt, parseDecimal, sign } from '../../../../kernel/decimal.js';
-import { asDecimal, type Code, fold } from '../code.js';
+import { asDecimal, type Code, foldConstant } from '../code.js';
 import type { Site } from '../site.js';
 import { refuse } from '../syntax.js';
 import type { Run, Value } from '../value.js';
@@ -28,7 +28,7 @@ export function tierNumberOf(
     const number = tierNumber(run(env), site);
     return isPermitted(number) ? number : site.fail(expectation);
   };
-  return fold({ ...code, type: 'Decimal', run: read }, [code], 'refuse').run as Run<Decimal>;
+  return foldConstant({ ...code, type: 'Decimal', run: read }, [code], 'refuse').run as Run<Decimal>;
 }
 
 /** The quantity that is priced: no price list says what less than nothing costs. */

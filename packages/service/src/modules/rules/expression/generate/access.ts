@@ -1,4 +1,4 @@
-import { type Code, constantCode, fold } from '../code.js';
+import { type Code, constantCode, foldConstant } from '../code.js';
 import { ITEM_FIELDS, SUBJECT_FIELDS } from '../environment.js';
 import type { Site } from '../site.js';
 import { type Node, refuse, type StaticType } from '../syntax.js';
@@ -46,7 +46,7 @@ export function generateIndex(node: Node, scope: Scope, generate: Generate): Cod
   const { run: runContainer } = container;
   const { run: runKey } = key;
   const run: Run = (env) => lookUp(runContainer(env), runKey(env), site);
-  return fold({ ...code, run }, [container, key], 'keep');
+  return foldConstant({ ...code, run }, [container, key], 'keep');
 }
 
 function generateField(node: Node, left: Node, name: string, scope: Scope, generate: Generate): Code {
@@ -60,7 +60,7 @@ function generateField(node: Node, left: Node, name: string, scope: Scope, gener
   }
   const container = containerOf(node, left, scope, generate);
   const { run } = container;
-  return fold({ ...code, run: (env) => lookUp(run(env), name, site) }, [container], 'keep');
+  return foldConstant({ ...code, run: (env) => lookUp(run(env), name, site) }, [container], 'keep');
 }
 
 type RecordName = 'item' | 'subject';

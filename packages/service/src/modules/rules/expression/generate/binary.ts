@@ -1,5 +1,5 @@
 import { add, compare, Decimal, equals, mul, neg, sub } from '../../../../kernel/decimal.js';
-import { boundedText, type Code, constantCode, fold, TEXT_TOO_LONG, toDecimal } from '../code.js';
+import { boundedText, type Code, constantCode, foldConstant, TEXT_TOO_LONG, toDecimal } from '../code.js';
 import { equalValues, orderValues } from '../equality.js';
 import { decimalOperation } from '../functions/index.js';
 import { ELEMENT_STEPS, INT_MAX, INT_MIN, STRING_CHARS_MAX } from '../limits.js';
@@ -30,7 +30,7 @@ export function generateBinary(node: Node, scope: Scope, generate: Generate): Co
   const left = besideDecimal(node.op, first, second, scope);
   const right = besideDecimal(node.op, second, first, scope);
   assertSameKind(node, left, right);
-  return fold({ ...code, run: binaryRun(node.op, left, right, code.site) }, [left, right], 'keep');
+  return foldConstant({ ...code, run: binaryRun(node.op, left, right, code.site) }, [left, right], 'keep');
 }
 
 function binaryRun(operator: string, left: Code, right: Code, site: Site): Run {
@@ -206,5 +206,5 @@ export function generateNegation(node: Node, scope: Scope, generate: Generate): 
     if (typeof value !== 'bigint') return site.fail('expected a number');
     return value === INT_MIN ? site.fail('the int overflows 64 bits') : -value;
   };
-  return fold({ ...code, run: negate }, [operand], 'keep');
+  return foldConstant({ ...code, run: negate }, [operand], 'keep');
 }

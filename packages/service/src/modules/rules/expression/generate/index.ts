@@ -1,4 +1,4 @@
-import { asBool, type Code, constantCode, fold } from '../code.js';
+import { asBool, type Code, constantCode, foldConstant } from '../code.js';
 import { findFunction } from '../functions/index.js';
 import { isComprehension, isHas, type Node, refuse } from '../syntax.js';
 import type { Value } from '../value.js';
@@ -65,13 +65,13 @@ function generateFunction(
   if (definition === undefined) return refuse(node, `the function ${name}() is not supported`);
   const code = codeOf(node, scope);
   const parts = args.map((arg) => generate(arg, scope));
-  return fold({ ...code, run: definition.compile(parts, code) }, parts, 'refuse');
+  return foldConstant({ ...code, run: definition.compile(parts, code) }, parts, 'refuse');
 }
 
 function generateList(node: Node, scope: Scope): Code {
   const parts = (node.args as readonly Node[]).map((element) => generate(element, scope));
   const runs = parts.map(({ run }) => run);
-  return fold({ ...codeOf(node, scope), run: (env) => runs.map((run) => run(env)) }, parts, 'keep');
+  return foldConstant({ ...codeOf(node, scope), run: (env) => runs.map((run) => run(env)) }, parts, 'keep');
 }
 
 function generateMap(node: Node, scope: Scope): Code {
@@ -79,7 +79,7 @@ function generateMap(node: Node, scope: Scope): Code {
     ([key, value]) => [key.args as string, generate(value, scope)] as const,
   );
   const runs = entries.map(([key, { run }]) => [key, run] as const);
-  return fold(
+  return foldConstant(
     { ...codeOf(node, scope), run: (env) => new Map(runs.map(([key, run]) => [key, run(env)])) },
     entries.map(([, value]) => value),
     'keep',
@@ -93,7 +93,7 @@ function generateTernary(node: Node, scope: Scope): Code {
   const { run: test } = asBool(condition);
   const { run: runTrue } = whenTrue;
   const { run: runFalse } = whenFalse;
-  return fold(
+  return foldConstant(
     { ...codeOf(node, scope), run: (env) => (test(env) ? runTrue(env) : runFalse(env)) },
     [condition, whenTrue, whenFalse],
     'keep',
@@ -103,5 +103,5 @@ function generateTernary(node: Node, scope: Scope): Code {
 function generateNot(node: Node, scope: Scope): Code {
   const operand = generate(node.args as Node, scope);
   const { run } = asBool(operand);
-  return fold({ ...codeOf(node, scope), run: (env) => !run(env) }, [operand], 'keep');
+  return foldConstant({ ...codeOf(node, scope), run: (env) => !run(env) }, [operand], 'keep');
 }

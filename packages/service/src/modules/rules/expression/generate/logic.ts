@@ -1,4 +1,4 @@
-import { asBool, type Code, fold } from '../code.js';
+import { asBool, type Code, foldConstant } from '../code.js';
 import type { Node } from '../syntax.js';
 import { ExpressionError, type Run } from '../value.js';
 import { codeOf, type Generate, type Scope } from './scope.js';
@@ -13,7 +13,7 @@ export function generateLogic(node: Node, scope: Scope, generate: Generate): Cod
     Code,
   ];
   const run = logic(asBool(left).run, asBool(right).run, node.op === '||');
-  return fold({ ...codeOf(node, scope), run }, [left, right], 'keep');
+  return foldConstant({ ...codeOf(node, scope), run }, [left, right], 'keep');
 }
 
 function logic(left: Run<boolean>, right: Run<boolean>, deciding: boolean): Run<boolean> {

@@ -3,24 +3,24 @@ import { groupBy } from '../../kernel/group-by.js';
 import type { Db } from '../../platform/postgres/index.js';
 
 /** A dimension that the rollup of a project goes without. */
-export interface RawOnlyDimension {
+export interface ExcludedDimension {
   readonly tenantId: string;
   readonly projectId: string;
   readonly name: string;
 }
 
 /** One that is committed. */
-export interface KnownRawOnly {
+export interface KnownExclusion {
   readonly name: string;
   /** Since it was added, by the clock of the database alone. */
   readonly ageMs: number;
 }
 
 /** By project; one without any is absent. */
-export async function rawOnlyDimensions(
+export async function readExcludedDimensions(
   db: Db,
   projectIds: readonly string[],
-): Promise<Map<string, KnownRawOnly[]>> {
+): Promise<Map<string, KnownExclusion[]>> {
   const { rows } = await sql<{ projectId: string; name: string; ageMs: number }>`
     select project_id as "projectId", name,
       (extract(epoch from clock_timestamp()) * 1000)::bigint - added_at_ms as "ageMs"
@@ -30,7 +30,7 @@ export async function rawOnlyDimensions(
 }
 
 /** Committed when it returns. */
-export async function addRawOnlyDimensions(db: Db, dimensions: readonly RawOnlyDimension[]): Promise<void> {
+export async function addExcludedDimensions(db: Db, dimensions: readonly ExcludedDimension[]): Promise<void> {
   await sql`
     insert into raw_only_dimensions (tenant_id, project_id, name)
     select * from unnest(

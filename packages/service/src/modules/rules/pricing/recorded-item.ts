@@ -7,7 +7,7 @@ import { fitsPattern } from './aliases.js';
 export type AppliedAlias = UsageItemExplanation['priced_by']['aliases'][number];
 
 /** The recorded values of a charge item that a rule saw. */
-export interface SeenItem {
+export interface RecordedItem {
   readonly metric: string;
   readonly unit: string | null;
   readonly quantity: string;
@@ -20,7 +20,7 @@ export interface SeenItem {
 }
 
 /** The values of the item that a rule's expressions see. */
-export function envOf(item: SeenItem, steps: EventSteps): ExpressionEnv {
+export function envOf(item: RecordedItem, steps: EventSteps): ExpressionEnv {
   const { metric, unit, subject, occurredAt } = item;
   const quantity = parseDecimal(item.quantity);
   if (quantity === undefined) throw new Error(`the quantity ${item.quantity} is no decimal`);
@@ -41,7 +41,7 @@ export function fittingAliases(
   }).filter((each) => each !== undefined);
 }
 
-function typedDimensions({ dimensions, dimensionTypes }: SeenItem): Map<string, DimensionValue> {
+function typedDimensions({ dimensions, dimensionTypes }: RecordedItem): Map<string, DimensionValue> {
   const typeByName = new Map(dimensionTypes.map(({ name, type }) => [name, type]));
   return new Map(
     Object.entries(dimensions).map(([name, text]): [string, DimensionValue] => {

@@ -10,7 +10,7 @@ const MS_PER_DAY = 86_400_000;
 const GONE = 410;
 
 /** The decision that follows from an attempt. */
-export type Verdict =
+export type DeliveryDecision =
   | { readonly kind: 'delivered' }
   | {
       readonly kind: 'failed';
@@ -21,12 +21,12 @@ export type Verdict =
     };
 
 /** @param random a number from 0 to 1 */
-export function verdictOn(
+export function decideDelivery(
   { attempts, failing_since_ms: failingSinceMs }: Pick<Attempt, 'attempts' | 'failing_since_ms'>,
   outcome: SendOutcome,
   nowMs: number,
   random: number,
-): Verdict {
+): DeliveryDecision {
   const status = 'status' in outcome ? outcome.status : undefined;
   if (status !== undefined && status >= 200 && status < 300) return { kind: 'delivered' };
   const pauseMs = deliveryPauseMs(attempts, random);

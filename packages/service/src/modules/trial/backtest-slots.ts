@@ -1,7 +1,7 @@
 import { DomainError } from '../../kernel/errors.js';
 
 /** Upper bound of backtests in one process, including those that wait for a thread. */
-export interface PlaceBounds {
+export interface BacktestSlotBounds {
   readonly perTenantMax: number;
   readonly totalMax: number;
 }
@@ -9,11 +9,11 @@ export interface PlaceBounds {
 const BUSY_RETRY_S = 5;
 
 /** Counts backtests by tenant. */
-export class Places {
+export class BacktestSlots {
   readonly #byTenant = new Map<string, number>();
   #total = 0;
 
-  constructor(private readonly bounds: PlaceBounds) {}
+  constructor(private readonly bounds: BacktestSlotBounds) {}
 
   /**
    * Takes a place. @returns a function that releases it

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createProject, createTestPostgres, type TestPostgres } from '../../testing/index.js';
+import { addExcludedDimensions, readExcludedDimensions } from './excluded-dimension-store.js';
 import { createUsageHistory, HISTORY_FRESH_MS } from './history.js';
-import { addRawOnlyDimensions, rawOnlyDimensions } from './raw-only-store.js';
 
 let store: TestPostgres;
 
@@ -16,21 +16,22 @@ it('remembers each dimension once, with what may stand in a name, and tells thos
   const { db } = store.postgres;
   let nowMs = 0;
   const history = createUsageHistory({ postgres: store.postgres, monotonicMs: () => nowMs });
-  expect((await history.scopeOf(project)).rawOnly).toEqual([]);
+  expect((await history.scopeOf(project)).excludedDimensions).toEqual([]);
   const dimension = (name: string) => ({ tenantId: 'ten_1', projectId: 'prj_1', name });
-  await addRawOnlyDimensions(db, [dimension('request'), dimension('request')]);
-  await addRawOnlyDimensions(db, [dimension('request'), dimension('__proto__'), dimension("it's, {a}")]);
+  await addExcludedDimensions(db, [dimension('request'), dimension('request')]);
+  await addExcludedDimensions(db, [dimension('request'), dimension('__proto__'), dimension("it's, {a}")]);
   const names = ['__proto__', "it's, {a}", 'request'];
-  expect([...(await rawOnlyDimensions(db, ['prj_1', 'prj_2']))]).toEqual([['prj_1', expect.anything()]]);
-  const known = (await rawOnlyDimensions(db, ['prj_1'])).get('prj_1') ?? [];
+  expect([...(await readExcludedDimensions(db, ['prj_1', 'prj_2']))]).toEqual([['prj_1', expect.anything()]]);
+  const known = (await readExcludedDimensions(db, ['prj_1'])).get('prj_1') ?? [];
   expect(known.map(({ name }) => name).sort()).toEqual(names);
   for (const { ageMs } of known) expect(ageMs).toBeGreaterThanOrEqual(0);
   await store.postgres.pool.query(
     "update raw_only_dimensions set added_at_ms = added_at_ms - 5000 where name = 'request'",
   );
   const [request] =
-    (await rawOnlyDimensions(db, ['prj_1'])).get('prj_1')?.filter(({ name }) => name === 'request') ?? [];
+    (await readExcludedDimensions(db, ['prj_1'])).get('prj_1')?.filter(({ name }) => name === 'request') ??
+    [];
   expect(request?.ageMs).toBeGreaterThanOrEqual(5_000);
   nowMs = HISTORY_FRESH_MS;
-  expect([...(await history.scopeOf(project)).rawOnly].sort()).toEqual(names);
+  expect([...(await history.scopeOf(project)).excludedDimensions].sort()).toEqual(names);
 });
