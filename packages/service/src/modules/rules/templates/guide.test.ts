@@ -18,14 +18,14 @@ function chargeItemTable({ charge_item_extractors: items }: ExtractorTemplate): 
   const rows = items.map(({ name, metric, unit, path, sum_paths: sumPaths, less_paths: lessPaths = [] }) => {
     const less = lessPaths.map((lessPath) => `*${nameOf(lessPath)}*`).join(', ');
     const total = sumPaths === undefined ? `\`${path}\`` : `\`${path}\` plus compaction`;
-    const quantity = less === '' ? total : `${total} less ${less}`;
+    const quantity = less === '' ? total : `${total} minus ${less}`;
     return `| ${name} | \`${metric}\` | ${unit} | ${quantity} |`;
   });
   return ['| Charge item | Metric | Unit | Quantity |', '|---|---|---|---|', ...rows];
 }
 
 function subjectLine({ subject }: ExtractorTemplate): string {
-  return `Subject: \`${subject.default_type}\`, by \`${subject.id_path}\`.`;
+  return `Subject: type \`${subject.default_type}\`, id from \`${subject.id_path}\`.`;
 }
 
 function dimensionsLine({ dimensions }: ExtractorTemplate): string {
