@@ -1,6 +1,7 @@
 /**
- * The grammar of JSON over bytes, as strict as `JSON.parse`, without making a value. Each function begins at the
- * first byte of what it reads, and returns the index just past it, or `BROKEN`.
+ * The grammar of JSON over bytes, as strict as that of `JSON.parse`, without making a value. Each function
+ * begins at the first byte of what it reads, and returns the index just past it, or `BROKEN`. This is the only
+ * way to pass a string or a value: whoever reads or skips uses it, also where the bytes are known to be JSON.
  */
 
 /** The bytes are not JSON, or exceed a bound. */
@@ -9,19 +10,19 @@ export const BROKEN = -1;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 const MINUS = 0x2d;
-export const COLON = 0x3a;
+const COLON = 0x3a;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
-export const BACKSLASH = 0x5c;
+const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 const LOWER_U = 0x75;
 const PLUS = 0x2b;
-export const SPACE = 0x20;
+const SPACE = 0x20;
 /** Bytes that differ in it are the two cases of a letter. */
 const CASE_BIT = 0x20;
 
@@ -46,20 +47,28 @@ export function spaceEnd(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-export function stringEnd(bytes: Uint8Array, from: number): number {
+/** Index of the first byte that is no plain character of a string. */
+function runEnd(bytes: Uint8Array, from: number): number {
   const { length } = bytes;
-  let at = from + 1;
-  while (at < length) {
-    const byte = bytes[at] as number;
-    if (ENDS_RUN[byte] === 0) at++;
-    else if (byte === QUOTE) return at + 1;
-    else if (byte !== BACKSLASH) return BROKEN;
-    else {
-      at = escapeEnd(bytes, at + 1);
-      if (at === BROKEN) return BROKEN;
-    }
+  let at = from;
+  while (at < length && ENDS_RUN[bytes[at] as number] === 0) at++;
+  return at;
+}
+
+/** A string without escapes: others are `BROKEN`. */
+export function plainStringEnd(bytes: Uint8Array, from: number): number {
+  const at = runEnd(bytes, from + 1);
+  return bytes[at] === QUOTE ? at + 1 : BROKEN;
+}
+
+export function stringEnd(bytes: Uint8Array, from: number): number {
+  let at = runEnd(bytes, from + 1);
+  while (bytes[at] === BACKSLASH) {
+    at = escapeEnd(bytes, at + 1);
+    if (at === BROKEN) return BROKEN;
+    at = runEnd(bytes, at);
   }
-  return BROKEN;
+  return bytes[at] === QUOTE ? at + 1 : BROKEN;
 }
 
 /** @param from behind the backslash */
@@ -106,16 +115,17 @@ function literalEnd(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * An object or a list with all that is in it, in one loop.
+ * Any value with everything in it, in one loop.
  * @param depthLeft how many containers may be open at once, this one among them
  */
-export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number, budget: JsonBudget): number {
+export function valueEnd(bytes: Uint8Array, from: number, depthLeft: number, budget: JsonBudget): number {
+  if (!startsContainer(bytes[from])) return leafEnd(bytes, from);
   const closers: number[] = [];
   let at = from;
   for (;;) {
     // At the first byte of a value.
     const first = bytes[at];
-    if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+    if (startsContainer(first)) {
       if (closers.length === depthLeft || budget.valuesLeft-- === 0) return BROKEN;
       const closer = first + 2;
       at = spaceEnd(bytes, at + 1);
@@ -128,7 +138,7 @@ export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number,
       }
       at++;
     } else {
-      at = first === QUOTE ? stringEnd(bytes, at) : scalarEnd(bytes, at);
+      at = leafEnd(bytes, at);
       if (at === BROKEN) return BROKEN;
     }
     // Behind a value: all containers that end here.
@@ -148,6 +158,15 @@ export function containerEnd(bytes: Uint8Array, from: number, depthLeft: number,
       if (at === BROKEN) return BROKEN;
     }
   }
+}
+
+export function startsContainer(byte: number | undefined): byte is number {
+  return byte === OPEN_BRACE || byte === OPEN_BRACKET;
+}
+
+/** A string or a scalar. */
+function leafEnd(bytes: Uint8Array, from: number): number {
+  return bytes[from] === QUOTE ? stringEnd(bytes, from) : scalarEnd(bytes, from);
 }
 
 /** Reads a key and its colon; returns where the value begins. */

@@ -14,7 +14,7 @@ export {
   SPAN,
   selectJson,
 } from './select.js';
-export { type SkimBounds, skimJson } from './skim.js';
+export { skimJson } from './skim.js';
 export { stringifyLossless } from './write.js';
 export { JSON_DEPTH_MAX };
 

@@ -8,8 +8,6 @@ export interface JsonScan {
   readonly hasInexactNumber: boolean;
 }
 
-/** Digits of an integer that is quickly made. */
-const QUICK_DIGITS_MAX = 15;
 /** Any number of this many significant digits comes back unchanged from a double of normal size. */
 const EXACT_DIGITS_MAX = 15;
 /** No number this short without an exponent is small enough to lose digits as a subnormal double. */
@@ -32,21 +30,6 @@ KINDS[0x2d] = NUMBER;
 KINDS[0x2c] = COMMA;
 
 /**
- * Index just past the string whose opening quote is at `from`, or the length when it does not end.
- * Multi-byte UTF-8 needs no special case: none of its bytes equals a quote or a backslash.
- */
-export function scanStringEnd(bytes: Uint8Array, from: number): number {
-  const length = bytes.length;
-  let at = from + 1;
-  while (at < length) {
-    const byte = bytes[at++];
-    if (byte === 0x22) return at;
-    if (byte === 0x5c) at++;
-  }
-  return length;
-}
-
-/**
  * One pass over bytes that may or may not be JSON; never throws, and for JSON, or for as far as the bytes are JSON,
  * never understates the depth.
  */
@@ -62,7 +45,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     if (kind === OTHER) {
       at++;
     } else if (kind === QUOTE) {
-      at = scanStringEnd(bytes, at);
+      at = lenientStringEnd(bytes, at);
     } else if (kind === OPEN) {
       depth++;
       valueCount++;
@@ -84,42 +67,17 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return { depthMax, valueCount, hasInexactNumber };
 }
 
-/** Whether the value that begins with this byte is a number. */
-export function startsNumber(byte: number | undefined): boolean {
-  return byte !== undefined && KINDS[byte] === NUMBER;
-}
-
 /**
- * Index just past the value that begins at `from` in valid JSON; of other bytes, some index from there to the
- * length.
+ * Index just past the string whose opening quote is at `from`, or the length when it does not end. More lenient
+ * than the grammar, because what comes after a broken string is scanned too.
  */
-export function valueEnd(bytes: Uint8Array, from: number): number {
-  const first = bytes[from];
-  if (first === 0x22) return scanStringEnd(bytes, from);
-  if (first === 0x7b || first === 0x5b) return passContainer(bytes, from);
-  let at = from;
-  for (let byte = first; byte !== undefined && byte > 0x20; byte = bytes[++at]) {
-    if (byte === 0x2c || byte === 0x5d || byte === 0x7d) break;
-  }
-  return at;
-}
-
-/** Brackets and braces differ from each other in one bit alone. */
-const BRACKET_BIT = 0x20;
-
-function passContainer(bytes: Uint8Array, from: number): number {
-  const length = bytes.length;
-  let depth = 0;
-  let at = from;
+function lenientStringEnd(bytes: Uint8Array, from: number): number {
+  const { length } = bytes;
+  let at = from + 1;
   while (at < length) {
-    const byte = bytes[at] as number;
-    if (byte === 0x22) {
-      at = scanStringEnd(bytes, at);
-      continue;
-    }
-    at++;
-    if ((byte | BRACKET_BIT) === 0x7b) depth++;
-    else if ((byte | BRACKET_BIT) === 0x7d && --depth === 0) return at;
+    const byte = bytes[at++];
+    if (byte === 0x22) return at;
+    if (byte === 0x5c) at++;
   }
   return length;
 }
@@ -133,18 +91,6 @@ function numberEnd(bytes: Uint8Array, from: number): number {
     if (!isDigit && byte !== 0x2e && byte !== 0x65 && byte !== 0x45 && byte !== 0x2b && byte !== 0x2d) break;
   }
   return at;
-}
-
-/** The integer, when it is made of digits alone, so few that a double is exact. */
-export function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start > QUICK_DIGITS_MAX) return undefined;
-  let value = 0;
-  for (let at = start; at < end; at++) {
-    const digit = (bytes[at] as number) - 0x30;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 /** True for any exponent and for too many significant digits; zeros before the first other digit do not count. */

@@ -124,6 +124,12 @@ describe('selectJson', () => {
       expect(selected(`{"a":"${text}"}`, selection)).toEqual({ a: text });
   });
 
+  it('keeps apart a text and another whose bytes look like its characters', () => {
+    const selection = members({ a: ALL });
+    for (const text of ['Ã©', 'é', 'Ã©', 'é'])
+      expect(selected(`{"a":"${text}"}`, selection)).toEqual({ a: text });
+  });
+
   it('finds each of many members, also where all names are of one length', () => {
     const names = Array.from({ length: 500 }, (_, index) => `é${String(index).padStart(4, '0')}`);
     const selection = new SelectedMembers(names.map((name) => [name, ALL] as const));

@@ -1,16 +1,17 @@
+import { JSON_DEPTH_MAX } from '@tollgate/contract';
 import {
-  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COLON,
-  COMMA,
+  colonEnd,
   OPEN_BRACE,
   OPEN_BRACKET,
+  plainStringEnd,
   QUOTE,
-  SPACE,
+  startsContainer,
 } from './grammar.js';
-import { parseJson, parseLossless } from './parse.js';
-import { mayBeInexact, quickInteger, startsNumber, valueEnd } from './scan.js';
+import { parseJson } from './parse.js';
+import { JsonReader, unlessNotPlain } from './reader.js';
+import { RecentTexts } from './recent-texts.js';
 
 /** The place of a value in the bytes; `end` is exclusive. */
 export class JsonSpan {
@@ -86,29 +87,6 @@ export class SelectedEntries {
   constructor(readonly each: JsonSelection) {}
 }
 
-const RECENT_MAX = 16;
-const RECENT_CHARS_MAX = 40;
-
-/** ASCII texts that were read lately: many are the same in event after event, and need not be made anew. */
-class RecentTexts {
-  readonly #texts: string[] = [];
-
-  textOf(bytes: Buffer, start: number, end: number): string {
-    const length = end - start;
-    if (length === 0 || length > RECENT_CHARS_MAX) return bytes.toString('latin1', start, end);
-    const place = ((bytes[start] as number) + 7 * (bytes[end - 1] as number) + 31 * length) % RECENT_MAX;
-    const recent = this.#texts[place];
-    if (recent !== undefined && recent.length === length) {
-      let at = 0;
-      while (at < length && recent.charCodeAt(at) === bytes[start + at]) at++;
-      if (at === length) return recent;
-    }
-    const text = bytes.toString('latin1', start, end);
-    this.#texts[place] = text;
-    return text;
-  }
-}
-
 /** Recent texts of the places that have no memory of their own. */
 const SOME_TEXTS = new RecentTexts();
 
@@ -134,144 +112,70 @@ class Member {
  * @returns undefined where keys have escapes, or the text turns out not to be JSON: then parse all of it
  */
 export function selectJson(bytes: Buffer, selection: JsonSelection, start = 0): unknown {
-  try {
-    return new Selector(bytes, start).value(selection, SOME_TEXTS);
-  } catch (error) {
-    if (error === NOT_PLAIN) return undefined;
-    throw error;
-  }
+  return unlessNotPlain(() => new Selector(bytes, start).value(selection, SOME_TEXTS, 0));
 }
 
-/** Thrown and caught in here only. */
-const NOT_PLAIN = new Error('not plain JSON');
-
-const LOWER_N = 0x6e;
-const LOWER_T = 0x74;
-/** Set in no byte of ASCII. */
-const HIGH_BIT = 0x80;
-
-/** A cursor over JSON. On other bytes its results mean nothing, but it ends, and stays within the bytes. */
-class Selector {
-  #at: number;
-
-  constructor(
-    private readonly bytes: Buffer,
-    start: number,
-  ) {
-    this.#at = start;
-    this.#next();
+class Selector extends JsonReader {
+  constructor(bytes: Buffer, start: number) {
+    // A text has fewer values than bytes.
+    super(bytes, start, { depthMax: JSON_DEPTH_MAX, valuesMax: bytes.length });
   }
 
-  /** @param texts that stood at this place before */
-  value(selection: JsonSelection, texts: RecentTexts): unknown {
-    if (selection === ALL) return this.#all(texts);
-    const start = this.#at;
+  /**
+   * @param texts that stood at this place before
+   * @param depth of the containers around it
+   */
+  value(selection: JsonSelection, texts: RecentTexts, depth: number): unknown {
+    if (selection === ALL) return this.#all(texts, depth);
+    const { at: start } = this;
     const first = this.bytes[start];
-    if (selection instanceof SelectedMembers && first === OPEN_BRACE) return this.#object(selection);
-    if (selection instanceof SelectedEntries && first === OPEN_BRACKET) return this.#list(selection);
-    this.#skip();
-    return selection === SPAN ? new JsonSpan(start, this.#at) : null;
+    if (selection instanceof SelectedMembers && first === OPEN_BRACE)
+      return this.#object(selection, depth + 1);
+    if (selection instanceof SelectedEntries && first === OPEN_BRACKET)
+      return this.#list(selection, depth + 1);
+    this.skip(depth);
+    return selection === SPAN ? new JsonSpan(start, this.at) : null;
   }
 
-  #object(members: SelectedMembers): unknown {
+  #object(members: SelectedMembers, depth: number): unknown {
     const object: Record<string, unknown> = {};
-    this.#at++;
-    for (let next = this.#next(); next !== CLOSE_BRACE; next = this.#goOn()) {
-      const member = this.#key(members);
-      if (this.#next() !== COLON) throw NOT_PLAIN;
-      this.#at++;
-      this.#next();
-      if (member === undefined) this.#skip();
-      else object[member.name] = this.value(member.selection, member.texts);
+    for (let isOpen = this.enter(depth, CLOSE_BRACE); isOpen; isOpen = this.goesOn(CLOSE_BRACE)) {
+      const member = this.#member(members);
+      if (member === undefined) this.skip(depth);
+      else object[member.name] = this.value(member.selection, member.texts, depth);
     }
-    this.#at++;
     return object;
   }
 
-  #list({ each, texts }: SelectedEntries): unknown {
+  #list({ each, texts }: SelectedEntries, depth: number): unknown {
     const list: unknown[] = [];
-    this.#at++;
-    for (let next = this.#next(); next !== CLOSE_BRACKET; next = this.#goOn()) {
-      list.push(this.value(each, texts));
+    for (let isOpen = this.enter(depth, CLOSE_BRACKET); isOpen; isOpen = this.goesOn(CLOSE_BRACKET)) {
+      list.push(this.value(each, texts, depth));
     }
-    this.#at++;
     return list;
   }
 
-  /** Moves past a key and returns its member, if it is selected. */
-  #key(members: SelectedMembers): Member | undefined {
-    const { bytes } = this;
-    if (bytes[this.#at] !== QUOTE) throw NOT_PLAIN;
-    const start = this.#at + 1;
-    let end = start;
-    for (let byte = bytes[end]; byte !== QUOTE; byte = bytes[++end]) {
-      if (byte === BACKSLASH || byte === undefined) throw NOT_PLAIN;
-    }
-    this.#at = end + 1;
-    return members.find(bytes, start, end);
+  /** Moves past a key, and returns its member. */
+  #member(members: SelectedMembers): Member | undefined {
+    const { bytes, at: start } = this;
+    if (bytes[start] !== QUOTE) this.notPlain();
+    const end = plainStringEnd(bytes, start);
+    this.moveTo(end);
+    this.moveTo(colonEnd(bytes, end));
+    return members.find(bytes, start + 1, end - 1);
   }
 
-  #all(texts: RecentTexts): unknown {
-    const { bytes } = this;
-    const start = this.#at;
+  #all(texts: RecentTexts, depth: number): unknown {
+    const { bytes, at: start } = this;
     const first = bytes[start];
-    if (first === QUOTE) return this.#string(texts);
-    this.#skip();
-    const end = this.#at;
-    if (startsNumber(first)) return quickInteger(bytes, start, end) ?? numberOf(bytes, start, end);
-    if (first === LOWER_N) return null;
-    if (first === OPEN_BRACE || first === OPEN_BRACKET) return parseJson(bytes.subarray(start, end));
-    return first === LOWER_T;
-  }
-
-  #string(texts: RecentTexts): string {
-    const { bytes } = this;
-    const start = this.#at + 1;
-    let end = start;
-    let bits = 0;
-    for (let byte = bytes[end]; byte !== QUOTE; byte = bytes[++end]) {
-      if (byte === BACKSLASH || byte === undefined) return this.#escapedString();
-      bits |= byte;
-    }
-    this.#at = end + 1;
-    return (bits & HIGH_BIT) === 0 ? texts.textOf(bytes, start, end) : bytes.toString('utf8', start, end);
-  }
-
-  /** Escapes are JSON.parse's own business. */
-  #escapedString(): string {
-    const start = this.#at;
-    this.#skip();
-    return JSON.parse(this.bytes.toString('utf8', start, this.#at)) as string;
-  }
-
-  #skip(): void {
-    const end = valueEnd(this.bytes, this.#at);
-    if (end === this.#at) throw NOT_PLAIN;
-    this.#at = end;
-  }
-
-  /** Moves past the comma behind an entry, and to what comes then. */
-  #goOn(): number | undefined {
-    const next = this.#next();
-    if (next !== COMMA) return next;
-    this.#at++;
-    return this.#next();
-  }
-
-  /** Moves to the first byte that is no whitespace and returns it; undefined at the end. */
-  #next(): number | undefined {
-    const { bytes } = this;
-    while ((bytes[this.#at] as number) <= SPACE) this.#at++;
-    return bytes[this.#at];
+    if (first === QUOTE) return this.string(texts);
+    if (!startsContainer(first)) return this.scalar(true);
+    this.skip(depth);
+    return parseJson(bytes.subarray(start, this.at));
   }
 }
 
 function isAt(bytes: Uint8Array, start: number, key: string): boolean {
   for (let at = 0; at < key.length; at++) if (bytes[start + at] !== key.charCodeAt(at)) return false;
   return true;
-}
-
-function numberOf(bytes: Buffer, start: number, end: number): unknown {
-  const text = bytes.toString('latin1', start, end);
-  return mayBeInexact(bytes, start, end) ? parseLossless(text) : Number(text);
 }

@@ -1,0 +1,147 @@
+import {
+  BROKEN,
+  COMMA,
+  colonEnd,
+  type JsonBudget,
+  plainStringEnd,
+  QUOTE,
+  scalarEnd,
+  spaceEnd,
+  stringEnd,
+  valueEnd,
+} from './grammar.js';
+import { parseLossless } from './parse.js';
+import type { RecentTexts } from './recent-texts.js';
+import { mayBeInexact } from './scan.js';
+
+export interface JsonBounds {
+  /** Containers open at once. */
+  readonly depthMax: number;
+  /** Counted as by `scanJson`. */
+  readonly valuesMax: number;
+}
+
+/** Digits of an integer that is quickly made. */
+const QUICK_DIGITS_MAX = 15;
+const LOWER_F = 0x66;
+const LOWER_N = 0x6e;
+const LOWER_T = 0x74;
+
+/** Thrown by readers, and caught by `unlessNotPlain` alone. */
+const NOT_PLAIN = new Error('not plain JSON');
+
+/** Runs a reader; undefined where it meets what it leaves to the parser. */
+export function unlessNotPlain(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    if (error === NOT_PLAIN) return undefined;
+    throw error;
+  }
+}
+
+/** A cursor that makes values of JSON bytes, as far as its subclass wants them. */
+export class JsonReader {
+  protected at: number;
+  readonly #budget: JsonBudget;
+
+  /** @param start of a value, or of the space before it */
+  constructor(
+    protected readonly bytes: Buffer,
+    start: number,
+    protected readonly bounds: JsonBounds,
+  ) {
+    this.at = spaceEnd(bytes, start);
+    this.#budget = { valuesLeft: bounds.valuesMax };
+  }
+
+  protected notPlain(): never {
+    throw NOT_PLAIN;
+  }
+
+  protected moveTo(end: number): void {
+    if (end === BROKEN) throw NOT_PLAIN;
+    this.at = end;
+  }
+
+  /**
+   * Moves into a container, to its first entry; false for an empty one, which is passed.
+   * @param depth of this container; 1 is the outermost
+   */
+  protected enter(depth: number, close: number): boolean {
+    if (depth > this.bounds.depthMax) throw NOT_PLAIN;
+    this.#count();
+    this.at = spaceEnd(this.bytes, this.at + 1);
+    if (this.bytes[this.at] !== close) return true;
+    this.at++;
+    return false;
+  }
+
+  /** Moves behind an entry, to the next one; false when there is none, and the container is passed. */
+  protected goesOn(close: number): boolean {
+    this.at = spaceEnd(this.bytes, this.at);
+    const byte = this.bytes[this.at++];
+    if (byte === close) return false;
+    if (byte !== COMMA) throw NOT_PLAIN;
+    this.#count();
+    this.at = spaceEnd(this.bytes, this.at);
+    return true;
+  }
+
+  #count(): void {
+    if (this.#budget.valuesLeft-- === 0) throw NOT_PLAIN;
+  }
+
+  protected key(texts: RecentTexts): string {
+    if (this.bytes[this.at] !== QUOTE) throw NOT_PLAIN;
+    const key = this.string(texts);
+    this.moveTo(colonEnd(this.bytes, this.at));
+    return key;
+  }
+
+  /** @param texts that stood at this place before; without, it is made anew */
+  protected string(texts?: RecentTexts): string {
+    const { bytes, at: start } = this;
+    const end = plainStringEnd(bytes, start);
+    if (end === BROKEN) return this.#escapedString();
+    this.at = end;
+    return texts?.textOf(bytes, start + 1, end - 1) ?? bytes.toString('utf8', start + 1, end - 1);
+  }
+
+  /** Escapes are JSON.parse's own business. */
+  #escapedString(): string {
+    const start = this.at;
+    this.moveTo(stringEnd(this.bytes, start));
+    return JSON.parse(this.bytes.toString('utf8', start, this.at)) as string;
+  }
+
+  /** A number, `true`, `false` or `null`. A number that no double holds is a `NumericText`, if it is to be exact. */
+  protected scalar(isExact: boolean): unknown {
+    const { bytes, at: start } = this;
+    this.moveTo(scalarEnd(bytes, start));
+    const integer = quickInteger(bytes, start, this.at);
+    if (integer !== undefined) return integer;
+    const first = bytes[start];
+    if (first === LOWER_N) return null;
+    if (first === LOWER_T || first === LOWER_F) return first === LOWER_T;
+    const text = bytes.toString('latin1', start, this.at);
+    return isExact && mayBeInexact(bytes, start, this.at) ? parseLossless(text) : Number(text);
+  }
+
+  /** Moves past a value. @param depth of the containers around it */
+  protected skip(depth: number): void {
+    this.moveTo(valueEnd(this.bytes, this.at, this.bounds.depthMax - depth, this.#budget));
+  }
+}
+
+/** The integer, when it is made of digits alone, so few that a double is exact. */
+function quickInteger(bytes: Uint8Array, start: number, end: number): number | undefined {
+  if (end - start > QUICK_DIGITS_MAX) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] as number) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
+}
