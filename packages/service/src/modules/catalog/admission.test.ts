@@ -6,7 +6,7 @@ import { type CatalogApi, createCatalogApi } from './catalog.testing.js';
 import { newestPlan } from './plan-store.js';
 
 let api: CatalogApi;
-/** A tenant with a plan of 2 routes and 5 controls, and two projects. */
+/** A tenant whose plan has 2 routes and 5 controls, with two projects. */
 let tenantId: string;
 let projects: readonly [string, string];
 
@@ -143,7 +143,7 @@ describe('subject routes', () => {
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(answers.filter(({ status }) => status === 403)).toHaveLength(8);
-    // What was refused left nothing behind, no account either.
+    // The refused request left nothing behind, not even an account.
     const { rows } = await api.postgres.pool.query(
       'select count(*) as n from accounts where tenant_id = $1',
       [tenantId],
@@ -169,7 +169,7 @@ describe('usage controls', () => {
       await createPlan(second, 'b', 2),
       'tiny',
       'max_usage_controls',
-      'allows 5; 4 used, 2 more asked for',
+      'allows 5; 4 used, 2 more requested',
     );
     const route = await api.call('POST', `/v1/projects/${second}/subject-routes`, {
       subject_type: 'user',
@@ -205,7 +205,7 @@ describe('usage controls', () => {
       await post(id, 'restore'),
       'tiny',
       'max_usage_controls',
-      'allows 5; 3 used, 4 more asked for',
+      'allows 5; 3 used, 4 more requested',
     );
     await put(other.id, 1);
     expect((await post(id, 'restore')).status).toBe(200);

@@ -5,7 +5,7 @@ import type { Entitlement, EntitlementLimits } from './entitlement.js';
 import type { Entitlements } from './entitlements.js';
 import { lockAllowance } from './grant-store.js';
 
-/** Limits on how many of something a tenant may have, by the name that they have in a plan. */
+/** Limits on how many of something a tenant may have, by their name in a plan. */
 const COUNTED = {
   max_development_projects: 'maxDevelopmentProjects',
   max_release_projects: 'maxReleaseProjects',
@@ -20,7 +20,7 @@ const OF_KIND = {
   release: 'max_release_projects',
 } as const satisfies Record<ProjectKind, CountedLimit>;
 
-/** What a tenant may send. */
+/** Whether and when a tenant may send events, and how many. */
 interface EventEntitlement {
   readonly isEntitled: boolean;
   readonly window: { readonly ageDaysMax: number; readonly aheadDaysMax: number };
@@ -28,11 +28,11 @@ interface EventEntitlement {
   readonly endsAt: number | null;
 }
 
-/** Holds tenants to what they may do, where they do it: main hands it to the modules that ask. */
+/** Enforces the entitlements of tenants; main passes it to the modules that need it. */
 export class TenantAdmission {
   constructor(private readonly entitlements: Pick<Entitlements, 'current' | 'currentWithin'>) {}
 
-  /** The port of tenancy. */
+  /** Implements the port of tenancy. */
   async admitProject(
     tx: Tx,
     tenantId: string,
@@ -43,7 +43,7 @@ export class TenantAdmission {
     return kind === 'release' && limits.requiresReleaseProjectUsageStorage ? 'dedicated' : 'shared';
   }
 
-  /** A port of limits. */
+  /** Implements a port of limits. */
   async admitSubjectRoutes(
     tx: Tx,
     tenantId: string,
@@ -53,7 +53,7 @@ export class TenantAdmission {
     await this.#admit(tx, tenantId, 'max_subject_routes', added, count);
   }
 
-  /** A port of limits. */
+  /** Implements a port of limits. */
   async admitUsageControls(
     tx: Tx,
     tenantId: string,
@@ -63,14 +63,18 @@ export class TenantAdmission {
     await this.#admit(tx, tenantId, 'max_usage_controls', added, count);
   }
 
-  /** A port of limits. @throws DomainError `entitlement_limit_reached` where the tenant has no budgets */
+  /**
+   * Implements a port of limits.
+   *
+   * @throws DomainError `entitlement_limit_reached` when the tenant's plan has no budgets
+   */
   async admitBudgetLease(tenantId: string): Promise<void> {
     const entitlement = await this.entitlements.current(tenantId);
     if (entitlement.limits.features.budgets === true) return;
     throw limitReached(entitlement, { path: 'features.budgets', message: 'is off' });
   }
 
-  /** The port of ingest; at once when the tenant's grants were read lately. */
+  /** Implements the port of ingest. Returns without a promise when the tenant's grants are cached. */
   eventEntitlementOf(tenantId: string): EventEntitlement | Promise<EventEntitlement> {
     const entitlement = this.entitlements.current(tenantId);
     return entitlement instanceof Promise
@@ -78,7 +82,11 @@ export class TenantAdmission {
       : eventEntitlement(entitlement);
   }
 
-  /** The entitlement that is in force in `tx`, once it is clear that it has room for so many more. */
+  /**
+   * Returns the entitlement that is active in `tx`, if it has room for `added` more.
+   *
+   * @throws DomainError `entitlement_limit_reached`
+   */
   async #admit(
     tx: Tx,
     tenantId: string,
@@ -92,7 +100,7 @@ export class TenantAdmission {
     await lockAllowance(tx, tenantId, limit);
     const used = await count();
     if (used + added <= most) return entitlement;
-    const asked = added === 1 ? '' : `, ${added} more asked for`;
+    const asked = added === 1 ? '' : `, ${added} more requested`;
     throw limitReached(entitlement, { path: limit, message: `allows ${most}; ${used} used${asked}` });
   }
 }

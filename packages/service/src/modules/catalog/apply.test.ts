@@ -126,12 +126,12 @@ describe('applying a catalog', () => {
       'plans[0].retention_days',
       'expected at least 1, or -1',
     ],
-    ['a plan twice', (plan) => [plan, plan], 'plans[1].id', 'plans[0] has the same'],
+    ['a plan twice', (plan) => [plan, plan], 'plans[1].id', 'plans[0] has the same id'],
     [
       'the name of a baseline',
       (plan) => [{ ...plan, id: 'unlimited' }],
       'plans[0].id',
-      'unlimited is what a tenant without a plan has',
+      'unlimited is reserved for tenants without a plan',
     ],
     [
       'a window that ends in the past',

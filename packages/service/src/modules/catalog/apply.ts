@@ -12,10 +12,10 @@ export interface ApplyDeps {
 }
 
 /**
- * Adds a revision of every plan that is new or differs from its newest one: all of them, or none. What the
- * file does not name stays as it is. Applying a file twice changes nothing.
+ * Adds a revision of every plan that is new or differs from its newest one: all of them, or none. Plans that the file
+ * does not name stay as they are. Applying a file twice changes nothing.
  *
- * @param file whose shape its schema has established
+ * @param file valid by its schema
  * @throws DomainError `invalid_request`
  */
 export async function applyCatalog(
@@ -44,7 +44,7 @@ function offerOf({ revision, status, ...offer }: CatalogPlan): CatalogOffer {
   return offer;
 }
 
-/** What a schema cannot say. */
+/** Checks what a schema cannot express. */
 function checkOffers(plans: readonly CatalogOffer[]): void {
   const details: ErrorDetail[] = [];
   const firstOf = new Map<string, number>();
@@ -52,9 +52,9 @@ function checkOffers(plans: readonly CatalogOffer[]): void {
     const place = `plans[${index}]`;
     const first = firstOf.get(id);
     if (first === undefined) firstOf.set(id, index);
-    else details.push({ path: `${place}.id`, message: `plans[${first}] has the same` });
+    else details.push({ path: `${place}.id`, message: `plans[${first}] has the same id` });
     if (BASELINE_PLANS.some((name) => name === id)) {
-      details.push({ path: `${place}.id`, message: `${id} is what a tenant without a plan has` });
+      details.push({ path: `${place}.id`, message: `${id} is reserved for tenants without a plan` });
     }
     if (retentionDays === 0) {
       details.push({ path: `${place}.retention_days`, message: 'expected at least 1, or -1' });

@@ -19,11 +19,11 @@ import { grantPlan } from './grants.js';
 import { newestPlan } from './plan-store.js';
 import { registerCatalogRoutes } from './routes.js';
 
-/** A node that holds tenants to their plans, and the routes of what they are held to. */
+/** A node that enforces the plans of tenants, with the routes that plans limit. */
 export interface CatalogApi extends TestApi {
   readonly entitlements: Entitlements;
   readonly admission: TenantAdmission;
-  /** Puts the clock to a time such as `2026-01-31T12:00:00Z`. */
+  /** Sets the clock to a time such as `2026-01-31T12:00:00Z`. */
   goTo(time: string): void;
   /** Grants the newest revision of a plan now. */
   grant(tenantId: string, planId: string, source?: string): Promise<PlanGrant>;
@@ -32,8 +32,7 @@ export interface CatalogApi extends TestApi {
 let sources = 0;
 
 /**
- * Grants the newest revision of a plan in a transaction of its own; without a source, for one that nobody has
- * named.
+ * Grants the newest revision of a plan in a transaction of its own; by default for a source that no other grant has.
  */
 export async function grantNewest(
   postgres: Postgres,
@@ -48,7 +47,7 @@ export async function grantNewest(
   });
 }
 
-/** What holds tenants to their plans, always knowing the newest grants. */
+/** Creates a tenant admission whose cache is always up to date. */
 export function admissionOver({ postgres, clock }: TestStores, plan: BaselinePlan = 'unlimited') {
   let monotonicMs = 0;
   const entitlements = new Entitlements({
@@ -99,7 +98,7 @@ export async function createCatalogApi(plan?: BaselinePlan): Promise<CatalogApi>
   };
 }
 
-/** A clock at a time such as `2026-01-31T12:00:00Z`. */
+/** Returns a clock set to a time such as `2026-01-31T12:00:00Z`. */
 export function clockAt(time: string): ManualClock {
   return new ManualClock(Date.parse(time));
 }

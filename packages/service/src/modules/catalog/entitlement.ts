@@ -1,6 +1,6 @@
 import { type CatalogPlan, UNLIMITED } from '@tollgate/contract';
 
-/** What a tenant may do. A number of -1 is no limit. */
+/** The limits of an entitlement; -1 means no limit. */
 export interface EntitlementLimits {
   readonly monthlyEventLimit: number;
   readonly retentionDays: number;
@@ -9,20 +9,20 @@ export interface EntitlementLimits {
   readonly maxSubjectRoutes: number;
   readonly maxUsageControls: number;
   readonly requiresReleaseProjectUsageStorage: boolean;
-  /** Days from now that `occurred_at` may lie in: from the first, 0 or below, to the second, 0 or above. */
+  /** The days from today in which `occurred_at` may lie: from the first, 0 or below, to the second, 0 or above. */
   readonly partitionStartDays: number;
   readonly partitionEndDays: number;
   readonly createHistoryPartition: boolean;
-  /** What is not named is off. */
+  /** A feature without an entry is off. */
   readonly features: Readonly<Record<string, boolean>>;
 }
 
-/** What a tenant may do at one time, and why. */
+/** The entitlement of a tenant at one time, and its origin. */
 export interface Entitlement {
   readonly tenantId: string;
   /** `active` under a grant. */
   readonly status: 'active' | 'baseline';
-  /** Of the grant; without one, the name of the baseline. */
+  /** The plan of the grant; without one, the name of the baseline. */
   readonly planId: string;
   /** 0 without a grant. */
   readonly revision: number;
@@ -32,11 +32,11 @@ export interface Entitlement {
   readonly limits: EntitlementLimits;
 }
 
-/** What a tenant has without a grant: everything, or no events. */
+/** The plans of a tenant without a grant: everything, or no events. */
 export const BASELINE_PLANS = ['unlimited', 'none'] as const;
 export type BaselinePlan = (typeof BASELINE_PLANS)[number];
 
-/** What every tenant has that was granted nothing. */
+/** The entitlement of every tenant without a grant. */
 export interface Baseline {
   readonly plan: BaselinePlan;
   /** How many days `occurred_at` may lie in the past and in the future. */
@@ -45,7 +45,8 @@ export interface Baseline {
 }
 
 /**
- * The limits of a tenant without a grant. `none` takes events only: a tenant may set itself up before it buys a plan.
+ * Returns the limits of a tenant without a grant. `none` refuses events only: a tenant can set itself up before it buys
+ * a plan.
  */
 export function baselineLimits({ plan, eventAgeDaysMax, eventAheadDaysMax }: Baseline): EntitlementLimits {
   return {

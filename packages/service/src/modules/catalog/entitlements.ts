@@ -14,7 +14,7 @@ import {
 import { openGrants } from './grant-store.js';
 import { openQuota } from './quota-store.js';
 
-/** A grant that another node has made is known here after this time at the latest. */
+/** After this time at the latest, grants that another node has made are known here. */
 export const GRANTS_FRESH_MS = 1_000;
 const TENANTS_CACHED_MAX = 20_000;
 
@@ -24,11 +24,11 @@ export interface EntitlementsOptions {
   readonly baseline: Baseline;
   /** This process's cache of how much history is shown. */
   readonly history?: Pick<UsageHistory, 'forget'>;
-  /** A clock that never goes back; for the age of what is remembered. */
+  /** A clock that never goes back; measures the age of cached grants. */
   readonly monotonicMs?: () => number;
 }
 
-/** What tenants may do. A grant begins and ends at its second, however old the knowledge of it is. */
+/** The entitlements of tenants. A grant begins and ends at its exact second, even when it comes from the cache. */
 export class Entitlements {
   readonly #grants: FlightCache<readonly PlanGrant[]>;
 
@@ -42,14 +42,14 @@ export class Entitlements {
     });
   }
 
-  /** What the tenant may do now; at once when its grants were read lately. */
+  /** Returns the tenant's current entitlement, without a promise when its grants are cached. */
   current(tenantId: string): Entitlement | Promise<Entitlement> {
     const grants = this.#grants.get(tenantId);
     if (grants instanceof Promise) return grants.then((found) => this.#at(tenantId, found));
     return this.#at(tenantId, grants);
   }
 
-  /** The present retention of the tenant's history, shown and kept, without the cache; as of what `db` sees. */
+  /** Returns for how long the tenant's history is shown and kept now, read from `db` without the cache. */
   async historyRetention(tenantId: string, db: Db = this.options.postgres.db): Promise<HistoryRetention> {
     const { clock, baseline } = this.options;
     const nowS = unixSeconds(clock);
@@ -57,16 +57,15 @@ export class Entitlements {
     return historyRetention(grants, baseline, nowS);
   }
 
-  /** As `current`, but of what `tx` sees. */
+  /** As `current`, but read inside `tx`. */
   async currentWithin(tx: Tx, tenantId: string): Promise<Entitlement> {
     const nowS = unixSeconds(this.options.clock);
     return this.#at(tenantId, await openGrants(tx, tenantId, nowS));
   }
 
   /**
-   * What is to be done once a change of the tenant's grants has been committed: its events are counted from
-   * now on, as much history is shown as the plan in force shows, and this node knows of both at once.
-   * Repeating it changes nothing.
+   * Applies a change of the tenant's grants after its commit: events are counted from now on, history is shown as the
+   * active plan says, and the caches of this node are cleared. Repeating it changes nothing.
    */
   async applyGrants(tenantId: string): Promise<void> {
     const { postgres, clock, history } = this.options;

@@ -16,7 +16,7 @@ import { grantByOperator, type OperatorGrantDeps } from './operator-grants.js';
 const tags = ['Plans'];
 const url = '/admin/v1/tenants/:tenant_id/grants';
 
-/** The plans that a tenant was granted, by a payment or by the operator. */
+/** Registers the routes of plan grants, made by a payment or by the operator. */
 export function registerGrantRoutes(app: App, deps: OperatorGrantDeps): void {
   app.route({
     method: 'POST',

@@ -15,17 +15,17 @@ interface GrantRow {
   readonly created_at: number;
 }
 
-/** Grants of one tenant wait for each other until `tx` ends: where one goes depends on those before it. */
+/** Locks the grants of one tenant until `tx` ends, because the start of a grant depends on those before it. */
 export async function lockGrants(tx: Tx, tenantId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/grants/${tenantId}`);
 }
 
-/** Those who add to the same allowance of a tenant wait for each other until `tx` ends: what they count stays so. */
+/** Locks one allowance of a tenant until `tx` ends, so that what is counted against it stays so. */
 export async function lockAllowance(tx: Tx, tenantId: string, limit: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/allowance/${tenantId}/${limit}`);
 }
 
-/** The grants of a tenant that have not ended at a time, in the order of their start. */
+/** Returns the grants of a tenant that have not ended at a time, by their start. */
 export async function openGrants(db: Db, tenantId: string, atS: number): Promise<PlanGrant[]> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
@@ -35,7 +35,7 @@ export async function openGrants(db: Db, tenantId: string, atS: number): Promise
   return rows.map(grantOf);
 }
 
-/** A page of all grants of a tenant, the last to start first, and how many there are. */
+/** Returns a page of a tenant's grants, the last to start first, and the number of all. */
 export async function listGrants(
   db: Db,
   tenantId: string,
@@ -51,7 +51,7 @@ export async function listGrants(
   return { grants: rows.map(grantOf), total: counted[0]?.total ?? 0 };
 }
 
-/** The grant that was made for a source, whoever's. */
+/** Returns the grant that was made for a source, of any tenant. */
 export async function findGrantOfSource(db: Db, source: string): Promise<PlanGrant | undefined> {
   const { rows } = await sql<GrantRow>`
     select tenant_id, id, plan, source, starts_at, ends_at, ended_at, created_at from entitlement_grants
@@ -76,7 +76,7 @@ export async function insertGrant(tx: Tx, grant: PlanGrant): Promise<void> {
   await tx.insertInto('entitlement_grants').values(row).execute();
 }
 
-/** Ends grants before their time. */
+/** Ends grants early. */
 export async function endGrants(
   tx: Tx,
   tenantId: string,

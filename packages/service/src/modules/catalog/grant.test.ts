@@ -29,7 +29,7 @@ function planOf(id: string, revision = 1): CatalogPlan {
   };
 }
 
-/** All grants of a tenant after buying plans at these times, as the store would keep them. */
+/** Returns all grants of a tenant after it bought plans at these times, as the store would keep them. */
 function buy(purchases: readonly { readonly planId: string; readonly atS: number }[]): PlanGrant[] {
   const grants: PlanGrant[] = [];
   for (const [index, { planId, atS }] of purchases.entries()) {

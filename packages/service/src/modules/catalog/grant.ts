@@ -3,38 +3,38 @@ import { monthsLater } from '../../kernel/period.js';
 import { DAY_S } from '../../kernel/timezone.js';
 import { type Baseline, baselineLimits, type Entitlement, limitsOfPlan } from './entitlement.js';
 
-/** A plan that a tenant was granted, for one calendar month. Times are Unix seconds. */
+/** A plan that was granted to a tenant for one calendar month. Times are Unix seconds. */
 export interface PlanGrant {
   readonly tenantId: string;
   /** `grt_…` */
   readonly id: string;
-  /** As it was bought. */
+  /** The plan as it was bought. */
   readonly plan: CatalogPlan;
   readonly source: string;
   readonly startsAt: number;
   /** Exclusive, as granted. */
   readonly endsAt: number;
-  /** When another plan took its place, before it had ended or begun; null when none did. */
+  /** When another plan replaced it, before its end or even its start; null when none did. */
   readonly endedAt: number | null;
   readonly createdAt: number;
 }
 
-/** When a new grant is in force, and which grants end with it. */
+/** When a new grant starts, and which grants it ends. */
 export interface GrantSchedule {
   readonly startsAt: number;
   readonly endsAt: number;
-  /** Ids of grants of another plan, which end now: the one in force and those that were to follow it. */
+  /** Ids of grants of another plan, which end now: the active one and those that were to follow it. */
   readonly replaces: readonly string[];
 }
 
-/** When the grant ends, or has ended; exclusive. Not after its start for one that never began. */
+/** Returns when the grant ends or has ended; exclusive. A grant that never began ends at its start or before. */
 export function effectiveEnd({ endsAt, endedAt }: PlanGrant): number {
   return endedAt ?? endsAt;
 }
 
 /**
- * Where a new grant goes. One of the plan that the tenant has follows the last of its grants; one of another
- * plan starts at once and ends what there was.
+ * Returns where a new grant goes. A grant of the tenant's current plan follows the last of its grants; one of another
+ * plan starts at once and ends the others.
  *
  * @param grants of the tenant, at least those that have not ended
  */
@@ -48,27 +48,27 @@ export function scheduleGrant(grants: readonly PlanGrant[], planId: string, atS:
   return { startsAt, endsAt: monthsLater(startsAt, 1), replaces: others.map(({ id }) => id) };
 }
 
-/** The grant in force at a time, if any: at most one is. */
+/** Returns the grant that is active at a time, if any; there is at most one. */
 export function grantAt(grants: readonly PlanGrant[], atS: number): PlanGrant | undefined {
   return grants.find((grant) => grant.startsAt <= atS && atS < effectiveEnd(grant));
 }
 
-/** Time for which hidden history is kept; a longer plan bought in this time shows it again. */
+/** For how long hidden history is kept. A plan with a longer retention, bought in this time, shows it again. */
 export const HISTORY_GRACE_S = HISTORY_GRACE_DAYS * DAY_S;
 
-/** How long a tenant's history is shown and kept, in days before today; -1 is for ever. */
+/** For how long a tenant's history is shown and kept, in days before today; -1 means for ever. */
 export interface HistoryRetention {
   readonly shownDays: number;
-  /** At least as long: the longest retention in force at any time within the last grace period. */
+  /** At least `shownDays`: the longest retention at any time within the last grace period. */
   readonly keptDays: number;
   /** End of the grace period of hidden history, in Unix seconds; null if there is none. */
   readonly graceEndsAt: number | null;
 }
 
 /**
- * A pure function of the grants, so that no code has to detect a downgrade when it happens.
+ * Computes the retention from the grants alone, so that no code has to notice a downgrade when it happens.
  *
- * @param grants of the tenant, at least those that had not ended when the grace before `atS` began
+ * @param grants of the tenant, at least those that had not ended when the grace period before `atS` began
  */
 export function historyRetention(
   grants: readonly PlanGrant[],
@@ -96,7 +96,7 @@ function isLonger(days: number, than: number): boolean {
   return than !== UNLIMITED && (days === UNLIMITED || days > than);
 }
 
-/** What a tenant may do at a time. */
+/** Returns a tenant's entitlement at a time. */
 export function entitlementAt(
   tenantId: string,
   grants: readonly PlanGrant[],

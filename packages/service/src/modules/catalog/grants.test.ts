@@ -114,7 +114,7 @@ describe('what is known of grants', () => {
     await grantNewest(api.postgres, { tenantId, planId: 'growth', atS: AT_S });
     await entitlements.applyGrants(tenantId);
     expect(await planId()).toBe('growth');
-    // However old the knowledge is, a grant ends at its second.
+    // A grant ends at its second, even when it comes from the cache.
     clock.advanceMs(Date.parse('2026-02-28T11:59:59Z') - clock.nowMs());
     expect(entitlements.current(tenantId)).toMatchObject({ planId: 'growth' });
     clock.advanceMs(1_000);

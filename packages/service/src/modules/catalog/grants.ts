@@ -8,17 +8,17 @@ export interface GrantInput {
   readonly tenantId: string;
   /** The plan as it was bought. */
   readonly plan: CatalogPlan;
-  /** What it is granted for, such as the provider's id of a payment. */
+  /** The reason for the grant, such as the provider's id of a payment. */
   readonly source: string;
   /** Unix seconds. */
   readonly atS: number;
-  /** Whether the grant has already ended when it is made, so that it is recorded and has no effect. */
+  /** Whether the grant ends at its start, so that it is recorded and has no effect. */
   readonly isVoid?: boolean;
 }
 
 /**
- * Grants a plan for a calendar month: after what the tenant has of the same plan, or at once, in place of
- * another one. What was granted for this source before is answered as it is, and nothing is granted.
+ * Grants a plan for a calendar month: after the tenant's grants of the same plan, or at once in place of another plan.
+ * When the source has a grant already, returns that one and grants nothing.
  *
  * @throws Error when the source was granted to another tenant
  */
@@ -51,8 +51,8 @@ export async function grantPlan(
 }
 
 /**
- * Ends the grant that was made for a source, unless it has ended. Grants of the same plan that follow keep
- * their time, and a plan that it replaced does not come back.
+ * Ends the grant that was made for a source, unless it has ended. Later grants of the same plan keep their time, and a
+ * plan that it replaced does not come back.
  */
 export async function endGrantOfSource(tx: Tx, tenantId: string, source: string, atS: number): Promise<void> {
   await lockGrants(tx, tenantId);

@@ -37,7 +37,7 @@ it('says nothing of deletion to who has no usage that is hidden', async () => {
   expect(await deletedAt(tenantId)).toBeNull();
   await addUsage(tenantId, projectId, '2028-09-01T00:00:00Z');
   expect(await deletedAt(tenantId)).toBe(seconds('2029-01-31T00:00:00Z'));
-  // What was given up for deletion is no longer waiting for it.
+  // History that is marked for deletion is not reported as hidden any more.
   await api.postgres.pool.query('update usage_retention set retained_from_day = shown_from_day');
   expect(await deletedAt(tenantId)).toBeNull();
 });
@@ -55,7 +55,7 @@ it('shows what the plan shows, keeps what the last 30 days showed, and says unti
   expect(await retention()).toEqual({ shownDays: 90, keptDays: -1, graceEndsAt: unlimitedUntil });
   expect(await deletedAt(tenantId)).toBe(unlimitedUntil);
 
-  // Buying back within the grace shows it again; what is longer still stays in its grace.
+  // Buying the plan again within the grace period shows the history again; history beyond its retention stays hidden.
   api.goTo('2030-01-20T00:00:00Z');
   await buy(tenantId, 'growth');
   expect(await retention()).toEqual({ shownDays: 365, keptDays: -1, graceEndsAt: unlimitedUntil });
@@ -65,7 +65,7 @@ it('shows what the plan shows, keeps what the last 30 days showed, and says unti
   expect(await retention()).toEqual({ shownDays: 365, keptDays: 365, graceEndsAt: null });
   expect(await deletedAt(tenantId)).toBeNull();
 
-  // A downgrade begins a grace of its own.
+  // A downgrade starts a grace period of its own.
   api.goTo('2030-02-10T00:00:00Z');
   await buy(tenantId, 'launch');
   const graceEndsAt = seconds('2030-03-12T00:00:00Z');
@@ -83,7 +83,7 @@ it('shows as much history as a plan shows once its grant is applied, without wai
   const tenantId = await api.makeTenant();
   const projectId = await api.makeProject(tenantId);
   const { postgres, clock } = api;
-  // Its clock does not advance, so its cache would never expire.
+  // Its clock does not advance, so its cache never expires.
   const history = createUsageHistory({ postgres, monotonicMs: () => 0 });
   const baseline = { plan: 'unlimited', eventAgeDaysMax: 3_650, eventAheadDaysMax: 30 } as const;
   const entitlements = new Entitlements({ postgres, clock, baseline, history });
@@ -100,7 +100,7 @@ it('shows as much history as a plan shows once its grant is applied, without wai
   expect(await shownFrom()).toBe('2030-10-03');
   await buy('growth');
   expect(await shownFrom()).toBe('2030-01-01');
-  // History marked for deletion does not come back with a longer plan.
+  // History that is marked for deletion does not come back with a longer plan.
   await postgres.pool.query('update usage_retention set retained_from_day = shown_from_day');
   api.goTo('2031-01-02T00:00:00Z');
   await buy('launch');

@@ -26,7 +26,7 @@ export interface PlanGrantRequest {
 }
 
 /**
- * Grants the newest revision of a plan without a payment, as after one: what is sold by other means, or given away.
+ * Grants the newest revision of a plan without a payment: for plans that are sold by other means, or given away.
  *
  * @throws DomainError `not_found` for the tenant; `invalid_request`, `idempotency_key_conflict`
  */

@@ -14,12 +14,12 @@ export interface OverviewDeps {
   readonly postgres: Pick<Postgres, 'db'>;
   readonly clock: Clock;
   readonly entitlements: Pick<Entitlements, 'current' | 'historyRetention'>;
-  /** What the plan limits and others keep; of all projects of a tenant. */
+  /** Counts, for all projects of a tenant, things that the plan limits and other modules store. */
   readonly countSubjectRoutes: Count;
   readonly countUsageControls: Count;
 }
 
-/** What a tenant may do now, and what of it is used. */
+/** Returns a tenant's entitlement, with how much of it is used. */
 export async function entitlementOverview(deps: OverviewDeps, tenantId: string): Promise<EntitlementView> {
   const { db } = deps.postgres;
   const { startS } = utcMonthAt(unixSeconds(deps.clock));

@@ -7,7 +7,7 @@ const COLUMNS = sql`id, revision, 'published' as status, display_name, amount_mi
   requires_release_project_usage_storage, release_project_usage_storage_dynamic_partition_start,
   release_project_usage_storage_dynamic_partition_end, release_project_usage_storage_create_history_partition, features`;
 
-/** The newest revision of every plan, the cheapest first; what costs nothing is not sold by itself and comes last. */
+/** Returns the newest revision of every plan, the cheapest first; plans without a price are not sold and come last. */
 export async function newestPlans(db: Db): Promise<CatalogPlan[]> {
   const { rows } = await sql<CatalogPlan>`
     select * from (select distinct on (id) ${COLUMNS} from catalog_plans order by id, revision desc) as newest
@@ -16,7 +16,7 @@ export async function newestPlans(db: Db): Promise<CatalogPlan[]> {
   return rows;
 }
 
-/** The newest revision of one plan. */
+/** Returns the newest revision of one plan. */
 export async function newestPlan(db: Db, planId: string): Promise<CatalogPlan | undefined> {
   const { rows } = await sql<CatalogPlan>`
     select ${COLUMNS} from catalog_plans where id = ${planId} order by revision desc limit 1
@@ -24,12 +24,12 @@ export async function newestPlan(db: Db, planId: string): Promise<CatalogPlan | 
   return rows[0];
 }
 
-/** Changes of the catalog wait for each other: revisions follow without a gap. */
+/** Locks the catalog until `tx` ends, so that revisions follow each other without a gap. */
 export async function lockCatalog(tx: Tx): Promise<void> {
   await lockUntilCommit(tx, 'tollgate/catalog');
 }
 
-/** Adds a revision. The caller holds the catalog's lock. */
+/** Inserts a revision. The caller holds the catalog's lock. */
 export async function insertPlan(tx: Tx, { status, ...plan }: CatalogPlan, atS: number): Promise<void> {
   const row = { ...plan, features: JSON.stringify(plan.features), created_at: atS };
   await tx.insertInto('catalog_plans').values(row).execute();

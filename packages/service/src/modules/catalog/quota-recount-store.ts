@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { type Postgres, recount, type Tx } from '../../platform/postgres/index.js';
 
 /**
- * What every quota should be: the events that rating has taken off the queue, and those that wait there, or
- * cannot be read. A segment holds the requests of one month.
+ * The expected count of every quota: events that rating has taken off the queue, and events that wait there or cannot
+ * be read. All requests of a segment are of one month.
  */
 const EXPECTED = sql`
   select tenant_id, month_start, sum(event_count)::bigint as expected
@@ -24,7 +24,7 @@ const EXPECTED = sql`
   ) counted
   group by 1, 2`;
 
-/** What was accepted in each month, beside what it should be. */
+/** The accepted events of each month, next to the expected count. */
 const COMPARED = sql`
   select tenant_id, to_char(to_timestamp(month_start) at time zone 'UTC', 'YYYY-MM') as month,
     coalesce(e.expected, 0) as expected, coalesce(q.used, 0) as found
@@ -38,9 +38,9 @@ interface Difference {
 }
 
 /**
- * Recounts the events that were accepted.
+ * Recounts accepted events.
  *
- * @param differencesMax how many differences are listed; all are counted
+ * @param differencesMax upper bound of the differences that are listed; all are counted
  */
 export async function recountQuotas(
   { db }: Pick<Postgres, 'db'>,
@@ -63,7 +63,7 @@ export async function recountQuotas(
   };
 }
 
-/** Sets every quota to what it should be, while nothing is accepted. Answers how many were not. */
+/** Sets every quota to its expected count, while no events are accepted. Returns how many were changed. */
 export async function rebuildQuotas(tx: Tx): Promise<number> {
   await sql`lock table event_quotas in share row exclusive mode`.execute(tx);
   const { numAffectedRows } = await sql`

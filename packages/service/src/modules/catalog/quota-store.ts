@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Postgres } from '../../platform/postgres/index.js';
 
-/** Makes sure that the events of a tenant are counted in that month. Repeating it changes nothing. */
+/** Makes the events of a tenant count in a month. Repeating it changes nothing. */
 export async function openQuota(
   { db }: Pick<Postgres, 'db'>,
   tenantId: string,
@@ -13,7 +13,7 @@ export async function openQuota(
   `.execute(db);
 }
 
-/** Events that were accepted of a tenant in the month, retries included. */
+/** Returns how many events of a tenant were accepted in a month, retries included. */
 export async function usedEvents(db: Db, tenantId: string, monthStartS: number): Promise<number> {
   const { rows } = await sql<{ used: number }>`
     select used from event_quotas where tenant_id = ${tenantId} and month_start = ${monthStartS}

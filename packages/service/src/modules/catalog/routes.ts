@@ -28,7 +28,7 @@ export interface CatalogRouteDeps extends OverviewDeps, OperatorGrantDeps {
 
 const tags = ['Plans'];
 
-/** The catalog, and what tenants have of it. */
+/** Registers the routes of the plan catalog and of entitlements. */
 export function registerCatalogRoutes(app: App, deps: CatalogRouteDeps): void {
   registerPlanRoutes(app, deps);
   registerEntitlementRoutes(app, deps);
@@ -82,7 +82,7 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
       tags,
       summary: 'Read what my tenant may do',
       description:
-        'The plan in force, or the baseline without one, and what of it is used. The service key has no tenant of its own: it is ' +
+        'Returns the active plan, or the baseline without one, and how much of it is used. The service key has no tenant of its own: it is ' +
         'refused here, and reads the entitlement of any tenant by its id.',
       operationId: 'getEntitlement',
       response: { 200: Entitlement, 400: ErrorBodySchema },
@@ -90,7 +90,7 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
     handler: async ({ principal }) => {
       if (principal.kind === 'key') return entitlementOverview(deps, principal.tenantId);
       throw new DomainError('invalid_request', {
-        message: 'The service key has no tenant: ask for /admin/v1/tenants/:tenant_id/entitlement.',
+        message: 'The service key belongs to no tenant: use /admin/v1/tenants/:tenant_id/entitlement.',
       });
     },
   });
@@ -102,7 +102,7 @@ function registerEntitlementRoutes(app: App, deps: CatalogRouteDeps): void {
     schema: {
       tags,
       summary: 'Read what a tenant may do',
-      description: 'The plan in force, or the baseline without one, and what of it is used.',
+      description: 'Returns the active plan, or the baseline without one, and how much of it is used.',
       operationId: 'getTenantEntitlement',
       params: TenantParams,
       response: { 200: Entitlement },
@@ -123,8 +123,8 @@ function registerQuotaRoutes(app: App, { postgres }: CatalogRouteDeps): void {
       tags: ['Operation'],
       summary: 'Count accepted events anew',
       description:
-        'Sets the accepted events of every tenant and month to what rating has got of them, repeated ones too, and what waits ' +
-        'for it. Nothing is accepted meanwhile: requests wait. Verification tells whether there is anything to correct.',
+        'Sets the accepted events of every tenant and month to those that were rated, repeated ones included, plus those that ' +
+        'wait to be rated. Requests that send events wait meanwhile. `tollgate verify` shows whether anything needs correction.',
       operationId: 'rebuildEventQuotas',
       response: { 200: RebuiltQuotas },
     },

@@ -2,21 +2,21 @@ import { sql } from 'kysely';
 import { groupBy } from '../../kernel/group-by.js';
 import type { Db } from '../../platform/postgres/index.js';
 
-/** A dimension that the rollup of a project goes without. */
+/** A dimension that a project's rollup lacks. */
 export interface ExcludedDimension {
   readonly tenantId: string;
   readonly projectId: string;
   readonly name: string;
 }
 
-/** One that is committed. */
+/** A committed excluded dimension. */
 export interface KnownExclusion {
   readonly name: string;
-  /** Since it was added, by the clock of the database alone. */
+  /** Time since it was added, by the clock of the database alone. */
   readonly ageMs: number;
 }
 
-/** By project; one without any is absent. */
+/** Returns excluded dimensions by project; a project without any is absent. */
 export async function readExcludedDimensions(
   db: Db,
   projectIds: readonly string[],
@@ -29,7 +29,7 @@ export async function readExcludedDimensions(
   return groupBy(rows, ({ projectId }) => projectId);
 }
 
-/** Committed when it returns. */
+/** Adds dimensions; they are committed when it returns. */
 export async function addExcludedDimensions(db: Db, dimensions: readonly ExcludedDimension[]): Promise<void> {
   await sql`
     insert into raw_only_dimensions (tenant_id, project_id, name)

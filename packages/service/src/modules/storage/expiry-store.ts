@@ -1,9 +1,9 @@
 import { type ClickHouse, identifier, literal } from '../../platform/clickhouse/index.js';
 
-/** Where history is deleted. */
+/** The database from which history is deleted. */
 export type HistoryStore = Pick<ClickHouse, 'query' | 'command'>;
 
-/** A month of a table. */
+/** One month of a table. */
 export interface Partition {
   readonly table: string;
   /** YYYYMM. */
@@ -15,10 +15,10 @@ interface ProjectKey {
   readonly projectId: string;
 }
 
-/** Projects that one statement names: a bound on its length. */
+/** Upper bound of the projects that one statement names, which bounds its length. */
 const PROJECTS_PER_STATEMENT = 1_000;
 
-/** The partitions of the tables that are older than a month, oldest first. */
+/** Returns the partitions of the tables that are older than a month, oldest first. */
 export function partitionsBefore(
   clickhouse: HistoryStore,
   tables: readonly string[],
@@ -33,12 +33,12 @@ export function partitionsBefore(
   );
 }
 
-/** Deletes a whole month, files and all. */
+/** Deletes a whole month with its files. */
 export async function dropPartition(clickhouse: HistoryStore, { table, month }: Partition): Promise<void> {
   await clickhouse.command(`ALTER TABLE ${identifier(table)} DROP PARTITION ID ${literal(String(month))}`);
 }
 
-/** Whose rows a month holds. */
+/** Returns the projects that have rows in a month. */
 export function projectsIn(clickhouse: HistoryStore, { table, month }: Partition): Promise<ProjectKey[]> {
   return clickhouse.query<ProjectKey>(
     `SELECT DISTINCT tenant_id AS tenantId, project_id AS projectId FROM ${identifier(table)}
@@ -48,9 +48,9 @@ export function projectsIn(clickhouse: HistoryStore, { table, month }: Partition
 }
 
 /**
- * Begins to delete all rows that projects have in a month. ClickHouse writes the parts that hold some anew,
- * in the background and across restarts; parts without them stay as they are, and rows that come later do
- * too. Embedded, it would have the statement wait for all that, unless told not to.
+ * Starts the deletion of all rows that projects have in a month. ClickHouse rewrites the parts that contain such rows,
+ * in the background and across restarts. Other parts, and rows that are inserted later, stay. The setting is needed
+ * because the embedded ClickHouse would wait until all of that is done.
  */
 export async function deleteProjects(
   clickhouse: HistoryStore,
@@ -68,7 +68,7 @@ export async function deleteProjects(
   }
 }
 
-/** Tables in which deletions are still under way, with what the last attempt of one failed on, if it did. */
+/** Returns the tables in which deletions are under way, with the error of the last attempt, if it failed. */
 export async function tablesInDeletion(
   clickhouse: HistoryStore,
   tables: readonly string[],

@@ -3,20 +3,20 @@ import * as store from './expiry-store.js';
 import type { Boundary } from './retention-store.js';
 import { SHARED_TABLES, storageTables } from './tables.js';
 
-/** What was deleted, or begun to be. */
+/** The result of deleting expired history. */
 export interface ExpiredHistory {
-  /** Months of tables that only one project has. */
+  /** Number of months that were dropped from the tables of single projects. */
   readonly partitionsDropped: number;
-  /** Months of shared tables out of which the rows of some projects go. */
+  /** Number of months in shared tables for which a deletion of some projects' rows was started. */
   readonly deletions: number;
-  /** Tables in which an earlier deletion cannot be done, and why. */
+  /** Tables in which an earlier deletion fails, with its error. */
   readonly stuck: readonly { readonly table: string; readonly problem: string }[];
 }
 
 /**
- * Deletes the months that lie wholly before projects' boundaries. A month goes once it is over for all of
- * them, so that a part of a shared table is written anew as often as there are lengths of retention, and not
- * every day; nobody sees what waits for that.
+ * Deletes the months that lie entirely before projects' boundaries. A month is deleted once it is over for all of these
+ * projects, so that a part of a shared table is rewritten once for each length of retention, and not every day. Rows
+ * that wait for that are hidden meanwhile.
  */
 export async function expire(
   clickhouse: store.HistoryStore,
@@ -47,7 +47,10 @@ async function dropOwnMonths(
   return dropped;
 }
 
-/** Never drops a month, even where nobody keeps it: late events of somebody who does may arrive meanwhile. */
+/**
+ * Deletes rows from shared months. Never drops a month, even when no project keeps it: late events of another project
+ * may be inserted meanwhile.
+ */
 async function deleteFromSharedMonths(
   clickhouse: store.HistoryStore,
   boundaries: readonly Boundary[],
@@ -59,7 +62,7 @@ async function deleteFromSharedMonths(
   );
   const tables = [SHARED_TABLES.events, SHARED_TABLES.rollup];
   const underWay = await store.tablesInDeletion(clickhouse, tables);
-  // What is being deleted is still found: it is not deleted twice.
+  // Rows whose deletion is under way are still found; skip their tables, so that nothing is deleted twice.
   const free = tables.filter((name) => underWay.every(({ table }) => table !== name));
   let deletions = 0;
   for (const partition of await store.partitionsBefore(

@@ -30,7 +30,7 @@ describe('history that a shorter plan hides', () => {
     expect(await shownFrom(project)).toBe('2028-03-22');
     expect(await fixture.boundary(project)).toBe('1970-01-01');
     expect(await fixture.daysLeft(project)).toHaveLength(3);
-    // A longer plan shows again what was not deleted yet.
+    // A longer plan shows history again that was not deleted yet.
     [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 60 }, { ten_a: -1 }];
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('2028-02-01');
@@ -38,7 +38,7 @@ describe('history that a shorter plan hides', () => {
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('1970-01-01');
     expect(await fixture.daysLeft(project)).toHaveLength(3);
-    // The grace of a shorter plan is over: what it does not show is deleted, and no plan brings it back.
+    // The grace period of a shorter plan is over: history that it does not show is deleted, and no plan brings it back.
     fixture.retentionDays = { ten_a: 10 };
     await fixture.sweepTwice();
     expect(await fixture.daysLeft(project)).toEqual(['2028-03-31']);
@@ -95,15 +95,15 @@ describe('history that a shorter plan hides', () => {
       insert into usage_retention (tenant_id, project_id, retained_from_day, recorded_at_ms)
         values ('ten_a', '${project.projectId}', ${boundaryDay}, 0);
       ${step.sql}`);
-    // History that was hidden before stays hidden, and no other is hidden.
+    // History that was hidden before stays hidden; all other history is shown.
     expect(await shownFrom(project)).toBe('2028-03-22');
     expect(await shownFrom(untouched)).toBe('1970-01-01');
-    // The earlier release had given it up for deletion: a longer plan does not bring it back.
+    // The earlier release had marked it for deletion: a longer plan does not bring it back.
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('2028-03-22');
     expect(await fixture.boundary(project)).toBe('2028-03-22');
     expect(await fixture.daysLeft(project)).toEqual(['2028-03-31']);
-    // From now on a shorter plan hides before it deletes.
+    // From now on a shorter plan hides history before it is deleted.
     [fixture.retentionDays, fixture.keptDays] = [{ ten_a: 2 }, { ten_a: 10 }];
     await fixture.sweepTwice();
     expect(await shownFrom(project)).toBe('2028-03-30');

@@ -5,29 +5,29 @@ import { readExcludedDimensions } from './excluded-dimension-store.js';
 import { shownFromDayOf } from './retention-store.js';
 import type { StorageScope } from './tables.js';
 
-/** A project's usage as far as it is kept. */
+/** A project with the boundary of its history. */
 export interface HistoryScope extends StorageScope {
   /** Usage before this moment (Unix seconds) is hidden, whether it is deleted already or not. */
   readonly retainedFrom: number;
-  /** Dimensions that some rows of the rollup go without: only the events tell their values. */
+  /** Dimensions that some rows of the rollup lack; their values must be read from the events. */
   readonly excludedDimensions: readonly string[];
 }
 
-/** Tells how much of a project's history there is, and where. Nobody reads history without asking, each time. */
+/** Returns where a project's history is and how much of it is kept. Every read of history asks here first. */
 export interface UsageHistory {
-  /** At once when it was asked lately. */
+  /** Returns without a promise when the scope is cached. */
   scopeOf(project: StorageScope): HistoryScope | Promise<HistoryScope>;
   /** Clears the cache. */
   forget(): void;
 }
 
-/** Age up to which a cached value is used; deletion waits for much longer. */
+/** Age up to which a cached value is used; deletion waits much longer than that. */
 export const HISTORY_FRESH_MS = 10_000;
 const PROJECTS_CACHED_MAX = 20_000;
 
 export interface UsageHistoryOptions {
   readonly postgres: Pick<Postgres, 'db'>;
-  /** A clock that never goes back; for the age of what is remembered. */
+  /** A clock that never goes back; measures the age of cached values. */
   readonly monotonicMs?: () => number;
 }
 

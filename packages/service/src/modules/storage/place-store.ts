@@ -7,22 +7,22 @@ export interface OwnTables extends StorageTables {
   readonly projectId: string;
 }
 
-/** Everybody's rows, each where they belong. */
+/** A source with the rows of all projects, each in the tables where they belong. */
 export interface EverySource {
-  /** Stands after FROM. */
+  /** The text after FROM. */
   readonly from: string;
-  /** Holds for rows that are in the tables of their project; those elsewhere are nobody's. */
+  /** A condition that holds for rows in the tables of their project; rows elsewhere belong to nobody. */
   readonly inPlace: string;
 }
 
 export interface EveryHistory {
   readonly events: EverySource;
   readonly rollup: EverySource;
-  /** Of the conditions. */
+  /** Parameters of the conditions. */
   readonly params: Readonly<Record<string, readonly string[]>>;
 }
 
-/** All projects that have tables of their own now. */
+/** Returns all projects that have tables of their own now. */
 export async function projectsWithOwnTables(db: Db): Promise<OwnTables[]> {
   const { rows } = await sql<{ id: string; no: number }>`
     select id, no from projects where storage = 'dedicated' order by no
@@ -33,7 +33,7 @@ export async function projectsWithOwnTables(db: Db): Promise<OwnTables[]> {
   }));
 }
 
-/** How everything is read that is kept of all projects. */
+/** Returns the source from which the usage of all projects is read. */
 export function everyHistory(own: readonly OwnTables[]): EveryHistory {
   if (own.length === 0) {
     const all = (from: string) => ({ from, inPlace: 'true' });

@@ -3,15 +3,14 @@ import type { Postgres } from '../../platform/postgres/index.js';
 import { tableSuffix } from './tables.js';
 
 /**
- * Makes the tables of a project's own, by the statements that made the shared ones; repeated, it makes what
- * is missing. From then on there is nothing to prepare: ClickHouse makes a partition with the first row of a
- * month, past or to come.
+ * Creates a project's own tables with the statements that created the shared ones; a repeated call creates what is
+ * missing. Nothing else is needed: ClickHouse creates a partition with the first row of a month, past or future.
  */
 export function provisionStorage(clickhouse: Pick<ClickHouse, 'command'>, projectNo: number): Promise<void> {
   return createTableCopy(clickhouse, tableSuffix(projectNo));
 }
 
-/** Endings of the names of all tables that projects have of their own. */
+/** Returns the name suffixes of all projects' own tables. */
 export async function dedicatedSuffixes({ db }: Pick<Postgres, 'db'>): Promise<string[]> {
   const rows = await db
     .selectFrom('projects')

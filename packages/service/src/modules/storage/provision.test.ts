@@ -17,7 +17,7 @@ const serviceKey = generateApiKey('live');
 let store: TestPostgres;
 let house: TestClickHouse;
 let app: App;
-/** Statements that ClickHouse runs before it is away. */
+/** Number of statements that ClickHouse runs before it fails. */
 let statementsLeft: number;
 
 beforeAll(async () => {

@@ -3,16 +3,16 @@ import { type Postgres, type Tx, transaction } from '../../platform/postgres/ind
 import { retainedFromDay } from './days.js';
 import { lockBoundaries, recordBoundary } from './retention-store.js';
 
-/** For how many whole days before today history is shown and kept; -1: for good. */
+/** For how many whole days before today history is shown and kept; -1 means for ever. */
 export interface TenantRetention {
   readonly shownDays: number;
-  /** At least as long. What is kept and not shown is hidden until it is shown again or deleted. */
+  /** At least `shownDays`. History that is kept and not shown is hidden until it is shown again or deleted. */
   readonly keptDays: number;
 }
 
-/** For how long tenants' history is to be kept. */
+/** Says for how long tenants' history is shown and kept. */
 export interface RetentionPolicy {
-  /** The retention now, as of what `tx` sees. */
+  /** Returns the current retention, read inside `tx`. */
   retentionOf(tx: Tx, tenantId: string): Promise<TenantRetention>;
 }
 
@@ -23,9 +23,8 @@ export interface RecordRetentionDeps {
 }
 
 /**
- * Records from which day on a tenant's history is shown and kept now. Those who record it for the same tenant
- * wait for each other, and read the retention after that: a sweep that began before a purchase does not hide
- * again what the purchase shows.
+ * Records from which day on a tenant's history is shown and kept now. Calls for one tenant run one after the other, and
+ * read the retention only then: a sweep that began before a purchase does not hide what the purchase shows.
  */
 export function recordRetention(
   { postgres, policy, clock }: RecordRetentionDeps,

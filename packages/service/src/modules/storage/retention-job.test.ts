@@ -127,7 +127,7 @@ it('leaves alone what others keep of the same months', async () => {
   expect(await fixture.daysLeft(short)).toEqual(['2028-03-15']);
   expect(await fixture.daysLeft(long)).toEqual(['2028-01-15', '2028-02-15', '2028-03-15']);
   expect(await fixture.daysLeft(all)).toHaveLength(4);
-  // A month that nobody has rows of any more is gone, parts and all.
+  // A month in which no project has rows any more is gone with its parts.
   fixture.retentionDays = { ten_a: 17, ten_b: 17, ten_c: 17 };
   await fixture.sweepTwice();
   for (const project of [short, long, all]) expect(await fixture.daysLeft(project)).toEqual(['2028-03-15']);
@@ -187,7 +187,7 @@ describe('sweeps', () => {
     fixture.retentionDays = { ten_a: 10 };
     await fixture.job().sweep();
     fixture.clock.advanceMs(SWEEP_INTERVAL_MS);
-    // Whether a query notices before it is answered is up to chance.
+    // Whether a query is aborted before its result arrives depends on timing.
     await fixture
       .job()
       .sweep(AbortSignal.abort())

@@ -18,19 +18,22 @@ export interface RetentionJobDeps {
   readonly metrics: Metrics;
 }
 
-/** Deletes history that is not to be kept any longer. Any number may run on one database: one of them does it. */
+/** Deletes history that has expired. Any number of jobs may run on one database; one of them does the work. */
 export interface RetentionJob {
-  /** Works until `signal` aborts, then ends after the step in hand; never rejects. */
+  /** Works until `signal` aborts, then finishes the current step; never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Looks through all history if that is due; answers whether it was. Rejects when a store does. */
+  /** Deletes expired history if a sweep is due; returns whether it was. Rejects when a store fails. */
   sweep(signal?: AbortSignal): Promise<boolean>;
 }
 
-/** How often all history is looked through. */
+/** Interval between sweeps over all history. */
 export const SWEEP_INTERVAL_MS = 60 * 60_000;
-/** One that was broken off, or whose process has died, is done again after so long. */
+/** After this time, a sweep that was interrupted is done again. */
 export const SWEEP_RETRY_MS = 10 * 60_000;
-/** What was recorded so long ago, everybody who reads history knows, and no query that began before still runs. */
+/**
+ * Age from which a recorded boundary is safe to delete by: everyone who reads history knows it, and no query that began
+ * before still runs.
+ */
 export const SETTLED_MS = 5 * 60_000;
 const POLL_MS = 60_000;
 const TENANTS_PER_STEP = 500;
@@ -51,10 +54,10 @@ class Job implements RetentionJob {
     return repeat(() => this.sweep(signal), signal, {
       pollMs: POLL_MS,
       onFailure: (err) => {
-        // Told to end, it was broken off; the next process does it again.
+        // The sweep was interrupted by the abort; the next process repeats it.
         if (signal.aborted) return;
         this.#observer.failures.inc();
-        this.deps.log.warn({ err }, 'expired history could not be deleted and will be tried again');
+        this.deps.log.warn({ err }, 'could not delete expired history; will try again');
       },
       failurePauseMs: () => POLL_MS,
     });
@@ -66,29 +69,26 @@ class Job implements RetentionJob {
     const nowMs = clock.nowMs();
     this.#observer.sweptAtMs = await store.lastSweptAtMs(db);
     if (!(await store.claimSweep(db, nowMs, nowMs + SWEEP_RETRY_MS))) return false;
-    // What is recorded now is deleted by a later sweep.
+    // Boundaries that are recorded now are deleted by a later sweep.
     const settled = await store.settledBoundaries(db, nowMs - SETTLED_MS);
     await this.#recordBoundaries(signal);
     const failedEvents = await this.#deleteFailedEvents(signal);
     const expired = await expire(this.#clickhouse(signal), settled, signal);
     this.#observer.count(failedEvents, expired);
     for (const { table, problem } of expired.stuck) {
-      log.warn(
-        { table, problem },
-        'a deletion of expired history does not succeed; ClickHouse tries it again',
-      );
+      log.warn({ table, problem }, 'a deletion of expired history has failed; ClickHouse will try again');
     }
     if (signal?.aborted === true) return true;
     await store.finishSweep(db, clock.nowMs(), clock.nowMs() + SWEEP_INTERVAL_MS);
     this.#observer.sweptAtMs = clock.nowMs();
     const { partitionsDropped, deletions } = expired;
     if (failedEvents + partitionsDropped + deletions > 0) {
-      log.info({ failedEvents, partitionsDropped, deletions }, 'expired history deleted');
+      log.info({ failedEvents, partitionsDropped, deletions }, 'deleted expired history');
     }
     return true;
   }
 
-  /** Whose queries are not waited for once `signal` aborts. */
+  /** Returns a client whose queries are not waited for once `signal` aborts. */
   #clickhouse(signal: AbortSignal | undefined): HistoryStore {
     const { clickhouse } = this.deps;
     if (signal === undefined) return clickhouse;

@@ -2,9 +2,9 @@ import type { Clock } from '../../kernel/clock.js';
 import { addReadGauge, Counter, Gauge, type Metrics } from '../../platform/metrics/index.js';
 import type { ExpiredHistory } from './expiry.js';
 
-/** What the deletion of expired history tells of itself. */
+/** Metrics of the deletion of expired history. */
 export class RetentionObserver {
-  /** When all history was last looked through, whichever process did it; null: never. */
+  /** When a process last finished a sweep; null when none ever did. */
   sweptAtMs: number | null = null;
   readonly failures: Counter;
   readonly #failedEvents: Counter;
@@ -22,7 +22,7 @@ export class RetentionObserver {
     );
     this.failures = new Counter({
       name: 'tollgate_retention_failures_total',
-      help: 'Attempts to delete expired history that failed and were tried again.',
+      help: 'Failed attempts to delete expired history; they are repeated.',
       registers,
     });
     this.#failedEvents = new Counter({
@@ -37,12 +37,12 @@ export class RetentionObserver {
     });
     this.#deletions = new Counter({
       name: 'tollgate_retention_deletions_total',
-      help: 'Months of shared tables out of which expired rows were deleted.',
+      help: 'Months of shared tables from which expired rows were deleted.',
       registers,
     });
     this.#stuck = new Gauge({
       name: 'tollgate_retention_stuck_tables',
-      help: 'Tables in which a deletion could not be done, when last looked at.',
+      help: 'Tables in which a deletion has failed, at the last measurement.',
       registers,
     });
   }

@@ -3,13 +3,13 @@ import { DAY_S } from '../../kernel/timezone.js';
 import { type Db, lockUntilCommit, type Tx } from '../../platform/postgres/index.js';
 import type { StorageScope } from './tables.js';
 
-/** From where on a project's history is kept. */
+/** The first day that a project's history is kept. */
 export interface Boundary extends StorageScope {
   /** Days since 1970, UTC. */
   readonly retainedFromDay: number;
 }
 
-/** The first day of which the project's history is shown: 0 when that is all of it. */
+/** Returns the first day that the project's history is shown; 0 when all of it is. */
 export async function shownFromDayOf(db: Db, projectId: string): Promise<number> {
   const { rows } = await sql<{ day: number }>`
     select shown_from_day as day from usage_retention where project_id = ${projectId}
@@ -17,7 +17,7 @@ export async function shownFromDayOf(db: Db, projectId: string): Promise<number>
   return rows[0]?.day ?? 0;
 }
 
-/** The first day that is kept, by project; projects of which everything is kept are absent. */
+/** Returns the first day that is kept, by project; projects without expired history are absent. */
 export async function retainedFromDays(db: Db): Promise<Map<string, number>> {
   const { rows } = await sql<{ project_id: string; day: number }>`
     select project_id, retained_from_day as day from usage_retention
@@ -25,7 +25,7 @@ export async function retainedFromDays(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ project_id, day }) => [project_id, day]));
 }
 
-/** Projects that have usage of days that are no longer kept. */
+/** Returns the projects that have usage of days that are no longer kept. */
 export async function projectsWithExpiredUsage(db: Db): Promise<Set<string>> {
   const { rows } = await sql<{ project_id: string }>`
     select project_id from usage_retention kept
@@ -49,7 +49,7 @@ export async function hasHiddenUsage(db: Db, tenantId: string): Promise<boolean>
   return rows[0]?.found ?? false;
 }
 
-/** Boundaries that were recorded at `recordedByMs` or before. */
+/** Returns boundaries that were recorded at `recordedByMs` or before. */
 export async function settledBoundaries(db: Db, recordedByMs: number): Promise<Boundary[]> {
   const { rows } = await sql<Boundary>`
     select r.tenant_id as "tenantId", r.project_id as "projectId", p.no as "projectNo", p.storage,
@@ -60,7 +60,7 @@ export async function settledBoundaries(db: Db, recordedByMs: number): Promise<B
   return rows;
 }
 
-/** Ids of tenants after the one named, in their order. */
+/** Returns ids of tenants after a given one, in ascending order. */
 export async function tenantsAfter(db: Db, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select id from tenants where id > ${after} order by id limit ${limit}
@@ -76,12 +76,14 @@ export interface TenantBoundary {
   readonly keptFromDay: number;
 }
 
-/** Those who record the boundaries of a tenant wait for each other until `tx` ends. */
+/** Locks the boundaries of a tenant until `tx` ends. */
 export async function lockBoundaries(tx: Tx, tenantId: string): Promise<void> {
   await lockUntilCommit(tx, `tollgate/retention/${tenantId}`);
 }
 
-/** Records the boundaries of the tenant's projects. What was given up for deletion is never kept or shown again. */
+/**
+ * Records the boundaries of the tenant's projects. History that was marked for deletion is never kept or shown again.
+ */
 export async function recordBoundary(
   tx: Tx,
   { tenantId, shownFromDay, keptFromDay }: TenantBoundary,
@@ -105,8 +107,8 @@ export async function recordBoundary(
 }
 
 /**
- * Deletes failed events that are no longer kept, `limit` at most; answers how many. Leaves out what is being
- * reprocessed.
+ * Deletes up to `limit` failed events that are no longer kept; returns their number. Events that are being reprocessed
+ * are left out.
  */
 export async function deleteFailedEvents(db: Db, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -119,7 +121,7 @@ export async function deleteFailedEvents(db: Db, limit: number): Promise<number>
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Takes it on to look through all history, if that is due; nobody else will before `untilMs`. */
+/** Claims the sweep if it is due; no other process starts it before `untilMs`. */
 export async function claimSweep(db: Db, nowMs: number, untilMs: number): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update retention_sweep set due_at_ms = ${untilMs} where due_at_ms <= ${nowMs}
@@ -131,7 +133,7 @@ export async function finishSweep(db: Db, sweptAtMs: number, dueAtMs: number): P
   await sql`update retention_sweep set swept_at_ms = ${sweptAtMs}, due_at_ms = ${dueAtMs}`.execute(db);
 }
 
-/** When it was last done to its end; null when it never was. */
+/** Returns when a sweep was last finished; null when none was. */
 export async function lastSweptAtMs(db: Db): Promise<number | null> {
   const { rows } = await sql<{ at: number | null }>`select swept_at_ms as at from retention_sweep`.execute(
     db,

@@ -43,7 +43,7 @@ export class RetentionFixture {
     await Promise.all([this.store.drop(), this.house.drop()]);
   }
 
-  /** The days that are set here. */
+  /** A policy with the days that the test sets. */
   readonly policy: RetentionPolicy = {
     retentionOf: async (_tx, tenantId) => {
       const shownDays = this.retentionDays[tenantId] ?? -1;
@@ -73,14 +73,14 @@ export class RetentionFixture {
     return project;
   }
 
-  /** An event at each of the times. */
+  /** Inserts an event at each of the times. */
   async insert(project: TestProject, ...times: string[]): Promise<void> {
     const { tenantId, projectId } = project;
     const rows = times.map((time) => usageRow({ tenantId, projectId, occurredAt: Date.parse(time) / 1_000 }));
     await insertUsageRows(this.house.clickhouse, rows, storageTables(project).events);
   }
 
-  /** The days of which rows are left, once all deletions are done; in the events and the rollup alike. */
+  /** Waits for all deletions; returns the days of which rows are left, which events and rollup must agree on. */
   async daysLeft(project: TestProject): Promise<string[]> {
     const { clickhouse } = this.house;
     const { events, rollup } = storageTables(project);
@@ -95,7 +95,7 @@ export class RetentionFixture {
     return ofEvents.map(({ day }) => day);
   }
 
-  /** The first day that is kept; undefined where nothing is recorded. */
+  /** Returns the first day that is kept; undefined when nothing is recorded. */
   readonly boundary = async (project: TestProject): Promise<string | undefined> => {
     const { rows } = await this.store.postgres.pool.query(
       'select retained_from_day * 86400 as s from usage_retention where project_id = $1',
@@ -104,7 +104,7 @@ export class RetentionFixture {
     return rows[0] && new Date(rows[0].s * 1_000).toISOString().slice(0, 10);
   };
 
-  /** Sweeps twice: what the first records, the second deletes. */
+  /** Sweeps twice: the second sweep deletes what the first one records. */
   async sweepTwice(): Promise<void> {
     for (let sweep = 0; sweep < 2; sweep++) {
       expect(await this.job().sweep()).toBe(true);

@@ -1,9 +1,9 @@
 import type { ProjectRef } from '../../kernel/scope.js';
 
-/** A project, and where its usage is kept. */
+/** A project, and where its usage is stored. */
 export type StorageScope = Pick<ProjectRef, 'tenantId' | 'projectId' | 'projectNo' | 'storage'>;
 
-/** Names of ClickHouse tables; each is safe to write into a statement as it is. */
+/** Names of ClickHouse tables; each is safe in a statement without quotes. */
 export interface StorageTables {
   readonly events: string;
   readonly rollup: string;
@@ -11,10 +11,7 @@ export interface StorageTables {
 
 export const SHARED_TABLES: StorageTables = { events: 'usage_events', rollup: 'usage_rollup' };
 
-/**
- * Where the project's usage is: tables that many projects share, or its own, which differ from those in
- * nothing but their name.
- */
+/** Returns the tables of the project's usage: shared ones, or its own, which differ in nothing but their names. */
 export function storageTables({
   storage,
   projectNo,
@@ -27,7 +24,7 @@ function dedicatedTables(projectNo: number): StorageTables {
   return { events: SHARED_TABLES.events + suffix, rollup: SHARED_TABLES.rollup + suffix };
 }
 
-/** The end of the names of a project's own tables. */
+/** Returns the suffix of the names of a project's own tables. */
 export function tableSuffix(projectNo: number): string {
   if (!Number.isSafeInteger(projectNo)) throw new RangeError(`${projectNo} is not the number of a project`);
   return `_${projectNo}`;

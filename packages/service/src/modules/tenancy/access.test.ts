@@ -96,7 +96,7 @@ describe('who may', () => {
   });
 });
 
-/** Every route of this module, with the ids filled in. */
+/** Returns every route of this module, with the ids filled in. */
 function adminRoutes(tenantId: string, keyId = 'key_x'): ['GET' | 'POST' | 'DELETE', string][] {
   return node.app.routeTable.routes
     .filter(({ url }) => url.startsWith('/admin/v1/tenants') || url === '/v1/me' || url === '/v1/projects')

@@ -4,7 +4,7 @@ import type { Page } from '../../kernel/page.js';
 import type { Principal } from '../../kernel/principal.js';
 import type { Postgres, Tx } from '../../platform/postgres/index.js';
 
-/** One change that somebody made. Never put a secret into `change`. */
+/** One change and who made it. Never put a secret into `change`. */
 export interface AuditRecord {
   readonly tenantId: string;
   readonly projectId?: string | undefined;
@@ -13,14 +13,14 @@ export interface AuditRecord {
   readonly action: string;
   readonly resourceType: string;
   readonly resourceId: string;
-  /** What was written, as JSON. */
+  /** The written values, as JSON. */
   readonly change?: unknown;
   readonly requestId: string;
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
 }
 
-/** Records a change in the transaction that makes it: there is no change without its record, and none besides. */
+/** Records a change in the transaction that makes it, so that every change has a record, and every record a change. */
 export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
   await tx
     .insertInto('audit_log')
@@ -39,10 +39,10 @@ export async function audit(tx: Tx, record: AuditRecord): Promise<void> {
     .execute();
 }
 
-/** What a tenant's log can be narrowed by: columns, each with the value that is wanted. */
+/** Filters of an audit log: columns with the wanted values. */
 export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
 
-/** A page of what fits in a tenant's audit log, newest first, and how much of it there is. */
+/** Returns a page of the matching entries of a tenant's audit log, newest first, and the number of all. */
 export async function listAuditLog(
   { db }: Pick<Postgres, 'db'>,
   tenantId: string,

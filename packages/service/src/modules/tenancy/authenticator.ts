@@ -6,35 +6,35 @@ import { FlightCache } from '../../platform/flight-cache.js';
 
 /** A revoked key works at most this long on other nodes; the contract allows one second. */
 export const KEY_CACHE_MS_MAX = 500;
-/** Unknown keys are remembered too, so that a client with a revoked one does not keep the store busy. */
+/** Unknown keys are cached too, so that a client with a revoked key does not keep the store busy. */
 const KEYS_CACHED_MAX = 20_000;
 
-/** A key as it stands in the store. */
+/** A key as it is stored. */
 export interface StoredKey {
   readonly principal: KeyPrincipal;
   /** Unix seconds from which on the key is void. */
   readonly expiresAt: number | undefined;
 }
 
-/** Finds the key, not revoked, whose text has this SHA-256. */
+/** Returns the key with this SHA-256, unless it is revoked. */
 export type FindKey = (sha256: Buffer) => Promise<StoredKey | undefined>;
 
 export interface AuthenticatorOptions {
   readonly findKey: FindKey;
   readonly serviceKey: string;
   readonly clock: Clock;
-  /** A clock that never goes back; for the age of cached keys. */
+  /** A clock that never goes back; measures the age of cached keys. */
   readonly monotonicMs?: () => number;
 }
 
 const SERVICE: Principal = { kind: 'service' };
 
-/** SHA-256 of a key's text: what is stored in place of the key. */
+/** Returns the SHA-256 of a key's text, which is stored in place of the key. */
 export function keyHash(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Compares hashes of equal length, one character per byte, in the same time wherever they differ. */
+/** Compares hashes of equal length, one character per byte, in a time that does not depend on where they differ. */
 function isSameHash(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let index = 0; index < one.length; index += 1) {
@@ -44,8 +44,8 @@ function isSameHash(one: string, other: string): boolean {
 }
 
 /**
- * Tells who a key speaks for. Every key is hashed once and compared in constant time, whatever it is; a malformed one
- * never reaches the store.
+ * Returns the principal of a key. Every key is hashed once and compared in constant time; a malformed key never reaches
+ * the store.
  */
 export class KeyAuthenticator implements Authenticator {
   readonly #serviceHash: string;
@@ -65,7 +65,7 @@ export class KeyAuthenticator implements Authenticator {
 
   authenticate(token: string): Principal | undefined | Promise<Principal | undefined> {
     const sha256 = hash('sha256', token, 'binary');
-    // What was looked up lately is no service key, and was well-formed: neither needs to be asked again.
+    // A cached key is well-formed and not the service key, so both checks can be skipped.
     if (!this.#keys.has(sha256)) {
       if (isSameHash(sha256, this.#serviceHash)) return SERVICE;
       if (!isWellFormedApiKey(token)) return undefined;
@@ -73,13 +73,13 @@ export class KeyAuthenticator implements Authenticator {
     return this.#find(sha256);
   }
 
-  /** As `authenticate`, of a key of which only the hash is at hand: who has it has shown the key before. */
+  /** As `authenticate`, with only the hash of a key: the caller has checked the key itself before. */
   authenticateHash(sha256: Buffer): ReturnType<Authenticator['authenticate']> {
     const text = sha256.toString('binary');
     return isSameHash(text, this.#serviceHash) ? SERVICE : this.#find(text);
   }
 
-  /** Makes a revocation felt on this node at once. */
+  /** Makes a revocation effective on this node at once. */
   forget(): void {
     this.#keys.clear();
   }

@@ -21,11 +21,11 @@ export interface TenancyOptions {
   readonly serviceKey: string;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
-  /** A clock that never goes back; for the age of cached keys. */
+  /** A clock that never goes back; measures the age of cached keys. */
   readonly monotonicMs?: () => number;
 }
 
-/** What the rest of the service needs of tenancy; `authenticator` and `projects` are the ports of `createApp`. */
+/** The parts of tenancy that other modules use; `authenticator` and `projects` are ports of `createApp`. */
 export interface Tenancy {
   readonly authenticator: KeyAuthenticator;
   readonly projects: CachedProjectResolver;

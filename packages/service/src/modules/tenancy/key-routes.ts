@@ -15,7 +15,7 @@ import type { TenancyService } from './service.js';
 const TAGS = ['Access'];
 const TENANT_ADMIN = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
 
-/** API keys of a tenant, and the log of what was changed with them. */
+/** Registers the routes of API keys and of the audit log. */
 export function registerKeyRoutes(app: App, { service }: { readonly service: TenancyService }): void {
   app.route({
     method: 'POST',
@@ -24,7 +24,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'Create an API key',
-      description: 'The answer is the only place where the key itself is ever shown.',
+      description: 'The response is the only place where the key itself is ever shown.',
       operationId: 'createApiKey',
       params: TenantParams,
       body: CreateApiKeyBody,
@@ -43,7 +43,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'List API keys',
-      description: 'Oldest first, without those that were revoked.',
+      description: 'Oldest first, without revoked keys.',
       operationId: 'listApiKeys',
       params: TenantParams,
       querystring: PageQuery,
@@ -62,7 +62,7 @@ export function registerKeyRoutes(app: App, { service }: { readonly service: Ten
     schema: {
       tags: TAGS,
       summary: 'Revoke an API key',
-      description: 'For good, and everywhere within a second.',
+      description: 'The key stops working everywhere within a second. This cannot be undone.',
       operationId: 'revokeApiKey',
       params: ApiKeyParams,
       response: { 204: noContent('The API key is revoked.') },

@@ -1,14 +1,14 @@
 import type { Project, ProjectKind } from '@tollgate/contract';
 import type { Tx } from '../../platform/postgres/index.js';
 
-/** Says whether a tenant may have one more project, by whatever it was sold. */
+/** Says whether a tenant may have one more project, by its subscription plan. */
 export interface ProjectAdmission {
   /**
-   * Asked in the transaction that is about to make the project. Until it ends, nobody else of the tenant is
-   * admitted for one of this kind: of two who ask for the last, one is refused.
+   * Called in the transaction that will create the project. It locks the allowance of this kind of project until the
+   * transaction ends: when two ask for the last one, the second is refused.
    *
-   * @param count how many of this kind the tenant has; asked only where there is a limit
-   * @returns where the usage of the project is to be kept
+   * @param count returns how many of this kind the tenant has; called only where there is a limit
+   * @returns where the usage of the project will be stored
    * @throws DomainError `entitlement_limit_reached`
    */
   admitProject(

@@ -3,8 +3,8 @@ import type { ProjectRef } from '../../kernel/scope.js';
 import type { Tx } from '../../platform/postgres/index.js';
 
 /**
- * Holds the project until the transaction ends: of those who do so, one at a time. Writes that only refer to
- * the project go on.
+ * Locks the project against other callers of this function until the transaction ends. Writes that only refer to the
+ * project go on.
  */
 export async function lockProject(
   tx: Tx,

@@ -1,15 +1,15 @@
 import { BoundedMap } from '../../kernel/bounded-map.js';
 import type { ProjectRef, ProjectResolver } from '../../kernel/scope.js';
 
-/** Finds a project by its id, in one tenant or in any. */
+/** Returns a project by its id, in one tenant or in any. */
 export type FindProject = (projectId: string, tenantId?: string) => Promise<ProjectRef | undefined>;
 
 const PROJECT_ID = /^prj_[0-9a-f]{32}$/;
 const PROJECTS_CACHED_MAX = 100_000;
 
 /**
- * Remembers projects for good, because they never change. An absent one is looked for anew each time, and so is one of
- * another tenant: who asks learns nothing from how long the answer took.
+ * Caches projects for ever, because they never change. An absent project is looked up each time, and so is one of
+ * another tenant, so that the response time reveals nothing.
  */
 export class CachedProjectResolver implements ProjectResolver {
   readonly #projects = new BoundedMap<string, ProjectRef>(PROJECTS_CACHED_MAX);

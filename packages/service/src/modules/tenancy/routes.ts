@@ -22,7 +22,7 @@ const SERVICE = { access: { kind: 'service' } } as const;
 const TENANT_ADMIN = { access: { kind: 'tenant', permission: 'tenant:admin' } } as const;
 const ANY_KEY = { access: { kind: 'any-key' } } as const;
 
-/** `/admin/v1/tenants…`, `/v1/me` and `/v1/projects`. */
+/** Registers `/admin/v1/tenants…`, `/v1/me` and `/v1/projects`. */
 export function registerTenancyRoutes(app: App, deps: TenancyDeps): void {
   registerTenantRoutes(app, deps);
   registerProjectRoutes(app, deps);

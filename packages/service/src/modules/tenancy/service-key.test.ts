@@ -50,7 +50,7 @@ describe('the service key', () => {
     'a file that holds %j is an error, never overwritten',
     async (text) => {
       await writeFile(join(dataDir, 'service-key'), text);
-      await expect(loadServiceKey(dataDir, undefined)).rejects.toThrow(/does not hold a service key/);
+      await expect(loadServiceKey(dataDir, undefined)).rejects.toThrow(/does not contain a service key/);
       expect(await readFile(join(dataDir, 'service-key'), 'utf8')).toBe(text);
     },
   );

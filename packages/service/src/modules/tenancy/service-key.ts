@@ -4,21 +4,22 @@ import { join } from 'node:path';
 import { generateApiKey, isWellFormedApiKey } from '../../kernel/api-key-text.js';
 
 const SERVICE_KEY_FILE = 'service-key';
-/** Its owner may read and write it, nobody else anything. */
+/** Only the owner may read and write the file. */
 const FILE_MODE = 0o600;
 
 export interface ServiceKey {
   readonly text: string;
-  /** `generated`: this call made it, so it should be shown to the operator once. */
+  /** `generated`: this call created it, so it should be shown to the operator once. */
   readonly source: 'configured' | 'file' | 'generated';
-  /** The file that holds it; undefined when it was configured. */
+  /** The file that contains it; undefined when it was configured. */
   readonly file: string | undefined;
 }
 
 /**
- * The service key: the configured one, or that of the data folder's `service-key` file, which the first start makes.
- * Processes that start at the same moment agree on one key.
- * @throws Error when the file does not hold a key
+ * Returns the service key: the configured one, or that of the `service-key` file in the data folder, which the first
+ * start creates. Processes that start at the same moment agree on one key.
+ *
+ * @throws Error when the file does not contain a key
  */
 export async function loadServiceKey(dataDir: string, configured: string | undefined): Promise<ServiceKey> {
   if (configured !== undefined) return { text: configured, source: 'configured', file: undefined };
@@ -42,13 +43,15 @@ async function readKey(file: string): Promise<string | undefined> {
     throw error;
   }
   if (!isWellFormedApiKey(text)) {
-    throw new Error(`${file} does not hold a service key. Restore it, or delete it to have a new one made.`);
+    throw new Error(
+      `${file} does not contain a service key. Restore it, or delete it to have a new one made.`,
+    );
   }
   await chmod(file, FILE_MODE);
   return text;
 }
 
-/** Writes the whole file under another name and links it into place: no reader ever sees half a key. */
+/** Writes the whole file under another name and links it into place, so that no reader ever sees half a key. */
 async function publish(file: string, text: string): Promise<boolean> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const handle = await open(draft, 'wx', FILE_MODE);

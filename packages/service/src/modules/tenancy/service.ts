@@ -21,7 +21,7 @@ import { keyHash } from './authenticator.js';
 import type { ProjectAdmission } from './project-admission.js';
 import * as store from './store.js';
 
-/** Who asks for a change, for the audit log. */
+/** Who requests a change, for the audit log. */
 export interface Caller {
   readonly principal: Principal;
   readonly requestId: string;
@@ -32,21 +32,21 @@ export interface TenancyServiceOptions {
   readonly clock: Clock;
   readonly projectAdmission: ProjectAdmission;
   readonly provisionStorage: ProvisionStorage;
-  /** Called after a key was revoked, so that caches of this process forget it at once. */
+  /** Called after a key was revoked, so that caches of this process drop it at once. */
   readonly onKeyRevoked: () => void;
 }
 
-/** Makes the tables of a project that gets some of its own; repeated, it changes nothing. */
+/** Creates a project's own tables; a repeated call changes nothing. */
 export type ProvisionStorage = (projectNo: number) => Promise<void>;
 
-/** Tenants, their projects and their keys. Every method answers 404 `not_found` for a tenant that is absent. */
+/** Tenants, their projects and their keys. Every method throws `not_found` for a tenant that does not exist. */
 export class TenancyService {
   readonly #postgres: Postgres;
   readonly #clock: Clock;
   readonly #projectAdmission: ProjectAdmission;
   readonly #provisionStorage: ProvisionStorage;
   readonly #onKeyRevoked: () => void;
-  /** Of projects of one tenant, which its plan may limit, and which may take a while to be given tables. */
+  /** Creates projects of a tenant one at a time: the plan may limit them, and creating tables takes a while. */
   readonly #creations = new OneAtATime();
 
   constructor(options: TenancyServiceOptions) {
@@ -94,13 +94,13 @@ export class TenancyService {
     return store.listProjects(this.#postgres, { tenantId }, page);
   }
 
-  /** The projects that the principal can see. */
+  /** Returns the projects that the principal can see. */
   listVisibleProjects(principal: Principal, page: Page): Promise<{ projects: Project[]; total: number }> {
     const { tenantId, projectId }: store.VisibleProjects = principal.kind === 'service' ? {} : principal;
     return store.listProjects(this.#postgres, { tenantId, projectId }, page);
   }
 
-  /** Makes a key; its text is in the answer and nowhere else. */
+  /** Creates a key; its text is in the response and nowhere else. */
   async createKey(tenantId: string, body: CreateApiKeyBody, caller: Caller): Promise<CreatedApiKey> {
     await this.getTenant(tenantId);
     const createdAt = unixSeconds(this.#clock);
@@ -166,8 +166,8 @@ export class TenancyService {
   }
 
   /**
-   * What the schema cannot say about a new key. An administrator may do everything in its tenant, so no key can get
-   * more rights than its maker has, as long as administrators are never bound to a project.
+   * Checks what the schema of a new key cannot express. An administrator may do everything in its tenant, and
+   * administrators are never bound to a project, so no key can get more rights than its creator has.
    */
   async #checkKey(tenantId: string, body: CreateApiKeyBody, nowS: number): Promise<ProjectKind | undefined> {
     const details = [];
@@ -181,7 +181,7 @@ export class TenancyService {
     if (body.project_id !== undefined) {
       projectKind = await store.findProjectKind(this.#postgres, tenantId, body.project_id);
       if (projectKind === undefined)
-        details.push({ path: 'project_id', message: 'no such project in this tenant' });
+        details.push({ path: 'project_id', message: 'expected a project of this tenant' });
     }
     if (details.length > 0) throw new DomainError('invalid_request', { details });
     return projectKind;
@@ -200,8 +200,8 @@ export class TenancyService {
         created_at: unixSeconds(this.#clock),
       };
       const projectNo = await store.insertProject(tx, project);
-      // Within the transaction: there is never a project without its tables, and what they may be left over
-      // from is nobody's.
+      // Inside the transaction, so that no project lacks its tables. Tables that a rolled-back transaction leaves
+      // behind belong to no project.
       if (project.storage === 'dedicated') await this.#provision(projectNo);
       await audit(tx, {
         ...this.#recordOf(caller, tenantId),

@@ -11,7 +11,7 @@ const TENANT_COLUMNS = ['id', 'name', 'created_at'] as const;
 const PROJECT_COLUMNS = ['id', 'tenant_id', 'name', 'kind', 'storage', 'created_at'] as const;
 const KEY_COLUMNS = ['id', 'name', 'permissions', 'project_id', 'expires_at', 'created_at'] as const;
 
-/** Projects that somebody can see: of one tenant, of one project, or all. */
+/** Which projects a principal can see: those of one tenant, one project, or all. */
 export interface VisibleProjects {
   readonly tenantId?: string | undefined;
   readonly projectId?: string | undefined;
@@ -26,7 +26,7 @@ export async function insertTenant(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.insertInto('tenants').values(tenant).execute();
 }
 
-/** Answers the project's number. */
+/** Returns the project's number. */
 export async function insertProject(tx: Tx, project: Project): Promise<number> {
   const { no } = await tx.insertInto('projects').values(project).returning('no').executeTakeFirstOrThrow();
   return no;
@@ -37,7 +37,7 @@ export async function insertApiKey(tx: Tx, { tenantId, keyHash, ...key }: NewKey
   await tx.insertInto('api_keys').values(row).execute();
 }
 
-/** Revokes a key for good; false when the tenant has no such key, or not any more. */
+/** Revokes a key for ever; returns false when the tenant has no such key, or it is revoked already. */
 export async function revokeKey(tx: Tx, tenantId: string, keyId: string, atS: number): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('api_keys')
@@ -88,7 +88,7 @@ export async function listProjects(
   return { projects: projects as Project[], total };
 }
 
-/** How many projects of a kind the tenant has. */
+/** Returns how many projects of a kind the tenant has. */
 export async function countProjects(db: Reader['db'], tenantId: string, kind: ProjectKind): Promise<number> {
   const { total } = await db
     .selectFrom('projects')
@@ -99,7 +99,7 @@ export async function countProjects(db: Reader['db'], tenantId: string, kind: Pr
   return total;
 }
 
-/** The keys of a tenant that were not revoked. */
+/** Returns the keys of a tenant that are not revoked. */
 export async function listKeys(
   { db }: Reader,
   tenantId: string,
@@ -121,7 +121,7 @@ export async function listKeys(
   return { keys: keys as ApiKey[], total };
 }
 
-/** The kind of a project of this tenant; undefined when the tenant has no such project. */
+/** Returns the kind of a project of this tenant; undefined when the tenant has no such project. */
 export async function findProjectKind(
   { db }: Reader,
   tenantId: string,
@@ -136,7 +136,9 @@ export async function findProjectKind(
   return row?.kind as ProjectKind | undefined;
 }
 
-/** The project of this id in one tenant, or in any where none is named: the caller then decides who may see it. */
+/**
+ * Returns the project with this id in one tenant or, without a tenant, in any: the caller then checks who may see it.
+ */
 export async function findProjectRef(
   { db }: Reader,
   projectId: string,
@@ -158,7 +160,7 @@ export async function findProjectRef(
   };
 }
 
-/** The key, not revoked, whose text has this SHA-256. */
+/** Returns the key with this SHA-256, unless it is revoked. */
 export async function findKey({ db }: Reader, sha256: Buffer): Promise<StoredKey | undefined> {
   const row = await db
     .selectFrom('api_keys')
