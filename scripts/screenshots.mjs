@@ -139,7 +139,7 @@ function pagesOf({ tenant, account, endpoint, board, plan, price, empty }) {
       name: 'board-table',
       path: `boards/${board.report_id}?last=604800`,
       act: async (page) => {
-        await page.getByRole('button', { name: 'More about Cost by model' }).click();
+        await page.getByRole('button', { name: 'Actions for Cost by model' }).click();
         await page.getByRole('menuitem', { name: 'View as table' }).click();
       },
     },

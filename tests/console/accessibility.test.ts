@@ -52,7 +52,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
   it.each([
     ['the editor of charts', 'Add chart', 'dialog'],
     ['the choice of a range', 'Last 24 hours', 'dialog'],
-    ['the menu of a board', 'More about this board', 'menu'],
+    ['the menu of a board', 'Actions for this board', 'menu'],
   ] as const)('is so with %s open, too', async (_what, button, role) => {
     await open(`${project}/boards`);
     await page.getByRole('link', { name: /LLM usage/ }).click();
@@ -65,7 +65,7 @@ describe.runIf(hasBrowser)('every page of the console', () => {
   it('is so with a chart as a table, whose numbers are links', async () => {
     await open(`${project}/boards`);
     await page.getByRole('link', { name: /LLM usage/ }).click();
-    await page.getByRole('button', { name: 'More about Cost by model' }).click();
+    await page.getByRole('button', { name: 'Actions for Cost by model' }).click();
     await page.getByRole('menuitem', { name: 'View as table' }).click();
     const table = page.getByRole('region', { name: 'Cost by model as a table' });
     await table.getByRole('link').first().waitFor();

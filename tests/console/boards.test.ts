@@ -32,7 +32,7 @@ describe.runIf(hasBrowser)('boards', () => {
   const chart = (title: string): Locator => page.getByRole('region', { name: title, exact: true });
   const choose = async (title: string, item: string) => {
     await chart(title)
-      .getByRole('button', { name: `More about ${title}` })
+      .getByRole('button', { name: `Actions for ${title}` })
       .click();
     await page.getByRole('menuitem', { name: item }).click();
   };

@@ -85,7 +85,7 @@ describe.runIf(hasBrowser)('the amounts of charts', () => {
     await legend.getByRole('link').first().click();
     await expectEvents(exactSum(amounts.get('gpt-5') ?? []));
     await page.goBack();
-    await card('Table').getByRole('button', { name: 'More about Table' }).click();
+    await card('Table').getByRole('button', { name: 'Actions for Table' }).click();
     await page.getByRole('menuitem', { name: 'View as table' }).click();
     const hour = card('Table').getByRole('row', { name: new RegExp(`^${clock(startS + HOUR_S)}`) });
     await hour.getByRole('link').last().focus();

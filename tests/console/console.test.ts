@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('link', { name: /LLM usage/ }).click();
     const chart = page.getByRole('region', { name: 'Requests by model' });
     await chart.locator('canvas').waitFor();
-    await chart.getByRole('button', { name: 'More about Requests by model' }).click();
+    await chart.getByRole('button', { name: 'Actions for Requests by model' }).click();
     await page.getByRole('menuitem', { name: 'View as table' }).click();
     await chart.getByRole('rowheader', { name: 'Total' }).waitFor();
   });
@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)('the console', () => {
   it('shows where a subject stands', async () => {
     await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('customer');
-    await page.getByLabel('Subject id').fill(CUSTOMER);
+    await page.getByLabel('Subject ID').fill(CUSTOMER);
     await page.getByRole('button', { name: 'Show limits' }).click();
     await page
       .getByRole('list', { name: 'Limits' })

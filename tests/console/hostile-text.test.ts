@@ -10,7 +10,7 @@ const REFUSED = /^Failed to load resource: .* status of (400|404|409|422)/;
 
 /** Some of the dialogs that open on the way, and fewer fields than there are: the walk finds its way. */
 const DIALOGS = [
-  ...['New board', 'New chart', 'Event', 'New rule set', 'Open a lease', 'New route', 'New account'],
+  ...['New board', 'New chart', 'Event', 'New rule set', 'Open a budget lease', 'New route', 'New account'],
   ...['Add credit', 'New endpoint', 'New project', 'New API key'],
 ];
 const FIELDS_MIN = 40;

@@ -25,8 +25,8 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   const rule = (name: string) => page.getByRole('listitem', { name, exact: true });
 
   it('tells what is wrong with a plan at its field, and saves it as a draft', async () => {
-    await tab('Plans');
-    await page.getByRole('button', { name: 'New plan' }).click();
+    await tab('Limit plans');
+    await page.getByRole('button', { name: 'New limit plan' }).click();
     await page.getByLabel('Title').fill(TITLE);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('team_b_onclick_alert_1');
     await page.getByRole('button', { name: 'Add rule' }).click();
@@ -39,18 +39,18 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await page.getByRole('button', { name: 'Save draft' }).click();
     await page.getByRole('heading', { name: TITLE }).waitFor();
     await page
-      .getByRole('list', { name: 'Rules of the draft' })
+      .getByRole('list', { name: 'Draft rules' })
       .getByText('1,000 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %')
       .waitFor();
   });
 
   it('publishes it, and says what changes', async () => {
     await page.getByRole('button', { name: 'Publish' }).click();
-    await dialog().getByText('No route is bound to the plan yet').waitFor();
-    await dialog().getByRole('list', { name: 'What changes' }).getByText('added').waitFor();
+    await dialog().getByText('No route uses this plan yet').waitFor();
+    await dialog().getByRole('list', { name: 'Changes' }).getByText('added').waitFor();
     await dialog().getByRole('button', { name: 'Publish' }).click();
     await dialog().waitFor({ state: 'detached' });
-    await page.getByRole('region', { name: 'In force' }).getByText('revision 1').waitFor();
+    await page.getByRole('region', { name: 'Published' }).getByText('revision 1').waitFor();
   });
 
   it('does not lose what was changed to a stray click', async () => {
@@ -72,8 +72,8 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     expect(await names()).toEqual(['spend', 'spend_2']);
     await press('Move spend_2 up');
     expect(await names()).toEqual(['spend_2', 'spend']);
-    await rule('spend_2').getByLabel('Counts').selectOption('quantity');
-    await rule('spend_2').getByLabel('Of', { exact: true }).selectOption('metric');
+    await rule('spend_2').getByLabel('Measure').selectOption('quantity');
+    await rule('spend_2').getByLabel('Applies to', { exact: true }).selectOption('metric');
     await rule('spend_2').getByLabel('Metric', { exact: true }).fill('llm.output_tokens');
     await rule('spend_2').getByLabel('Period', { exact: true }).selectOption('duration');
     await rule('spend_2').getByLabel('When reached').selectOption('notify');
@@ -82,31 +82,31 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await press('Remove spend_3');
     expect(await names()).toEqual(['spend_2', 'spend']);
     await page.getByRole('button', { name: 'Save draft' }).click();
-    await page.getByRole('list', { name: 'Changes of the draft' }).getByText('added').waitFor();
+    await page.getByRole('list', { name: 'Draft changes' }).getByText('added').waitFor();
     await page.getByRole('button', { name: 'Publish' }).click();
     await dialog().getByRole('button', { name: 'Publish' }).click();
-    await page.getByRole('region', { name: 'In force' }).getByText('revision 2').waitFor();
+    await page.getByRole('region', { name: 'Published' }).getByText('revision 2').waitFor();
   });
 
   it('compares revisions', async () => {
-    await page.getByRole('button', { name: 'Changes of revision 2' }).click();
+    await page.getByRole('button', { name: 'Changes in revision 2' }).click();
     const changes = page.getByRole('list', { name: 'Changes', exact: true });
     await changes.getByText('1,000', { exact: true }).waitFor();
-    await changes.getByText('The limit counts from the next window on.').waitFor();
+    await changes.getByText('The new limit applies from the next window.').waitFor();
     await changes.getByText('2,500 llm.output_tokens per 7 days').waitFor();
   });
 
   it('archives a plan, finds it there, and restores it', async () => {
-    await page.getByRole('button', { name: 'More about this plan' }).click();
+    await page.getByRole('button', { name: 'Actions for this plan' }).click();
     await page.getByRole('menuitem', { name: 'Archive' }).click();
     await dialog().getByText('so no subject loses a limit').waitFor();
     await dialog().getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('button', { name: 'Restore' }).waitFor();
-    await tab('Plans');
+    await tab('Limit plans');
     await page.getByRole('link', { name: 'Starter' }).waitFor();
-    await page.getByLabel('Search plans').fill('onclick');
-    await page.getByText('No such plans').waitFor();
-    await page.getByLabel('Which plans').selectOption('archived');
+    await page.getByLabel('Search limit plans').fill('onclick');
+    await page.getByText('No matching plans').waitFor();
+    await page.getByLabel('Plan status').selectOption('archived');
     await page.getByRole('link', { name: TITLE }).click();
     await page.getByRole('button', { name: 'Restore' }).click();
     await dialog().getByRole('button', { name: 'Restore' }).click();
@@ -116,8 +116,8 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   it('routes a subject, and gives its route a limit of its own', async () => {
     await tab('Routes');
     await page.getByRole('button', { name: 'New route' }).click();
-    await dialog().getByLabel('Type of subject').fill('customer');
-    await dialog().getByLabel('Id of the subject').fill(SUBJECT);
+    await dialog().getByLabel('Subject type').fill('customer');
+    await dialog().getByLabel('Subject ID').fill(SUBJECT);
     await dialog().getByLabel('Plan').selectOption({ label: TITLE });
     await dialog().getByLabel('Timezone').selectOption('Europe/Berlin');
     await dialog().getByRole('button', { name: 'Create route' }).click();
@@ -129,43 +129,43 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().getByLabel('When reached').selectOption('notify');
     await dialog().getByRole('button', { name: 'Add limit' }).click();
     await page
-      .getByText('0.000001 USD of all usage for good, alerts only, at 50 %, 80 % and 100 %')
+      .getByText('0.000001 USD of all usage in total, alerts only, at 50 %, 80 % and 100 %')
       .waitFor();
   });
 
   it('says which route a subject has, and why', async () => {
     await tab('Routes');
-    const who = page.getByRole('region', { name: 'Who is this?' });
+    const who = page.getByRole('region', { name: 'Find a route' });
     await who.getByLabel('Subject type').fill('customer');
-    await who.getByLabel('Subject id').fill(SUBJECT);
-    await who.getByRole('button', { name: 'Find its route' }).click();
-    await who.getByText('It wins over that of every customer.').waitFor();
-    await who.getByLabel('Subject id').fill('somebody');
-    await who.getByRole('button', { name: 'Find its route' }).click();
-    await who.getByText('so that of every customer applies').waitFor();
-    await page.getByLabel('Filter by id').fill('nobody');
-    await page.getByText('No such routes').waitFor();
+    await who.getByLabel('Subject ID').fill(SUBJECT);
+    await who.getByRole('button', { name: 'Find route' }).click();
+    await who.getByText('It takes precedence over the route for every customer.').waitFor();
+    await who.getByLabel('Subject ID').fill('somebody');
+    await who.getByRole('button', { name: 'Find route' }).click();
+    await who.getByText('so the route for every customer applies').waitFor();
+    await page.getByLabel('Filter by ID').fill('nobody');
+    await page.getByText('No matching routes').waitFor();
   });
 
   it('warns about a route of a type that no usage has, until the route is gone', async () => {
     await page.getByRole('button', { name: 'New route' }).click();
-    await dialog().getByLabel('Type of subject').fill('custmer');
-    await dialog().getByLabel('Id of the subject').fill(SUBJECT);
+    await dialog().getByLabel('Subject type').fill('custmer');
+    await dialog().getByLabel('Subject ID').fill(SUBJECT);
     await dialog().getByRole('button', { name: 'Create route' }).click();
     await page.getByRole('heading', { name: `custmer/${SUBJECT}` }).waitFor();
     const warnings = page.getByRole('region', { name: 'Saved, with warnings' });
     await warnings.getByText('has the subject type custmer so far').waitFor();
-    await page.getByRole('button', { name: 'More about this route' }).click();
+    await page.getByRole('button', { name: 'Actions for this route' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog().getByRole('button', { name: 'Delete route' }).click();
     await warnings.waitFor({ state: 'detached' });
-    await page.getByLabel('Filter by id').waitFor();
+    await page.getByLabel('Filter by ID').waitFor();
   });
 
   it('says that a subject has no route, and so neither limits nor somebody who pays', async () => {
     await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('custmer');
-    await page.getByLabel('Subject id').fill(SUBJECT);
+    await page.getByLabel('Subject ID').fill(SUBJECT);
     await page.getByRole('button', { name: 'Show limits' }).click();
     await page.getByRole('note').getByText('nobody pays for it and nothing limits it').waitFor();
     await page.getByRole('heading', { name: 'No route, so no limits' }).waitFor();
@@ -174,7 +174,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
   it('tells of a limit that usage crosses', async () => {
     await opened.goTo('Limits');
     await page.getByLabel('Subject type').fill('customer');
-    await page.getByLabel('Subject id').fill(SUBJECT);
+    await page.getByLabel('Subject ID').fill(SUBJECT);
     await page.getByRole('button', { name: 'Show limits' }).click();
     await page.getByText('No alerts in the last 30 days.').waitFor();
     const call = { ...sampleCall(0, seededRandom(1)), customer: SUBJECT };
@@ -192,7 +192,7 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     const burst = page
       .getByRole('list', { name: 'Limits' })
       .getByRole('listitem')
-      .filter({ hasText: 'for good' });
+      .filter({ hasText: 'in total' });
     await burst.getByText('exceeded').waitFor();
     const crossings = page.getByRole('table').filter({ hasText: 'Used at that time' });
     await crossings.getByText('100 %').waitFor();
@@ -207,15 +207,15 @@ describe.runIf(hasBrowser)('limits in the console', () => {
     await dialog().waitFor({ state: 'detached' });
     await page.getByRole('list', { name: 'Limits' }).getByText('5 reserved').waitFor();
     const id = (await page.getByRole('link', { name: /^bl_/ }).textContent()) ?? '';
-    await tab('Leases');
-    await page.getByLabel('Lease id').fill(id);
+    await tab('Budget leases');
+    await page.getByLabel('Lease ID').fill(id);
     await page.getByRole('button', { name: 'Show lease' }).click();
     await page.getByRole('button', { name: 'Close lease' }).click();
-    await dialog().getByText('What it still holds, 5 USD').waitFor();
+    await dialog().getByText('The remaining 5 USD is released').waitFor();
     await dialog().getByRole('button', { name: 'Close lease' }).click();
     await page.getByText('closed', { exact: true }).waitFor();
     await page.getByRole('link', { name: `customer/${SUBJECT}` }).click();
-    await page.getByText('Nothing is reserved right now.').waitFor();
+    await page.getByText('No active leases.').waitFor();
   });
 
   it('fits a narrow screen', async () => {

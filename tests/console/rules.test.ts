@@ -225,7 +225,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
     await putFirst(page, 'second');
     await page.getByText('second was put down at place 1').waitFor({ state: 'attached' });
     for (const direction of ['down', 'up']) {
-      await page.getByRole('button', { name: 'More about second' }).click();
+      await page.getByRole('button', { name: 'Actions for second' }).click();
       await page.getByRole('menuitem', { name: `Move ${direction}` }).click();
     }
     await button('Save draft').click();
@@ -261,7 +261,7 @@ describe.runIf(hasBrowser)('the rules in the console', () => {
   it('archives, and says beforehand what that ends', async () => {
     await page.getByRole('link', { name: NAME }).click();
     await page.getByText('priced by Contract').waitFor();
-    await button('More about this rule set').click();
+    await button('Actions for this rule set').click();
     await page.getByRole('menuitem', { name: 'Archive…' }).click();
     await page
       .getByRole('dialog')

@@ -130,11 +130,11 @@ describe.runIf(hasBrowser)('usage without a price in the console', () => {
     await page.reload();
     await page.getByText('What comes with it: subject, x-billing').click();
     await page.getByLabel('Subject type').fill('customer');
-    await page.getByLabel('Subject id').fill(CUSTOMER);
+    await page.getByLabel('Subject ID').fill(CUSTOMER);
     await held.asked;
     held.release();
     await noPrice().getByText(`No price rule names the metric ${METRIC}.`).waitFor();
-    expect(await page.getByLabel('Subject id').inputValue()).toBe(CUSTOMER);
+    expect(await page.getByLabel('Subject ID').inputValue()).toBe(CUSTOMER);
   });
 
   it('fails events once the extractor rule set says so, and they are rated again when there is a price', async () => {

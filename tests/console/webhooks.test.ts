@@ -110,7 +110,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   });
 
   it('changes the secret, and says how long the one before counts', async () => {
-    await page.getByRole('button', { name: 'More about this endpoint' }).click();
+    await page.getByRole('button', { name: 'Actions for this endpoint' }).click();
     await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
     await page
       .getByRole('dialog', { name: 'Rotate the secret?' })
@@ -153,7 +153,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     await dialog.getByLabel('Events').selectOption('Every event');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('every event', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'More about this endpoint' }).click();
+    await page.getByRole('button', { name: 'Actions for this endpoint' }).click();
     await page.getByRole('menuitem', { name: 'Delete endpoint' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click();
     await page.getByText('Nobody is told yet').waitFor();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { axisNumber, axisTimes, decimal, decimalGlance, decimalShort, money } from './format.js';
+import { axisNumber, axisTimes, decimal, decimalShort, decimalSignificant, money } from './format.js';
 
 describe('decimals', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('decimals', () => {
     ['-0.00045678', '-0.000456'],
     ['0.000000000000000001', '0.000000000000000001'],
   ])('%s has the digits %s at a glance', (text, shown) => {
-    expect(decimalGlance(text)).toBe(shown);
+    expect(decimalSignificant(text)).toBe(shown);
   });
 
   it('carry their currency', () => {

@@ -38,7 +38,7 @@ export function decimalShort(text: string): string {
  * The significant digits, cut and not rounded: two of the fraction or, below one, the first three that are not zero.
  * Show the full number in a title.
  */
-export function decimalGlance(text: string): string {
+export function decimalSignificant(text: string): string {
   const [, , whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
   if (!/[1-9]/.test(fraction)) return cut(text, 0).digits;
   const zeros = /^0*$/.test(whole) ? (/^0*/.exec(fraction)?.[0].length ?? 0) : 0;

@@ -20,8 +20,8 @@ import type {
 import { request, requestRaw } from '../../api/client.js';
 import { nowS } from '../../clock.js';
 import { useProjectPath } from '../../project.js';
+import type { Tellings } from './change-notices.js';
 import { type ChartData, chartDataOf } from './chart-data.js';
-import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 
 const BOARDS = 'boards';

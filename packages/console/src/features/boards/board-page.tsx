@@ -16,10 +16,10 @@ import { UnpricedBanner } from '../usage/unpriced-banner.js';
 import { useBoards } from './api.js';
 import type { Doing } from './board-dialogs.js';
 import { useBoardStream } from './board-stream.js';
+import { Tellings } from './change-notices.js';
 import { ChartGrid } from './chart-grid.js';
 import { LiveMark } from './live-mark.js';
 import { RangePicker } from './range-picker.js';
-import { Tellings } from './tellings.js';
 import { addressOf, type RangeChoice, rangeAt, rangeBounds, rangeOf, type TimeRange } from './time-range.js';
 
 /** Whoever looks needs none of it. */
@@ -111,7 +111,7 @@ function BoardMenu({ onDo }: { readonly onDo: (doing: Doing) => void }) {
   return (
     <Menu
       trigger={
-        <IconButton label="More about this board">
+        <IconButton label="Actions for this board">
           <Ellipsis size={16} />
         </IconButton>
       }

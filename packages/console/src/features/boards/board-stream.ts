@@ -7,8 +7,8 @@ import { nowS } from '../../clock.js';
 import { useProjectPath } from '../../project.js';
 import { usePageVisible } from '../../visibility.js';
 import { chartDataKey } from './api.js';
+import type { Tellings } from './change-notices.js';
 import { type ChartData, withBuckets } from './chart-data.js';
-import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 
 /** Charts that one stream follows. One stream per page: a browser opens no more than six connections to a service. */

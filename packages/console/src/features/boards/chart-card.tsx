@@ -6,6 +6,7 @@ import { Skeleton } from '../../ui/states.js';
 import { useSeen } from '../../visibility.js';
 import { useChartData } from './api.js';
 import { bucketLabel } from './buckets.js';
+import type { Tellings } from './change-notices.js';
 import type { ChartData } from './chart-data.js';
 import { type ChartAction, ChartMenu } from './chart-menu.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
@@ -16,7 +17,6 @@ import { Hover, HoverText } from './hover.js';
 import { MeasureChoice } from './measure-choice.js';
 import { preferredMeasure } from './measures.js';
 import type { SeriesSet } from './series.js';
-import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 import { useSeries } from './use-series.js';
 

@@ -5,9 +5,9 @@ import { classes } from '../../ui/classes.js';
 import { SortableArea, useSortableItem } from '../../ui/sortable.js';
 import { useBoardChanges } from './api.js';
 import type { BoardStream } from './board-stream.js';
+import type { Tellings } from './change-notices.js';
 import { ChartCard } from './chart-card.js';
 import type { ChartAction } from './chart-menu.js';
-import type { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 
 export interface ChartGridProps {

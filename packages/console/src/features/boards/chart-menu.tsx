@@ -1,7 +1,7 @@
 import type { Chart } from '@tollgate/contract';
 import { Copy, Ellipsis, FileDown, ImageDown, Pencil, Table2, Trash2 } from 'lucide-react';
 import { type RefObject, useState } from 'react';
-import { decimalGlance } from '../../format.js';
+import { decimalSignificant } from '../../format.js';
 import { useProjectPath } from '../../project.js';
 import { useTheme } from '../../theme.js';
 import { IconButton } from '../../ui/button.js';
@@ -60,7 +60,7 @@ export function ChartMenu({
     if (plot == null || set === undefined) throw new Error('There is no chart to make a picture of.');
     const legend = colored(set.series, theme).map(({ label, total, unit, color }) => ({
       ...{ label, color },
-      value: `${decimalGlance(total)} ${unit}`.trim(),
+      value: `${decimalSignificant(total)} ${unit}`.trim(),
     }));
     return pictureOf({ title: chart.title, note: `${rangeLabel(range, timezone)} · ${note}`, plot, legend });
   };
@@ -91,7 +91,7 @@ export function ChartMenu({
       )}
       <Menu
         trigger={
-          <IconButton label={`More about ${chart.title}`}>
+          <IconButton label={`Actions for ${chart.title}`}>
             <Ellipsis size={16} />
           </IconButton>
         }

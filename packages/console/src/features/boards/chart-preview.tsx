@@ -3,12 +3,12 @@ import { useState } from 'react';
 import { nowS } from '../../clock.js';
 import { Skeleton } from '../../ui/states.js';
 import { useChartData } from './api.js';
+import { Tellings } from './change-notices.js';
 import { ChartFailure, ChartWarnings, NoUsage } from './chart-states.js';
 import { ChartView } from './chart-view.js';
 import { Hover } from './hover.js';
 import { preferredMeasure } from './measures.js';
 import type { PlotType } from './plot.js';
-import { Tellings } from './tellings.js';
 import type { TimeRange } from './time-range.js';
 import { useSeries } from './use-series.js';
 

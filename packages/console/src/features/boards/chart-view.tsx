@@ -1,7 +1,7 @@
 import type { Measure } from '@tollgate/contract';
 import { useMemo, useState } from 'react';
 import { exactSum } from '../../exact-sum.js';
-import { dateMinute, decimalGlance } from '../../format.js';
+import { dateMinute, decimalSignificant } from '../../format.js';
 import { useTheme } from '../../theme.js';
 import { classes } from '../../ui/classes.js';
 import type { EventLinks } from './event-links.js';
@@ -94,7 +94,7 @@ function summaryOf(
   if (first === undefined || last === undefined) return WORDS[type];
   const told = shown
     .slice(0, SUMMED_MAX)
-    .map(({ label, total, unit }) => `${label} ${decimalGlance(total)} ${unit}`.trim());
+    .map(({ label, total, unit }) => `${label} ${decimalSignificant(total)} ${unit}`.trim());
   const more = shown.length > told.length ? ` and ${shown.length - told.length} more` : '';
   return `${WORDS[type]} from ${dateMinute(first, timezone)} to ${dateMinute(last, timezone)}: ${told.join(', ')}${more}.`;
 }

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { decimalGlance } from '../../format.js';
+import { decimalSignificant } from '../../format.js';
 import { classes } from '../../ui/classes.js';
 import type { EventLinks } from './event-links.js';
 import { type Hover, HoverItem, HoverText } from './hover.js';
@@ -120,7 +120,10 @@ function Value({ hover, sum, unit, at, href }: ValueProps) {
   const exact = `${sum} ${unit}`.trim();
   const shown = (
     <>
-      <HoverText hover={hover} textOf={(index) => decimalGlance(index === undefined ? sum : at(index))} />
+      <HoverText
+        hover={hover}
+        textOf={(index) => decimalSignificant(index === undefined ? sum : at(index))}
+      />
       {unit !== '' && <span className="text-ink-faint"> {unit}</span>}
     </>
   );

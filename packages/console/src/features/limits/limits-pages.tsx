@@ -64,7 +64,7 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
     <>
       <PageHeader
         title="Limits"
-        lead="A plan says how much may be used, a route which plan a subject has, and a lease sets budget aside for work under way."
+        lead="Limit plans set how much can be used. Routes assign a limit plan to each customer. Budget leases reserve amounts for work in progress."
         actions={action}
       />
       <Tabs
@@ -72,8 +72,8 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
         tabs={[
           { label: 'Subjects', href: `/p/${id}/limits` },
           { label: 'Routes', href: `/p/${id}/limits/routes` },
-          { label: 'Plans', href: `/p/${id}/limits/plans` },
-          { label: 'Leases', href: `/p/${id}/limits/leases` },
+          { label: 'Limit plans', href: `/p/${id}/limits/plans` },
+          { label: 'Budget leases', href: `/p/${id}/limits/leases` },
         ]}
       />
       {children}
@@ -88,7 +88,7 @@ function NewPlanButton() {
   return (
     <Button look="primary" onClick={() => navigate(`/p/${id}/limits/plans/new`)}>
       <Plus size={14} />
-      New plan
+      New limit plan
     </Button>
   );
 }

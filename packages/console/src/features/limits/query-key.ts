@@ -1,5 +1,5 @@
-/** Under which everything about limits is remembered: a change of any of it may be one of all. */
+/** First part of the query keys of everything about limits: a change to one part can affect all of them. */
 export const LIMITS = 'limits';
 
-/** Entries of a page of a list. */
+/** Entries per page of a list. */
 export const PAGE_SIZE = 25;

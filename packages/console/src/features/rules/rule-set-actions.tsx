@@ -43,7 +43,7 @@ export function RuleSetActions({ kind, ruleSet, copy, changes, findings, save }:
       </Button>
       <Menu
         trigger={
-          <IconButton label="More about this rule set">
+          <IconButton label="Actions for this rule set">
             <Ellipsis size={16} />
           </IconButton>
         }

@@ -44,7 +44,7 @@ function LoadedPage({ kind, ruleSet }: { readonly kind: RuleSetKind; readonly ru
           actions={!editing.isReadOnly && <RuleSetActions kind={kind} ruleSet={ruleSet} {...editing} />}
         />
       </div>
-      <Standing kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
+      <LimitStatus kind={kind} ruleSet={ruleSet} copy={copy} mayWrite={mayWrite} />
       <Tabs
         label="Rule set"
         tabs={[
@@ -107,7 +107,7 @@ function TabContent({
 }
 
 /** Where the rule set stands, and what it belongs to. */
-function Standing({
+function LimitStatus({
   kind,
   ruleSet,
   copy,

@@ -15,7 +15,7 @@ import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useDeliveries } from './api.js';
 import { DeliveryDialog } from './delivery-dialog.js';
-import { OutcomeBadge } from './glance.js';
+import { OutcomeBadge } from './delivery-summary.js';
 import { RedeliverDialog } from './redeliver-dialog.js';
 
 const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; readonly label: string }[] = [

@@ -8,7 +8,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.js';
 import { Fact, Facts } from '../../ui/facts.js';
 import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useDelivery, useEndpointChanges } from './api.js';
-import { OutcomeBadge } from './glance.js';
+import { OutcomeBadge } from './delivery-summary.js';
 
 /** What each `last_error` means, by what stands before its colon. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -16,8 +16,8 @@ import { Menu } from '../../ui/menu.js';
 import { FailureNote, Skeleton } from '../../ui/states.js';
 import { useEndpoint, useEndpointChanges } from './api.js';
 import { Deliveries } from './deliveries.js';
+import { DeliverySummary, EndpointStatus } from './delivery-summary.js';
 import { EndpointDialog, SECRET_LOSS, SecretShown } from './endpoint-dialog.js';
-import { EndpointStatus, Glance } from './glance.js';
 
 /** One endpoint: how it fares, and everything that was sent to it. */
 export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
@@ -60,7 +60,7 @@ function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         <Fact name="Events">{event_types.includes('*') ? 'every event' : event_types.join(', ')}</Fact>
         {description !== null && <Fact name="Description">{description}</Fact>}
         <Fact name="Last deliveries">
-          <Glance endpointId={id} />
+          <DeliverySummary endpointId={id} />
         </Fact>
         {until !== null && until > nowS() && (
           <Fact name="Secret">the previous one signs, too, until {dateTime(until, 'UTC')} UTC</Fact>
@@ -119,7 +119,7 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
       </Button>
       <Menu
         trigger={
-          <IconButton label="More about this endpoint">
+          <IconButton label="Actions for this endpoint">
             <Ellipsis size={16} />
           </IconButton>
         }

@@ -9,8 +9,8 @@ import { Button } from '../../ui/button.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../ui/states.js';
 import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { useEndpoints } from './api.js';
+import { DeliverySummary, EndpointStatus } from './delivery-summary.js';
 import { EndpointDialog } from './endpoint-dialog.js';
-import { EndpointStatus, Glance } from './glance.js';
 import { SignatureHelp } from './signature-help.js';
 
 /** Who is told what happens in the project. */
@@ -87,7 +87,7 @@ function columnsIn(projectId: string): readonly Column<WebhookEndpoint>[] {
         </span>
       ),
     },
-    { title: 'Last deliveries', cell: ({ id }) => <Glance endpointId={id} /> },
+    { title: 'Last deliveries', cell: ({ id }) => <DeliverySummary endpointId={id} /> },
     { title: 'Status', isTitleHidden: true, cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
   ];
 }

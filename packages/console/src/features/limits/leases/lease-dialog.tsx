@@ -11,13 +11,13 @@ import { METRICS_LIST, RuleSuggestions } from '../rules/suggestions.js';
 import { type Subject, subjectName } from '../subjects/subject.js';
 import { useOpenLease } from './api.js';
 
-const LIVES = [
+const LIFETIMES = [
   { value: '300', label: '5 minutes' },
   { value: '3600', label: '1 hour' },
   { value: '21600', label: '6 hours' },
   { value: '86400', label: '1 day' },
 ] as const;
-type Life = (typeof LIVES)[number]['value'];
+type Lifetime = (typeof LIFETIMES)[number]['value'];
 const FIELDS = ['amount', 'currency', 'metric', 'ttl_seconds'];
 
 interface LeaseFormProps {
@@ -25,15 +25,14 @@ interface LeaseFormProps {
   readonly onClose: () => void;
 }
 
-/** Reserves an amount for a subject's work by hand. */
+/** Form to reserve an amount for a subject. */
 export function LeaseDialog({ isOpen, ...form }: LeaseFormProps & { readonly isOpen: boolean }) {
   return (
     <Dialog
-      title="Open a lease"
+      title="Open a budget lease"
       description={
         <>
-          Reserves an amount for <bdi>{subjectName(form.subject)}</bdi>, so that nobody else uses it
-          meanwhile.
+          Reserves an amount for <bdi>{subjectName(form.subject)}</bdi> until the lease is closed or expires.
         </>
       }
       isOpen={isOpen}
@@ -48,11 +47,11 @@ function LeaseForm({ subject, onClose }: LeaseFormProps) {
   const open = useOpenLease();
   const [sum, setSum] = useState({ amount: '', currency: 'USD' });
   const [metric, setMetric] = useState('');
-  const [life, setLife] = useState<Life>('300');
+  const [lifetime, setLifetime] = useState<Lifetime>('300');
   const body: CreateLeaseBody = {
     ...{ subject_type: subject.type, subject_id: subject.id },
     ...sumOf(sum),
-    ttl_seconds: Number(life),
+    ttl_seconds: Number(lifetime),
     ...(metric.trim() === '' ? {} : { metric: metric.trim() }),
   };
   const key = useRequestKey(body);
@@ -67,7 +66,7 @@ function LeaseForm({ subject, onClose }: LeaseFormProps) {
       <AmountFields sum={sum} errors={errors} onEdit={setSum} />
       <Field
         label="Metric"
-        hint="Optional; reserves of limits on this metric, too."
+        hint="Optional. Also reserves from limits on this metric."
         error={errors.at('metric')}
       >
         {(control) => (
@@ -80,12 +79,18 @@ function LeaseForm({ subject, onClose }: LeaseFormProps) {
         )}
       </Field>
       <Field
-        label="Ends after"
-        hint="What is left then is given back, unless the lease is closed before."
+        label="Expires after"
+        hint="The unused amount is then released. Closing the lease releases it earlier."
         error={errors.at('ttl_seconds')}
       >
         {(control) => (
-          <Select {...control} className="w-full" options={LIVES} value={life} onChange={setLife} />
+          <Select
+            {...control}
+            className="w-full"
+            options={LIFETIMES}
+            value={lifetime}
+            onChange={setLifetime}
+          />
         )}
       </Field>
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}

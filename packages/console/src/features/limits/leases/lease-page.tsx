@@ -14,7 +14,7 @@ import { subjectHref, subjectName, subjectOf } from '../subjects/subject.js';
 import { useCloseLease, useLease } from './api.js';
 import { LeaseBadge } from './lease-badge.js';
 
-/** One lease: what it reserved, what came with it, and what it still holds. */
+/** One lease, with its reserved, used and remaining amounts. */
 export function LeasePage({ leaseId }: { readonly leaseId: string }) {
   const { id: projectId } = useProject();
   const lease = useLease(leaseId);
@@ -69,9 +69,9 @@ function CloseLease({
       onClose={onClose}
       onConfirm={() => close.mutate(undefined, { onSuccess: onClose })}
     >
-      {money(used_amount, currency)} came with it and stays used. What it still holds,{' '}
-      {money(remaining_amount, currency)}, is given back at once. Events that name it from then on are rated
-      like any other.
+      The remaining {money(remaining_amount, currency)} is released immediately. The{' '}
+      {money(used_amount, currency)} already used stays counted. Later events with this lease ID are rated
+      like any other event.
     </ConfirmDialog>
   );
 }
@@ -88,13 +88,13 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Status', <LeaseBadge key="status" status={lease.status} />],
     ['Reserved', amount(lease.amount)],
-    ['Used with it', amount(lease.used_amount)],
-    ['Still held', amount(lease.remaining_amount)],
-    ['Metric', lease.metric ?? 'all usage'],
+    ['Used', amount(lease.used_amount)],
+    ['Remaining', amount(lease.remaining_amount)],
+    ['Metric', lease.metric ?? 'All usage'],
     [
       'Account',
       account_id === null ? (
-        'none: it had no route'
+        'None: the subject had no route'
       ) : (
         <Link
           key="account"
@@ -108,7 +108,7 @@ function LeaseFacts({ lease }: { readonly lease: BudgetLease }) {
     ['Opened', when(created_at)],
     closed_at === null ? ['Expires', when(expires_at)] : ['Ended', when(closed_at)],
     [
-      'Id, as events name it',
+      'Lease ID',
       <code key="id" className="font-mono text-xs break-all">
         {lease.id}
       </code>,

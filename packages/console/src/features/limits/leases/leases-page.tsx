@@ -6,23 +6,23 @@ import { SearchForm } from '../../../ui/search-form.js';
 import { subjectHref } from '../subjects/subject.js';
 import { SubjectForm } from '../subjects/subject-form.js';
 
-/** Where leases are found: by their id, or by whose they are. */
+/** Finds leases by their subject or by their ID. */
 export function LeasesPage() {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
       <Lookup
-        title="Of a subject"
-        hint="What is reserved for its work, and what was. A lease is opened there, too."
+        title="By subject"
+        hint="Shows active and past leases of a subject. You can also open a lease there."
       >
         <SubjectForm
           initial={{ type: '', id: '' }}
-          action="Show its leases"
+          action="Show leases"
           onSubmit={(subject) => navigate(subjectHref(projectId, subject))}
         />
       </Lookup>
-      <Lookup title="By its id" hint="As events name it in x-usage-control.budget_lease_id.">
+      <Lookup title="By ID" hint="Events send it in x-usage-control.budget_lease_id.">
         <LeaseForm onSubmit={(id) => navigate(`/p/${projectId}/limits/leases/${encodeURIComponent(id)}`)} />
       </Lookup>
     </div>
@@ -53,7 +53,7 @@ function LeaseForm({ onSubmit }: { readonly onSubmit: (id: string) => void }) {
   return (
     <SearchForm action="Show lease" onSubmit={() => onSubmit(id.trim())}>
       <TextInput
-        aria-label="Lease id"
+        aria-label="Lease ID"
         placeholder="bl_…"
         required
         className="w-full font-mono sm:w-[26.5rem]"

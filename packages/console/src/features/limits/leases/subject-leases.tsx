@@ -23,7 +23,7 @@ const FILTERS = [
   { value: '', label: 'All' },
 ] as const;
 
-/** What is reserved for a subject's work, and what was. */
+/** The active and past budget leases of a subject. */
 export function SubjectLeases({
   subject,
   timezone,
@@ -39,9 +39,11 @@ export function SubjectLeases({
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[15px] font-semibold">
           Budget leases
-          <span className="ml-2 text-xs font-normal text-ink-faint">what is reserved for its work</span>
+          <span className="ml-2 text-xs font-normal text-ink-faint">
+            amounts reserved for work in progress
+          </span>
         </h2>
-        <Select aria-label="Which leases" options={FILTERS} value={filter} onChange={setFilter} />
+        <Select aria-label="Lease status" options={FILTERS} value={filter} onChange={setFilter} />
         <Button
           disabled={!mayOpen}
           title={mayOpen ? undefined : 'This key lacks the permission usage:ingest.'}
@@ -73,9 +75,7 @@ function LeaseList({
   if (leases.data === undefined) return <Skeleton className="h-12" />;
   if (leases.data.total_count === 0) {
     return (
-      <p className="text-[13px] text-ink-soft">
-        {filter === 'active' ? 'Nothing is reserved right now.' : 'There are none.'}
-      </p>
+      <p className="text-[13px] text-ink-soft">{filter === 'active' ? 'No active leases.' : 'No leases.'}</p>
     );
   }
   return (
@@ -101,7 +101,7 @@ function columnsFor(path: string, timezone: string): readonly Column<BudgetLease
         </Link>
       ),
     },
-    { title: 'Metric', cell: ({ metric }) => metric ?? 'all usage' },
+    { title: 'Metric', cell: ({ metric }) => metric ?? 'All usage' },
     {
       title: 'Reserved',
       isNumber: true,
@@ -113,7 +113,7 @@ function columnsFor(path: string, timezone: string): readonly Column<BudgetLease
       cell: ({ used_amount, currency }) => <Amount value={used_amount} currency={currency} />,
     },
     {
-      title: 'Still held',
+      title: 'Remaining',
       isNumber: true,
       cell: ({ remaining_amount, currency }) => <Amount value={remaining_amount} currency={currency} />,
     },

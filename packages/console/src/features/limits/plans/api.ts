@@ -12,7 +12,7 @@ import { useMay } from '../../../api/session.js';
 import { useProjectPath } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
 
-/** Plans that one can choose from; who has more looks for them on their page. */
+/** Upper bound of the plans in a list of choices. The page of plans searches all of them. */
 const CHOICES_MAX = 100;
 
 function usePlansPath(): string {
@@ -42,7 +42,7 @@ export function usePlans({ filter, search, offset }: PlanQuery) {
 
 const flagOf = (filter: PlanFilter) => (filter === 'active' ? {} : { [filter]: true });
 
-/** The plans that a route can be bound to. */
+/** The plans that can be assigned to a route. */
 export function usePublishedPlans() {
   const path = usePlansPath();
   const isPermitted = useMay('usage_control:write');
@@ -63,7 +63,7 @@ export function usePlan(id: string) {
   });
 }
 
-/** The draft, if there is one, then the revisions, newest first. */
+/** Versions of a plan: the draft if there is one, then the revisions from newest to oldest. */
 export function usePlanVersions(id: string, offset: number) {
   const path = usePlansPath();
   return useQuery({
@@ -88,10 +88,10 @@ export function usePlanAction(id: string) {
   });
 }
 
-/** What saving answers of a plan, be it new or not. */
+/** The part of the response that saving a new plan and saving a draft have in common. */
 export type SavedPlan = Pick<UsageLimitPlan, 'id'>;
 
-/** Makes a plan, or changes the draft of the one with this id. */
+/** Creates a plan, or updates the draft of the plan with this ID. */
 export function useSavePlan(id: string | undefined) {
   const path = usePlansPath();
   const client = useQueryClient();

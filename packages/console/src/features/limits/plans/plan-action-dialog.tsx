@@ -14,7 +14,7 @@ interface PlanActionProps {
   readonly onClose: () => void;
 }
 
-/** Says what publishing, archiving or restoring a plan changes, and does it. */
+/** Explains what publishing, archiving or restoring a plan changes, and does it on confirmation. */
 export function PlanActionDialog({
   action,
   ...props
@@ -70,17 +70,17 @@ function Consequences({
   readonly plan: UsageLimitPlanDetail;
   readonly routes: number | undefined;
 }): ReactNode {
-  const bound = routes === undefined ? 'The routes of the plan' : routesText(routes);
+  const bound = routes === undefined ? 'Routes with this plan' : routesText(routes);
   if (action === 'publish') {
     return (
       <>
         <p>
           {routes === 0
-            ? 'No route is bound to the plan yet: it can be bound from then on.'
-            : `${bound} ${routes === 1 ? 'has' : 'have'} the plan: it counts for their subjects at once. Another limit counts from the next window on.`}
+            ? 'No route uses this plan yet. Once it is published, you can assign it to routes.'
+            : `${bound} will use this revision immediately. A changed limit amount applies from the next window.`}
         </p>
         {plan.draft !== null && (
-          <PlanDiffView label="What changes" diff={diffOf(plan.published ?? undefined, plan.draft)} />
+          <PlanDiffView label="Changes" diff={diffOf(plan.published ?? undefined, plan.draft)} />
         )}
       </>
     );
@@ -89,16 +89,16 @@ function Consequences({
     return (
       <p>
         {routes === 0
-          ? 'No route is bound to the plan, so no subject loses a limit. '
-          : `${bound} ${routes === 1 ? 'stays' : 'stay'} bound, and their subjects keep their limits as they are. `}
-        The plan can no longer be bound, changed or published until it is restored.
+          ? 'No route uses this plan, so no subject loses a limit. '
+          : `${bound} will keep this plan and its limits. `}
+        Until it is restored, the plan cannot be assigned, changed or published.
       </p>
     );
   }
   return (
     <p>
-      The plan can be bound, changed and published again. Nothing that was counted is reset; what its subjects
-      have stays as it is.
+      The plan can be assigned, changed and published again. Usage counters are not reset, and routes with
+      this plan keep it.
     </p>
   );
 }

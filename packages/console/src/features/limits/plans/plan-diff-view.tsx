@@ -5,9 +5,9 @@ import { type FieldChange, isSame, type PlanDiff, type RuleChange } from './plan
 
 const TONES = { added: 'good', removed: 'bad', changed: 'warn' } as const;
 
-/** What changes from one version to another, rule by rule. */
+/** The differences between two versions, rule by rule. */
 export function PlanDiffView({ diff, label }: { readonly diff: PlanDiff; readonly label: string }) {
-  if (isSame(diff)) return <p className="text-[13px] text-ink-soft">They say the same.</p>;
+  if (isSame(diff)) return <p className="text-[13px] text-ink-soft">No changes.</p>;
   return (
     <ul
       aria-label={label}
@@ -23,7 +23,7 @@ export function PlanDiffView({ diff, label }: { readonly diff: PlanDiff; readonl
           <ChangedRule change={change} />
         </li>
       ))}
-      {diff.isReordered && <li className="px-4 py-3 text-ink-soft">The rules stand in another order.</li>}
+      {diff.isReordered && <li className="px-4 py-3 text-ink-soft">The order of the rules changed.</li>}
     </ul>
   );
 }
@@ -56,7 +56,7 @@ function Change({ label, before, after }: FieldChange) {
     <p className="flex flex-wrap items-center gap-x-2 wrap-anywhere">
       <span className="w-28 shrink-0 text-ink-faint">{label}</span>
       <del className="text-ink-faint">{before === '' ? 'none' : before}</del>
-      <ArrowRight size={12} className="text-ink-faint" aria-label="becomes" />
+      <ArrowRight size={12} className="text-ink-faint" aria-label="changed to" />
       <ins className="font-medium no-underline">{after === '' ? 'none' : after}</ins>
     </p>
   );

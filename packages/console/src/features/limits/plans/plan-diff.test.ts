@@ -45,14 +45,14 @@ describe('what changes between two versions', () => {
   });
 
   it.each([
-    [{ limit_amount: '2000' }, 'The limit counts from the next window on.'],
+    [{ limit_amount: '2000' }, 'The new limit applies from the next window.'],
     [
       { limit_amount: '2000', action: 'notify' },
-      'The limit counts from the next window on, the rest at once.',
+      'The new limit applies from the next window, other changes immediately.',
     ],
-    [{ notify_at: [50] }, 'It counts at once.'],
-    [{ currency: 'EUR' }, 'It begins to count anew.'],
-    [{ period: 'day', limit_amount: '5' }, 'It begins to count anew.'],
+    [{ notify_at: [50] }, 'Applies immediately.'],
+    [{ currency: 'EUR' }, 'The counter restarts from zero.'],
+    [{ period: 'day', limit_amount: '5' }, 'The counter restarts from zero.'],
   ] as const)('says of %j what it does', (change, effect) => {
     const changed = rule('a', change as Partial<UsageLimitPlanRule>);
     expect(diffOf(plan(rule('a')), plan(changed)).rules).toMatchObject([{ kind: 'changed', effect }]);

@@ -2,7 +2,7 @@ import type { UsageLimitPlanVersion } from '@tollgate/contract';
 import { decimalExact } from '../../../format.js';
 import { RULE_FIELDS, type RuleDraft, ruleDraft } from '../rules/rule-draft.js';
 
-/** What a version of a plan says, as far as versions differ. */
+/** The part of a plan version in which versions can differ. */
 export type PlanContent = Pick<UsageLimitPlanVersion, 'title' | 'description' | 'rules'>;
 
 export interface FieldChange {
@@ -17,41 +17,41 @@ export type RuleChange =
       readonly kind: 'changed';
       readonly rule: RuleDraft;
       readonly fields: readonly FieldChange[];
-      /** When it counts, and what becomes of what was counted. */
+      /** When the change applies, and whether the counter restarts. */
       readonly effect: string;
     };
 
 export interface PlanDiff {
   readonly texts: readonly FieldChange[];
   readonly rules: readonly RuleChange[];
-  /** Whether rules that are in both stand in another order. */
+  /** Whether the order of the rules that both versions have is different. */
   readonly isReordered: boolean;
 }
 
 const LABELS: Readonly<Record<keyof RuleDraft, string>> = {
   limit_key: 'Name',
-  measure: 'Counts',
-  selector_type: 'Of',
+  measure: 'Measure',
+  selector_type: 'Applies to',
   selector_value: 'Metric',
-  dimension_key: 'Only where',
-  dimension_value: 'Is',
+  dimension_key: 'Dimension',
+  dimension_value: 'Dimension value',
   currency: 'Currency',
   period: 'Period',
   limit_amount: 'Limit',
   action: 'When reached',
   webhook_event: 'Webhook event',
-  notify_at: 'Alerts at',
+  notify_at: 'Alert thresholds',
 };
 
 /**
- * What changes from one version of a plan to another; `before` is undefined where there is none. Rules are
- * the same by their name.
+ * The differences between two versions of a plan. `before` is undefined if there is no earlier version. Rules
+ * are matched by name.
  */
 export function diffOf(before: PlanContent | undefined, after: PlanContent): PlanDiff {
   const old = new Map(before?.rules.map((rule) => [rule.limit_key, ruleDraft(rule)]));
   const next = after.rules.map(ruleDraft);
   const keys = new Set(next.map(({ limit_key }) => limit_key));
-  const stays = [...old.values()].filter(({ limit_key }) => keys.has(limit_key));
+  const common = [...old.values()].filter(({ limit_key }) => keys.has(limit_key));
   const kept = next.filter(({ limit_key }) => old.has(limit_key));
   return {
     texts: textChanges(before, after),
@@ -61,7 +61,7 @@ export function diffOf(before: PlanContent | undefined, after: PlanContent): Pla
         .filter(({ limit_key }) => !keys.has(limit_key))
         .map((rule) => ({ kind: 'removed' as const, rule })),
     ],
-    isReordered: stays.some(({ limit_key }, index) => kept[index]?.limit_key !== limit_key),
+    isReordered: common.some(({ limit_key }, index) => kept[index]?.limit_key !== limit_key),
   };
 }
 
@@ -98,12 +98,14 @@ function shown(field: keyof RuleDraft, value: string): string {
 }
 
 function effectOf(changed: readonly (keyof RuleDraft)[], { measure }: RuleDraft): string {
-  const isNewCounter =
+  const isReset =
     changed.includes('period') ||
     changed.includes('measure') ||
     (changed.includes('currency') && measure === 'amount');
-  if (isNewCounter) return 'It begins to count anew.';
+  if (isReset) return 'The counter restarts from zero.';
   const isLimit = changed.includes('limit_amount');
-  if (isLimit && changed.length === 1) return 'The limit counts from the next window on.';
-  return isLimit ? 'The limit counts from the next window on, the rest at once.' : 'It counts at once.';
+  if (isLimit && changed.length === 1) return 'The new limit applies from the next window.';
+  return isLimit
+    ? 'The new limit applies from the next window, other changes immediately.'
+    : 'Applies immediately.';
 }

@@ -23,15 +23,15 @@ interface PlanDraft {
 const NEW_PLAN: PlanDraft = { title: '', name: '', description: '', rules: [] };
 
 export function NewPlanPage() {
-  return <PlanEditor title="New plan" initial={NEW_PLAN} />;
+  return <PlanEditor title="New limit plan" initial={NEW_PLAN} />;
 }
 
-/** The draft of a plan; without one, what is in force, of which saving makes a draft. */
+/** Edits the draft of a plan. Without a draft, it starts from the published revision; saving creates the draft. */
 export function EditPlanPage({ planId }: { readonly planId: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(planId);
   if (plan.isError)
-    return <FailedPage above={{ label: 'Plans', href: `/p/${projectId}/limits/plans` }} of={plan} />;
+    return <FailedPage above={{ label: 'Limit plans', href: `/p/${projectId}/limits/plans` }} of={plan} />;
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return <PlanEditor title={plan.data.title} planId={planId} initial={planDraftOf(plan.data)} />;
 }
@@ -73,7 +73,7 @@ function PlanEditor({
   return (
     <form onSubmit={submit} className="max-w-5xl">
       <UnsavedGuard isDirty={draft !== initial && !save.isSuccess} />
-      <PageHeader above={{ label: 'Plans', href: plans }} title={title} />
+      <PageHeader above={{ label: 'Limit plans', href: plans }} title={title} />
       <div className="flex flex-col gap-6 px-4 pb-6 sm:px-6">
         <PlanTexts
           draft={draft}
@@ -89,7 +89,7 @@ function PlanEditor({
         {errors.rest !== undefined && <FailureNote error={errors.rest} />}
       </div>
       <footer className="sticky bottom-0 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-page px-4 py-3 sm:px-6">
-        <p className="mr-auto text-xs text-ink-faint">Nothing counts until the draft is published.</p>
+        <p className="mr-auto text-xs text-ink-faint">Changes take effect when you publish the draft.</p>
         <div className="flex gap-2">
           <Link
             href={back}
@@ -119,7 +119,7 @@ function PlanTexts({
 }) {
   return (
     <section aria-label="Plan" className="grid items-start gap-4 sm:grid-cols-2">
-      <Field label="Title" hint="What people see." error={errors.at('title')}>
+      <Field label="Title" hint="Shown in the console." error={errors.at('title')}>
         {(control) => (
           <TextInput
             {...control}
@@ -135,7 +135,7 @@ function PlanTexts({
       </Field>
       <Field
         label="Name"
-        hint={isNew ? 'For code; it never changes.' : 'It never changes.'}
+        hint={isNew ? 'Used in code. Cannot be changed later.' : 'Cannot be changed.'}
         error={errors.at('name')}
       >
         {(control) => (
@@ -163,7 +163,7 @@ function PlanTexts({
 
 const NAME_CHARS_MAX = 64;
 
-/** A name that a title suggests: lower case, words with underscores between. */
+/** Derives a name from a title: lowercase words joined by underscores. */
 function nameOf(title: string): string {
   return title
     .toLowerCase()

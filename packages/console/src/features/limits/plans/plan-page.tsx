@@ -20,25 +20,25 @@ import { diffOf } from './plan-diff.js';
 import { PlanDiffView } from './plan-diff-view.js';
 import { PlanVersions } from './plan-versions.js';
 
-/** One plan: what is in force, what is being prepared, and how it came about. */
+/** One limit plan: its published rules, its draft and its versions. */
 export function LimitPlanPage({ planId }: { readonly planId: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(planId);
   const [action, setAction] = useState<PlanAction>();
   const plans = `/p/${projectId}/limits/plans`;
-  if (plan.isError) return <FailedPage above={{ label: 'Plans', href: plans }} of={plan} />;
+  if (plan.isError) return <FailedPage above={{ label: 'Limit plans', href: plans }} of={plan} />;
   if (plan.data === undefined) return <Skeleton className="m-6 h-96" />;
   return (
     <>
       <PageHeader
-        above={{ label: 'Plans', href: plans }}
+        above={{ label: 'Limit plans', href: plans }}
         title={plan.data.title}
         actions={<PlanActions plan={plan.data} onAction={setAction} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
         <PlanFacts plan={plan.data} />
         <Draft plan={plan.data} />
-        <InForce plan={plan.data} />
+        <Published plan={plan.data} />
         <PlanVersions planId={planId} />
       </div>
       <PlanActionDialog action={action} plan={plan.data} onClose={() => setAction(undefined)} />
@@ -77,7 +77,7 @@ function PlanActions({
       )}
       <Menu
         trigger={
-          <IconButton label="More about this plan">
+          <IconButton label="Actions for this plan">
             <Ellipsis size={16} />
           </IconButton>
         }
@@ -126,33 +126,33 @@ function Draft({ plan: { draft, published, status } }: { readonly plan: UsageLim
         Draft
         <span className="ml-2 text-xs font-normal text-ink-faint">
           {status === 'archived'
-            ? 'kept until the plan is restored'
+            ? 'can be published once the plan is restored'
             : published === null
               ? 'not published yet'
-              : 'what publishing it would change'}
+              : 'changes that publishing makes'}
         </span>
       </h2>
       {published === null ? (
-        <RuleSentences label="Rules of the draft" rules={draft.rules.map(ruleDraft)} />
+        <RuleSentences label="Draft rules" rules={draft.rules.map(ruleDraft)} />
       ) : (
-        <PlanDiffView label="Changes of the draft" diff={diffOf(published, draft)} />
+        <PlanDiffView label="Draft changes" diff={diffOf(published, draft)} />
       )}
     </section>
   );
 }
 
-function InForce({ plan: { published } }: { readonly plan: UsageLimitPlanDetail }) {
+function Published({ plan: { published } }: { readonly plan: UsageLimitPlanDetail }) {
   if (published === null) return null;
   return (
-    <section aria-label="In force">
+    <section aria-label="Published">
       <h2 className="mb-2 text-[15px] font-semibold">
-        In force
+        Published
         <span className="ml-2 text-xs font-normal text-ink-faint">
           revision {published.revision}
           {published.published_at !== null && `, since ${dateTime(published.published_at, 'UTC')} UTC`}
         </span>
       </h2>
-      <RuleSentences label="Rules in force" rules={published.rules.map(ruleDraft)} />
+      <RuleSentences label="Published rules" rules={published.rules.map(ruleDraft)} />
     </section>
   );
 }

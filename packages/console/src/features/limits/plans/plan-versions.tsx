@@ -10,7 +10,7 @@ import { usePlanVersions } from './api.js';
 import { diffOf } from './plan-diff.js';
 import { PlanDiffView } from './plan-diff-view.js';
 
-/** Every version of a plan, and what changed from one to another. */
+/** The versions of a plan, and the differences between two of them. */
 export function PlanVersions({ planId }: { readonly planId: string }) {
   const [offset, setOffset] = useState(0);
   const versions = usePlanVersions(planId, offset);
@@ -55,7 +55,7 @@ function columnsFor(
           size="small"
           look="quiet"
           aria-pressed={version.id === chosen}
-          aria-label={`Changes of ${versionName(version).toLowerCase()}`}
+          aria-label={`Changes in ${versionName(version).toLowerCase()}`}
           onClick={() => onChoose(version.id)}
         >
           {version.id === chosen ? 'Hide changes' : 'Changes'}
@@ -82,14 +82,14 @@ function Comparison({
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2 text-[13px] text-ink-soft">
         <span>
-          What <span className="font-medium text-ink">{versionName(version).toLowerCase()}</span> changed
-          since
+          Changes in <span className="font-medium text-ink">{versionName(version).toLowerCase()}</span>{' '}
+          compared with
         </span>
         <Select
           aria-label="Compare with"
           options={[
             ...others.map((other) => ({ value: other.id, label: versionName(other) })),
-            { value: NOTHING, label: 'Nothing' },
+            { value: NOTHING, label: 'An empty plan' },
           ]}
           value={otherId}
           onChange={setOtherId}

@@ -25,8 +25,8 @@ export function PlansPage() {
   const isPermitted = useMay('usage_control:write');
   if (!isPermitted) {
     return (
-      <EmptyState icon={<Layers size={20} />} title="Plans are for those who manage limits">
-        This key lacks the permission usage_control:write. The limits of a subject show what its plan says.
+      <EmptyState icon={<Layers size={20} />} title="You cannot view limit plans">
+        This key lacks the permission usage_control:write. The Subjects tab shows the limits of each subject.
       </EmptyState>
     );
   }
@@ -34,14 +34,14 @@ export function PlansPage() {
     <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
       <search className="flex flex-wrap gap-2">
         <TextInput
-          aria-label="Search plans"
+          aria-label="Search limit plans"
           placeholder="Search"
           className="min-w-0 grow basis-40 sm:grow-0 sm:basis-60"
           value={query.search}
           onChange={(event) => edit({ search: event.target.value })}
         />
         <Select
-          aria-label="Which plans"
+          aria-label="Plan status"
           options={FILTERS}
           value={query.filter}
           onChange={(filter: PlanFilter) => edit({ filter })}
@@ -65,19 +65,20 @@ function PlanList({
   if (plans.data === undefined) return <Skeleton className="h-64" />;
   if (plans.data.usage_limit_plans.length === 0) {
     return query.search === '' && query.filter === 'active' ? (
-      <EmptyState icon={<Layers size={20} />} title="No plans yet">
-        A plan is a set of limits that many subjects share. Make one, publish it, and bind it to routes.
+      <EmptyState icon={<Layers size={20} />} title="No limit plans yet">
+        A limit plan is a set of limits that many customers share. Create one, publish it, and assign it to
+        routes.
       </EmptyState>
     ) : (
-      <EmptyState icon={<Layers size={20} />} title="No such plans">
-        Nothing fits the search and the filter.
+      <EmptyState icon={<Layers size={20} />} title="No matching plans">
+        Change the search or the filter.
       </EmptyState>
     );
   }
   return (
     <>
       <Table
-        label="Plans"
+        label="Limit plans"
         columns={columnsFor(`/p/${id}/limits/plans`)}
         rows={plans.data.usage_limit_plans}
         keyOf={(plan) => plan.plan_id}

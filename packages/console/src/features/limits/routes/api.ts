@@ -13,7 +13,7 @@ import { request, withQuery } from '../../../api/client.js';
 import { useProjectPath } from '../../../project.js';
 import { LIMITS, PAGE_SIZE } from '../query-key.js';
 
-/** A route has at most so many limits of its own. */
+/** Upper bound of the direct limits of a route. */
 const DIRECT_LIMITS_MAX = 100;
 
 function useRoutesPath(): string {
@@ -27,7 +27,7 @@ export interface RouteQuery {
   readonly offset: number;
 }
 
-export const EVERY_ROUTE: RouteQuery = {
+export const ALL_ROUTES: RouteQuery = {
   subject_type: '',
   subject_id: '',
   usage_limit_plan_id: '',
@@ -43,7 +43,7 @@ export function useRoutes(query: RouteQuery) {
   });
 }
 
-/** How many routes are bound to a plan. */
+/** The number of routes that use a plan. */
 export function useRoutesOfPlan(planId: string) {
   const path = useRoutesPath();
   return useQuery({
@@ -90,7 +90,7 @@ function useChange<Input, Answer>(
   });
 }
 
-/** Makes a route, or changes the one with this id. */
+/** Creates a route, or updates the one with this ID. */
 export function useSaveRoute(id: string | undefined) {
   return useChange((path, body: CreateSubjectRouteBody) =>
     id === undefined
@@ -99,12 +99,12 @@ export function useSaveRoute(id: string | undefined) {
   );
 }
 
-/** Deletes a route. `onDeleted` leaves its page first, because data on screen is fetched again and would be a 404. */
+/** Deletes a route. `onDeleted` leaves its page first: data on screen is fetched again, and would be a 404. */
 export function useDeleteRoute(id: string, onDeleted: () => void) {
   return useChange((path, _: undefined) => request<void>('DELETE', `${path}/${id}`), onDeleted);
 }
 
-/** Makes a direct limit of a route, or changes the one with this id. */
+/** Creates a direct limit of a route, or updates the one with this ID. */
 export function useSaveDirectLimit(routeId: string, id: string | undefined) {
   return useChange(
     (path, { effective, ...rule }: LimitRuleInput & Pick<UpdateDirectLimitBody, 'effective'>) => {

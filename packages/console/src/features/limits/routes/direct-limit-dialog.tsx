@@ -12,8 +12,8 @@ import { RuleSuggestions } from '../rules/suggestions.js';
 import { useSaveDirectLimit } from './api.js';
 
 const EFFECTIVE_LABELS: Readonly<Record<LimitEffective, string>> = {
-  next_window: 'From the next window on',
-  now: 'In the current window already',
+  next_window: 'From the next window',
+  now: 'Immediately, in the current window',
 };
 const EFFECTIVE_OPTIONS = LIMIT_EFFECTIVE.map((value) => ({ value, label: EFFECTIVE_LABELS[value] }));
 
@@ -23,11 +23,11 @@ interface DirectLimitDialogProps {
   readonly onClose: () => void;
 }
 
-/** Makes a limit of a route, or changes one. */
+/** Form to add a direct limit to a route, or to edit one. */
 export function DirectLimitDialog({ routeId, edited, onClose }: DirectLimitDialogProps) {
   return (
     <Dialog
-      title={edited === 'new' ? 'New limit' : 'Edit limit'}
+      title={edited === 'new' ? 'Add limit' : 'Edit limit'}
       isOpen={edited !== undefined}
       onClose={onClose}
       isWide
@@ -63,7 +63,7 @@ function LimitForm({
       <p className="text-[13px] text-ink-soft">{ruleSentence(rule)}</p>
       <RuleFields rule={rule} errorOf={errors.at} onEdit={(change) => setRule({ ...rule, ...change })} />
       {isOtherAmount && (
-        <Field label="The new limit applies" hint="An alert that was sent in this window is not sent again.">
+        <Field label="Apply the new limit" hint="Alerts already sent in this window are not sent again.">
           {(control) => (
             <Select {...control} options={EFFECTIVE_OPTIONS} value={effective} onChange={setEffective} />
           )}

@@ -10,7 +10,7 @@ import { ruleSentence } from '../rules/rule-sentence.js';
 import { useDeleteDirectLimit, useDirectLimits } from './api.js';
 import { DirectLimitDialog } from './direct-limit-dialog.js';
 
-/** The limits of a route beside those of its plan. */
+/** The limits of a route that come in addition to those of its plan. */
 export function DirectLimits({ routeId }: { readonly routeId: string }) {
   const limits = useDirectLimits(routeId);
   const [edited, setEdited] = useState<DirectLimit | 'new'>();
@@ -22,7 +22,7 @@ export function DirectLimits({ routeId }: { readonly routeId: string }) {
         <h2 className="mr-auto text-[15px] font-semibold">
           Direct limits
           <span className="ml-2 text-xs font-normal text-ink-faint">
-            of this route alone, beside its plan
+            for this route only, in addition to its limit plan
           </span>
         </h2>
         {isPermitted && (
@@ -34,7 +34,9 @@ export function DirectLimits({ routeId }: { readonly routeId: string }) {
       </div>
       {limits.isError && <ReadFailure of={limits} />}
       {limits.isPending && <Skeleton className="h-12" />}
-      {limits.data?.length === 0 && <p className="text-[13px] text-ink-soft">None: only its plan counts.</p>}
+      {limits.data?.length === 0 && (
+        <p className="text-[13px] text-ink-soft">No direct limits. Only the limit plan applies.</p>
+      )}
       {limits.data !== undefined && limits.data.length > 0 && (
         <ul className="divide-y divide-line rounded-xl border border-line bg-panel text-[13px] shadow-xs">
           {limits.data.map((limit) => (
@@ -104,7 +106,7 @@ function RemoveLimit({
       onClose={onClose}
       onConfirm={() => limit !== undefined && remove.mutate(limit.id, { onSuccess: onClose })}
     >
-      What it has counted goes with it. The limits of the plan stay.
+      Its usage counter is deleted too. The limits of the limit plan stay in effect.
     </ConfirmDialog>
   );
 }

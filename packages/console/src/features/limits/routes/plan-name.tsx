@@ -2,12 +2,12 @@ import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
 import { usePlan } from '../plans/api.js';
 
-/** The title of a plan, which leads to it. */
+/** The title of a limit plan, with a link to it. */
 export function PlanName({ id }: { readonly id: string | null }) {
-  return id === null ? <span className="text-ink-faint">no plan</span> : <KnownPlan id={id} />;
+  return id === null ? <span className="text-ink-faint">No plan</span> : <PlanLink id={id} />;
 }
 
-function KnownPlan({ id }: { readonly id: string }) {
+function PlanLink({ id }: { readonly id: string }) {
   const { id: projectId } = useProject();
   const plan = usePlan(id);
   return (

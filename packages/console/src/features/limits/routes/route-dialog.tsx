@@ -16,18 +16,18 @@ import {
 import { RouteFields } from './route-fields.js';
 
 interface RouteFormProps {
-  /** What is changed; without it, a route is made. */
+  /** The route to edit; without it, the form creates one. */
   readonly route?: SubjectRoute;
   readonly onClose: () => void;
   readonly onSaved?: (route: SubjectRoute) => void;
 }
 
-/** Makes a route, or changes one. */
+/** Form to create a route, or to edit one. */
 export function RouteDialog({ isOpen, ...form }: RouteFormProps & { readonly isOpen: boolean }) {
   return (
     <Dialog
       title={form.route === undefined ? 'New route' : 'Edit route'}
-      description="Which account pays for a subject, and which limits it has."
+      description="Sets which account pays for a subject and which limits apply."
       isOpen={isOpen}
       onClose={form.onClose}
     >
@@ -59,8 +59,7 @@ function RouteForm({ route, onClose, onSaved }: RouteFormProps) {
       />
       {route !== undefined && movesWindows(initial, draft) && (
         <p className="rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
-          Windows that start elsewhere are new windows: they count from zero. What the old ones have counted
-          stays with these.
+          Windows whose start moves restart from zero. The previous windows keep their counts.
         </p>
       )}
       {errors.rest !== undefined && <FailureNote error={errors.rest} />}

@@ -1,23 +1,24 @@
 import type { CreateSubjectRouteBody, SubjectRoute, WeekStart } from '@tollgate/contract';
 import { EVERY } from '../subjects/subject.js';
 
-/** A route as it is being written. */
+/** The state of the route form. */
 export interface RouteDraft {
   readonly subject_type: string;
   readonly subject_id: string;
-  readonly isOfEvery: boolean;
+  /** Whether the route is for all subjects of the type without a route of their own. */
+  readonly isDefault: boolean;
   readonly account_id: string;
   readonly usage_limit_plan_id: string;
   readonly timezone: string;
   readonly week_start: WeekStart;
-  /** Unix seconds; undefined for when the route is made. */
+  /** Unix seconds; undefined stands for the time at which the route is created. */
   readonly usage_limit_anchor: number | undefined;
 }
 
 export const NEW_ROUTE: RouteDraft = {
   subject_type: '',
   subject_id: '',
-  isOfEvery: false,
+  isDefault: false,
   account_id: '',
   usage_limit_plan_id: '',
   timezone: 'UTC',
@@ -36,9 +37,9 @@ export const ROUTE_FIELDS = [
 ] as const satisfies readonly (keyof RouteDraft)[];
 
 export function routeDraftOf(route: SubjectRoute): RouteDraft {
-  const isOfEvery = route.subject_id === EVERY;
+  const isDefault = route.subject_id === EVERY;
   return {
-    ...{ isOfEvery, subject_type: route.subject_type, subject_id: isOfEvery ? '' : route.subject_id },
+    ...{ isDefault, subject_type: route.subject_type, subject_id: isDefault ? '' : route.subject_id },
     account_id: route.account_id,
     usage_limit_plan_id: route.usage_limit_plan_id ?? '',
     timezone: route.timezone,
@@ -47,13 +48,13 @@ export function routeDraftOf(route: SubjectRoute): RouteDraft {
   };
 }
 
-/** What is sent; an account that is not named is opened. */
+/** The request body. Without an account ID, the service creates an account. */
 export function routeBodyOf(draft: RouteDraft): CreateSubjectRouteBody {
   const { usage_limit_anchor: anchor, timezone, week_start } = draft;
   const account = draft.account_id.trim();
   return {
     subject_type: draft.subject_type.trim(),
-    subject_id: draft.isOfEvery ? EVERY : draft.subject_id,
+    subject_id: draft.isDefault ? EVERY : draft.subject_id,
     usage_limit_plan_id: draft.usage_limit_plan_id === '' ? null : draft.usage_limit_plan_id,
     timezone,
     week_start,
@@ -62,7 +63,7 @@ export function routeBodyOf(draft: RouteDraft): CreateSubjectRouteBody {
   };
 }
 
-/** Whether windows start elsewhere from then on, and so begin to count anew. */
+/** Whether the change moves the start of windows, which restarts their counters. */
 export function movesWindows(before: RouteDraft, after: RouteDraft): boolean {
   return (['timezone', 'week_start', 'usage_limit_anchor'] as const).some(
     (field) => before[field] !== after[field],

@@ -21,7 +21,7 @@ const WEEK_OPTIONS = WEEK_STARTS.map((day) => ({
   label: day.charAt(0).toUpperCase() + day.slice(1),
 }));
 
-/** Everything that a route says. */
+/** All fields of the route form. */
 export function RouteFields(props: RouteFieldsProps) {
   return (
     <>
@@ -33,14 +33,10 @@ export function RouteFields(props: RouteFieldsProps) {
 }
 
 function SubjectFields({ draft, errors, onEdit }: RouteFieldsProps) {
-  const { subject_type, subject_id, isOfEvery } = draft;
+  const { subject_type, subject_id, isDefault } = draft;
   return (
     <div className="grid items-start gap-3 sm:grid-cols-2">
-      <Field
-        label="Type of subject"
-        hint="As events name it, e.g. customer."
-        error={errors.at('subject_type')}
-      >
+      <Field label="Subject type" hint="As sent in events, e.g. customer." error={errors.at('subject_type')}>
         {(control) => (
           <TextInput
             {...control}
@@ -51,14 +47,14 @@ function SubjectFields({ draft, errors, onEdit }: RouteFieldsProps) {
           />
         )}
       </Field>
-      <Field label="Id of the subject" hint="The whole of it." error={errors.at('subject_id')}>
+      <Field label="Subject ID" hint="Exact match." error={errors.at('subject_id')}>
         {(control) => (
           <TextInput
             {...control}
-            required={!isOfEvery}
-            disabled={isOfEvery}
-            placeholder={isOfEvery ? '*' : ''}
-            value={isOfEvery ? '' : subject_id}
+            required={!isDefault}
+            disabled={isDefault}
+            placeholder={isDefault ? '*' : ''}
+            value={isDefault ? '' : subject_id}
             onChange={(event) => onEdit({ subject_id: event.target.value })}
           />
         )}
@@ -67,10 +63,10 @@ function SubjectFields({ draft, errors, onEdit }: RouteFieldsProps) {
         <input
           type="checkbox"
           className="size-4 accent-accent"
-          checked={isOfEvery}
-          onChange={(event) => onEdit({ isOfEvery: event.target.checked })}
+          checked={isDefault}
+          onChange={(event) => onEdit({ isDefault: event.target.checked })}
         />
-        Every subject of the type without a route of its own
+        Default route: all subjects of this type without their own route
       </label>
     </div>
   );
@@ -85,13 +81,13 @@ function BindingFields({ draft, isNew, errors, onEdit }: RouteFieldsProps) {
     ...known,
     ...(chosen === '' || known.some(({ value }) => value === chosen)
       ? []
-      : [{ value: chosen, label: 'As it is (archived)' }]),
+      : [{ value: chosen, label: 'Current plan (archived)' }]),
   ];
   return (
     <>
       <Field
-        label="Plan"
-        hint="Its limits; only published plans can be bound."
+        label="Limit plan"
+        hint="Only published plans can be assigned."
         error={errors.at('usage_limit_plan_id')}
       >
         {(control) => (
@@ -106,7 +102,7 @@ function BindingFields({ draft, isNew, errors, onEdit }: RouteFieldsProps) {
       </Field>
       <Field
         label="Account"
-        hint={isNew ? 'Who pays. Left empty, an account is opened.' : 'Who pays.'}
+        hint={isNew ? 'The account that pays. Leave empty to create one.' : 'The account that pays.'}
         error={errors.at('account_id')}
       >
         {(control) => (
@@ -141,7 +137,11 @@ function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
   const { timezone, week_start, usage_limit_anchor: anchor } = draft;
   return (
     <div className="grid items-start gap-3 sm:grid-cols-2">
-      <Field label="Timezone" hint="Days and months begin at its midnight." error={errors.at('timezone')}>
+      <Field
+        label="Timezone"
+        hint="Calendar days and months start at midnight here."
+        error={errors.at('timezone')}
+      >
         {(control) => (
           <Select
             {...control}
@@ -152,7 +152,7 @@ function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
           />
         )}
       </Field>
-      <Field label="A week begins on" error={errors.at('week_start')}>
+      <Field label="Week starts on" error={errors.at('week_start')}>
         {(control) => (
           <Select
             {...control}
@@ -164,8 +164,8 @@ function CalendarFields({ draft, errors, onEdit }: RouteFieldsProps) {
         )}
       </Field>
       <Field
-        label="Anchor"
-        hint="From where durations such as 7 days are counted, in the timezone. Left empty: from now on."
+        label="Period anchor"
+        hint="Start of periods such as 7 days, in this timezone. Leave empty to start now."
         error={errors.at('usage_limit_anchor')}
         className="sm:col-span-2"
       >

@@ -17,7 +17,7 @@ import { DirectLimits } from './direct-limits.js';
 import { PlanName } from './plan-name.js';
 import { RouteDialog } from './route-dialog.js';
 
-/** One route: who pays, its plan, its calendar, and the limits that are its own. */
+/** One route: its account, limit plan, calendar and direct limits. */
 export function RoutePage({ routeId }: { readonly routeId: string }) {
   const { id: projectId } = useProject();
   const route = useRoute(routeId);
@@ -50,7 +50,7 @@ function RouteActions({ route }: { readonly route: SubjectRoute }) {
       {route.subject_id !== EVERY && (
         <Button onClick={() => navigate(subjectHref(projectId, subjectOf(route)))}>
           <Gauge size={14} />
-          Where it stands
+          View limits
         </Button>
       )}
       {isPermitted && (
@@ -61,7 +61,7 @@ function RouteActions({ route }: { readonly route: SubjectRoute }) {
           </Button>
           <Menu
             trigger={
-              <IconButton label="More about this route">
+              <IconButton label="Actions for this route">
                 <Ellipsis size={16} />
               </IconButton>
             }
@@ -97,7 +97,7 @@ function DeleteRoute({
   const who = subjectName(subjectOf(route));
   return (
     <ConfirmDialog
-      title={`Delete the route of ${who}?`}
+      title={`Delete the route for ${who}?`}
       action="Delete route"
       change={remove}
       isOpen={isOpen}
@@ -105,9 +105,9 @@ function DeleteRoute({
       onConfirm={() => remove.mutate(undefined)}
     >
       {route.subject_id === EVERY
-        ? `Subjects of the type without a route of their own have no limits any more, and nobody pays for their usage.`
-        : `Its own limits go with it. From then on the route of every ${route.subject_type} applies, if there is one; otherwise nobody pays for its usage and nothing limits it.`}{' '}
-      Account, usage and ledger stay.
+        ? `Subjects of this type without their own route will have no limits, and nobody pays for their usage.`
+        : `Its direct limits are deleted too. The default route for every ${route.subject_type} applies instead. Without one, nobody pays for its usage and nothing limits it.`}{' '}
+      The account, its usage and its ledger are kept.
     </ConfirmDialog>
   );
 }
@@ -115,7 +115,7 @@ function DeleteRoute({
 function RouteFacts({ route }: { readonly route: SubjectRoute }) {
   const { id: projectId } = useProject();
   const facts: readonly (readonly [string, ReactNode])[] = [
-    ['Plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
+    ['Limit plan', <PlanName key="plan" id={route.usage_limit_plan_id} />],
     [
       'Account',
       <Link
@@ -128,13 +128,13 @@ function RouteFacts({ route }: { readonly route: SubjectRoute }) {
     ],
     ['Timezone', route.timezone],
     [
-      'Week begins on',
+      'Week starts on',
       <span key="week" className="capitalize">
         {route.week_start}
       </span>,
     ],
-    ['Durations count from', dateTime(route.usage_limit_anchor, route.timezone)],
-    ['Made', dateTime(route.created_at, route.timezone)],
+    ['Period anchor', dateTime(route.usage_limit_anchor, route.timezone)],
+    ['Created', dateTime(route.created_at, route.timezone)],
   ];
   return (
     <dl className="grid gap-x-6 gap-y-3 text-[13px] sm:grid-cols-3">

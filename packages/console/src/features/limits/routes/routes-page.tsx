@@ -11,36 +11,37 @@ import { useSettled } from '../../../ui/use-settled.js';
 import { usePublishedPlans } from '../plans/api.js';
 import { type Subject, subjectName, subjectOf } from '../subjects/subject.js';
 import { SubjectForm } from '../subjects/subject-form.js';
-import { EVERY_ROUTE, type RouteQuery, useRoutes } from './api.js';
+import { ALL_ROUTES, type RouteQuery, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
-import { WhoIsThis } from './who-is-this.js';
+import { ResolvedRoute } from './resolved-route.js';
 
-/** Who has a route, and which one somebody has. */
+/** The routes of the project, and the lookup of the route that applies to a subject. */
 export function RoutesPage() {
   const [parameters] = useSearchParams();
   const plan = parameters.get('plan') ?? '';
-  const [query, setQuery] = useState<RouteQuery>({ ...EVERY_ROUTE, usage_limit_plan_id: plan });
+  const [query, setQuery] = useState<RouteQuery>({ ...ALL_ROUTES, usage_limit_plan_id: plan });
   return (
     <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
-      <Resolve />
+      <RouteLookup />
       <RouteFilters query={query} onChange={(change) => setQuery({ ...query, offset: 0, ...change })} />
       <RouteList query={query} onOffset={(offset) => setQuery({ ...query, offset })} />
     </div>
   );
 }
 
-function Resolve() {
+function RouteLookup() {
   const [subject, setSubject] = useState<Subject>();
   return (
     <section
-      aria-label="Who is this?"
+      aria-label="Find a route"
       className="flex flex-col gap-3 rounded-xl border border-line bg-panel p-4 shadow-xs"
     >
       <h2 className="text-[13px] font-semibold">
-        Who is this? <span className="font-normal text-ink-faint">Which route a subject has, and why.</span>
+        Find a route{' '}
+        <span className="font-normal text-ink-faint">See which route applies to a subject, and why.</span>
       </h2>
-      <SubjectForm initial={{ type: '', id: '' }} action="Find its route" onSubmit={setSubject} />
-      {subject !== undefined && <WhoIsThis subject={subject} />}
+      <SubjectForm initial={{ type: '', id: '' }} action="Find route" onSubmit={setSubject} />
+      {subject !== undefined && <ResolvedRoute subject={subject} />}
     </section>
   );
 }
@@ -56,7 +57,7 @@ function RouteFilters({
   const chosen = query.usage_limit_plan_id;
   const known = plans.map(({ plan_id, title }) => ({ value: plan_id, label: title }));
   const options = [
-    { value: '', label: 'Every plan' },
+    { value: '', label: 'All limit plans' },
     ...known,
     ...(chosen === '' || known.some(({ value }) => value === chosen)
       ? []
@@ -72,8 +73,8 @@ function RouteFilters({
         onChange={(event) => onChange({ subject_type: event.target.value.trim() })}
       />
       <TextInput
-        aria-label="Filter by id"
-        placeholder="Whole id, or *"
+        aria-label="Filter by ID"
+        placeholder="Exact ID or *"
         className="min-w-0 grow basis-36 sm:grow-0 sm:basis-52"
         value={query.subject_id}
         onChange={(event) => onChange({ subject_id: event.target.value })}
@@ -89,7 +90,7 @@ function RouteFilters({
   );
 }
 
-/** What the service would refuse is not asked for while it is being typed. */
+/** Subject types that the service accepts; incomplete input is not sent. */
 const SUBJECT_TYPE = /^([a-z][a-z0-9_]{0,63})?$/;
 
 function RouteList({
@@ -105,8 +106,8 @@ function RouteList({
   const routes = useRoutes(isName ? settled : { ...settled, subject_type: '' });
   if (!isName) {
     return (
-      <EmptyState icon={<RouteIcon size={20} />} title="No such type">
-        The type of a subject is a word in lower case, such as customer or api_key.
+      <EmptyState icon={<RouteIcon size={20} />} title="Invalid subject type">
+        A subject type is a lowercase word such as customer or api_key.
       </EmptyState>
     );
   }
@@ -115,10 +116,10 @@ function RouteList({
   if (routes.data.subject_routes.length === 0) {
     const isFiltered = [settled.subject_type, settled.subject_id, settled.usage_limit_plan_id].some(Boolean);
     return (
-      <EmptyState icon={<RouteIcon size={20} />} title={isFiltered ? 'No such routes' : 'No routes yet'}>
+      <EmptyState icon={<RouteIcon size={20} />} title={isFiltered ? 'No matching routes' : 'No routes yet'}>
         {isFiltered
-          ? 'Nothing fits every filter.'
-          : 'A route says which account pays for a subject and which limits it has. One of every subject of a type, *, is a good beginning.'}
+          ? 'Change or clear the filters.'
+          : 'A route sets which account pays for a subject and which limits apply. Start with a default route for all subjects of a type.'}
       </EmptyState>
     );
   }
@@ -145,7 +146,7 @@ function columnsFor(projectId: string): readonly Column<SubjectRoute>[] {
         </Link>
       ),
     },
-    { title: 'Plan', cell: ({ usage_limit_plan_id }) => <PlanName id={usage_limit_plan_id} /> },
+    { title: 'Limit plan', cell: ({ usage_limit_plan_id }) => <PlanName id={usage_limit_plan_id} /> },
     {
       title: 'Account',
       cell: ({ account_id }) => (

@@ -1,16 +1,18 @@
 import type { SubjectRoute } from '@tollgate/contract';
 import { EVERY, type Subject } from '../subjects/subject.js';
 
-/** Which route a subject has, and why. */
+/** The route that applies to a subject, and the reason. */
 export interface Routing {
   readonly route: SubjectRoute | undefined;
-  /** A sentence about the subject, which is named beside it. */
+  /** A sentence about the subject; the subject's name is shown next to it. */
   readonly reason: string;
 }
 
 /**
+ * Finds the route that applies to a subject.
+ *
  * @param own the route that names the subject
- * @param every that of every subject of its type
+ * @param every the default route of its type
  */
 export function routingOf(
   { type, id }: Subject,
@@ -20,21 +22,22 @@ export function routingOf(
   if (id === EVERY) {
     return {
       route: own,
-      reason: own === undefined ? `There is no route of every ${type}.` : 'It is the route of the type.',
+      reason:
+        own === undefined ? `There is no route for every ${type}.` : 'This is the default route of the type.',
     };
   }
   if (own !== undefined) {
-    const beside = every === undefined ? '' : ` It wins over that of every ${type}.`;
-    return { route: own, reason: `It has a route of its own.${beside}` };
+    const preference = every === undefined ? '' : ` It takes precedence over the route for every ${type}.`;
+    return { route: own, reason: `This subject has its own route.${preference}` };
   }
   if (every !== undefined) {
     return {
       route: every,
-      reason: `It has no route of its own, so that of every ${type} applies, with windows of its own.`,
+      reason: `This subject has no route of its own, so the route for every ${type} applies, with separate windows.`,
     };
   }
   return {
     route: undefined,
-    reason: `It has no route of its own, and there is none of every ${type}: its usage is priced, but nobody pays for it and nothing limits it.`,
+    reason: `This subject has no route, and there is no route for every ${type}. Its usage is priced, but nobody pays for it and nothing limits it.`,
   };
 }

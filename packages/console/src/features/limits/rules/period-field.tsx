@@ -10,7 +10,7 @@ import {
 
 const DURATION_DEFAULT = '7 day';
 
-/** How long a rule counts before it starts anew. */
+/** The period after which a rule's counter resets. */
 export function PeriodField({
   period,
   error,
@@ -24,10 +24,10 @@ export function PeriodField({
   const duration = durationOf(period) ?? { count: '', unit: 'day' };
   const hint =
     choice === 'duration'
-      ? 'Counted from the anchor of the route on.'
+      ? 'Counted from the route’s period anchor.'
       : choice === 'lifetime'
-        ? 'Counts as long as the rule is there.'
-        : 'Of the route’s timezone; its week begins as the route says.';
+        ? 'Counts for as long as the rule exists.'
+        : 'In the route’s timezone and with its week start.';
   return (
     <Field label="Period" hint={hint} error={error} className="sm:col-span-2">
       {(control) => (
@@ -42,7 +42,7 @@ export function PeriodField({
           {choice === 'duration' && (
             <>
               <TextInput
-                aria-label="How many"
+                aria-label="Duration"
                 inputMode="numeric"
                 className="w-16"
                 value={duration.count}
@@ -51,7 +51,7 @@ export function PeriodField({
                 }
               />
               <Select
-                aria-label="Of what"
+                aria-label="Duration unit"
                 options={PERIOD_UNITS}
                 value={duration.unit}
                 onChange={(unit) => onChange(durationText({ ...duration, unit }))}

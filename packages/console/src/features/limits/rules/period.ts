@@ -1,11 +1,11 @@
-/** How a period is chosen: a step of the calendar, for good, or a duration from the route's anchor on. */
+/** Kinds of periods: a calendar step, the lifetime of the rule, or a duration counted from the route's anchor. */
 export const PERIOD_CHOICES = [
   { value: 'hour', label: 'Calendar hour' },
   { value: 'day', label: 'Calendar day' },
   { value: 'week', label: 'Calendar week' },
   { value: 'month', label: 'Calendar month' },
-  { value: 'lifetime', label: 'For good, never reset' },
-  { value: 'duration', label: 'A duration' },
+  { value: 'lifetime', label: 'Lifetime, never resets' },
+  { value: 'duration', label: 'Custom duration' },
 ] as const;
 export type PeriodChoice = (typeof PERIOD_CHOICES)[number]['value'];
 
@@ -30,7 +30,7 @@ export function periodChoice(period: string): PeriodChoice {
   return NAMED.find((name) => name === period) ?? 'duration';
 }
 
-/** A duration in its two parts; undefined for what is none. */
+/** Parses a duration into count and unit; undefined if the text is not a duration. */
 export function durationOf(period: string): Duration | undefined {
   const [, count, unit = ''] = DURATION.exec(period.trim()) ?? [];
   const name = SHORT_UNITS[unit.charAt(0)];
@@ -43,13 +43,13 @@ export function durationText({ count, unit }: Duration): string {
   return `${count} ${unit}`;
 }
 
-/** As it stands in a sentence: `per calendar month`, `per 7 days`, `for good`. */
+/** The period in a sentence: `per calendar month`, `per 7 days`, `in total`. */
 export function periodWords(period: string): string {
-  if (period === 'lifetime') return 'for good';
+  if (period === 'lifetime') return 'in total';
   const duration = durationOf(period);
   if (duration === undefined)
     return `per ${periodChoice(period) === 'duration' ? period : `calendar ${period}`}`;
   return duration.count === '1'
-    ? `per ${duration.unit} from its anchor`
+    ? `per ${duration.unit} from the anchor`
     : `per ${duration.count} ${duration.unit}s`;
 }

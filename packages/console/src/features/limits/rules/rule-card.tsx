@@ -5,7 +5,7 @@ import { RuleFields, type RuleFieldsProps } from './rule-fields.js';
 import { ruleSentence } from './rule-sentence.js';
 
 export interface RuleCardProps extends RuleFieldsProps {
-  /** In the list, from 0. */
+  /** Position in the list, from 0. */
   readonly index: number;
   readonly isLast: boolean;
   readonly isOpen: boolean;
@@ -16,7 +16,7 @@ export interface RuleCardProps extends RuleFieldsProps {
   readonly onRemove: () => void;
 }
 
-/** A rule: a sentence, or all of its fields. */
+/** A rule: collapsed to a sentence, or expanded to its fields. */
 export function RuleCard({
   index,
   isLast,

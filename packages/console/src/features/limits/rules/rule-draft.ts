@@ -7,7 +7,7 @@ import type {
 } from '@tollgate/contract';
 import { plainNumber } from '../../../plain-number.js';
 
-/** A limit rule as it is being written: every field as text. */
+/** The state of the form of a limit rule: every field as text. */
 export interface RuleDraft {
   readonly limit_key: string;
   readonly measure: LimitMeasure;
@@ -20,7 +20,7 @@ export interface RuleDraft {
   readonly limit_amount: string;
   readonly action: LimitAction;
   readonly webhook_event: string;
-  /** Percentages, with commas or spaces between. */
+  /** Percentages, separated by commas or spaces. */
   readonly notify_at: string;
 }
 
@@ -39,7 +39,7 @@ export const NEW_RULE: RuleDraft = {
   notify_at: '50, 80',
 };
 
-/** The fields of a rule, as requests and refusals name them. */
+/** The fields of a rule, by their names in requests and errors. */
 export const RULE_FIELDS = Object.keys(NEW_RULE) as readonly (keyof RuleDraft)[];
 
 type StoredRule = Omit<UsageLimitPlanRule, 'id' | 'plan_version_id' | 'created_at' | 'updated_at'>;
@@ -61,7 +61,7 @@ export function ruleDraft(rule: StoredRule): RuleDraft {
   };
 }
 
-/** What is sent: what is empty is null, so that it is taken away where it was. */
+/** The request body. Empty fields become null, which removes an earlier value. */
 export function ruleInput(draft: RuleDraft): LimitRuleInput {
   const { limit_key, measure, selector_type, selector_value, action, limit_amount } = draft;
   return {
@@ -80,7 +80,7 @@ export function ruleInput(draft: RuleDraft): LimitRuleInput {
   };
 }
 
-/** The numbers of a text, rising, each once; what is no number stays NaN, which the service refuses at its place. */
+/** The distinct numbers of a text in ascending order. Other words become NaN, which the service rejects. */
 export function percentages(text: string): number[] {
   const numbers = text
     .split(/[\s,;%]+/)
@@ -91,7 +91,7 @@ export function percentages(text: string): number[] {
 
 const textOrNull = (text: string) => (text === '' ? null : text);
 
-/** A rule like another one, under a name that no rule has. */
+/** Copies a rule under a name that is not taken. */
 export function copyRule(draft: RuleDraft, taken: readonly string[]): RuleDraft {
   const base = draft.limit_key.replace(/_\d+$/, '');
   let number = 2;

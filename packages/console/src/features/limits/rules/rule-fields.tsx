@@ -6,46 +6,40 @@ import { DIMENSIONS_LIST, METRICS_LIST, valuesList } from './suggestions.js';
 
 export interface RuleFieldsProps {
   readonly rule: RuleDraft;
-  /** What is wrong with a field. */
+  /** The validation error of a field. */
   readonly errorOf: (field: keyof RuleDraft) => string | undefined;
   readonly onEdit: (change: Partial<RuleDraft>) => void;
 }
 
 const MEASURES = [
-  { value: 'amount', label: 'What usage costs' },
-  { value: 'quantity', label: 'The quantity of usage' },
+  { value: 'amount', label: 'Cost of usage' },
+  { value: 'quantity', label: 'Quantity of usage' },
 ] as const;
 const SELECTORS = [
   { value: 'all', label: 'All usage' },
   { value: 'metric', label: 'One metric' },
-  { value: 'metric_prefix', label: 'Metrics that begin with' },
+  { value: 'metric_prefix', label: 'Metrics with a prefix' },
 ] as const;
 const ACTIONS = [
   { value: 'block', label: 'Block' },
   { value: 'notify', label: 'Alert only' },
 ] as const;
 
-/** Everything that a limit rule says. */
+/** All fields of a limit rule. */
 export function RuleFields(props: RuleFieldsProps) {
   return (
     <div className="flex flex-col gap-5">
       <Group>
-        <Text
-          {...props}
-          field="limit_key"
-          label="Name"
-          hint="Under it the rule keeps what it has counted."
-          wide
-        />
+        <Text {...props} field="limit_key" label="Name" hint="Keep this name to keep the counter." wide />
         <PeriodField
           period={props.rule.period}
           error={props.errorOf('period')}
           onChange={(period) => props.onEdit({ period })}
         />
       </Group>
-      <Counted {...props} />
-      <Selected {...props} />
-      <Reached {...props} />
+      <MeasureFields {...props} />
+      <SelectorFields {...props} />
+      <ActionFields {...props} />
     </div>
   );
 }
@@ -54,12 +48,12 @@ function Group({ children }: { readonly children: ReactNode }) {
   return <div className="grid items-start gap-x-3 gap-y-4 sm:grid-cols-4">{children}</div>;
 }
 
-function Counted(props: RuleFieldsProps) {
+function MeasureFields(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   const isAmount = rule.measure === 'amount';
   return (
     <Group>
-      <Field label="Counts" error={errorOf('measure')} className="sm:col-span-2">
+      <Field label="Measure" error={errorOf('measure')} className="sm:col-span-2">
         {(control) => (
           <Select
             {...control}
@@ -70,29 +64,23 @@ function Counted(props: RuleFieldsProps) {
           />
         )}
       </Field>
-      <Text
-        {...props}
-        field="limit_amount"
-        label="Limit"
-        hint="Exact to the last digit."
-        inputMode="decimal"
-      />
+      <Text {...props} field="limit_amount" label="Limit" hint="An exact decimal." inputMode="decimal" />
       <Text
         {...props}
         field="currency"
         label={isAmount ? 'Currency' : 'Unit'}
-        hint={isAmount ? 'Only usage in it counts.' : 'Optional; a label alone.'}
+        hint={isAmount ? 'Counts only usage in this currency.' : 'Optional. Display only.'}
       />
     </Group>
   );
 }
 
-function Selected(props: RuleFieldsProps) {
+function SelectorFields(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   return (
     <Group>
       <Field
-        label="Of"
+        label="Applies to"
         error={errorOf('selector_type')}
         className={rule.selector_type === 'all' ? 'sm:col-span-2' : ''}
       >
@@ -110,11 +98,11 @@ function Selected(props: RuleFieldsProps) {
         <Text
           {...props}
           field="selector_value"
-          label={rule.selector_type === 'metric' ? 'Metric' : 'Beginning'}
+          label={rule.selector_type === 'metric' ? 'Metric' : 'Metric prefix'}
           hint={
             rule.selector_type === 'metric'
               ? 'For example llm.output_tokens.'
-              : 'For example llm. with its point.'
+              : 'For example llm. (with the dot).'
           }
           list={METRICS_LIST}
         />
@@ -122,15 +110,15 @@ function Selected(props: RuleFieldsProps) {
       <Text
         {...props}
         field="dimension_key"
-        label="Only where"
-        hint="Optional; a dimension."
+        label="Dimension"
+        hint="Optional filter."
         list={DIMENSIONS_LIST}
       />
       <Text
         {...props}
         field="dimension_value"
-        label="Is"
-        hint="Its value."
+        label="Dimension value"
+        hint="Exact match."
         list={valuesList(rule.dimension_key)}
         disabled={rule.dimension_key === '' && rule.dimension_value === ''}
       />
@@ -138,13 +126,13 @@ function Selected(props: RuleFieldsProps) {
   );
 }
 
-function Reached(props: RuleFieldsProps) {
+function ActionFields(props: RuleFieldsProps) {
   const { rule, errorOf, onEdit } = props;
   return (
     <Group>
       <Field
         label="When reached"
-        hint={rule.action === 'block' ? 'Checks and leases are refused.' : 'Nothing is refused.'}
+        hint={rule.action === 'block' ? 'Refuses checks and leases.' : 'Refuses nothing.'}
         error={errorOf('action')}
       >
         {(control) => (
@@ -160,14 +148,14 @@ function Reached(props: RuleFieldsProps) {
       <Text
         {...props}
         field="notify_at"
-        label="Alerts at, in percent"
-        hint="For example 50, 80. An alert at 100 % is always sent."
+        label="Alert thresholds (%)"
+        hint="For example 50, 80. 100 % always sends an alert."
       />
       <Text
         {...props}
         field="webhook_event"
         label="Webhook event"
-        hint="Optional; a name of your own in place of usage_limit.exceeded."
+        hint="Optional. Replaces usage_limit.exceeded."
         wide
       />
     </Group>

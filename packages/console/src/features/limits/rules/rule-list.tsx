@@ -6,7 +6,7 @@ import { RuleCard } from './rule-card.js';
 import { copyRule, NEW_RULE, RULE_FIELDS, type RuleDraft } from './rule-draft.js';
 import { RuleSuggestions } from './suggestions.js';
 
-/** A rule in a list that is being written; `id` stays while it is moved. */
+/** A rule in the list of a form. `id` stays the same while the rule is moved. */
 export interface ListedRule {
   readonly id: string;
   readonly rule: RuleDraft;
@@ -19,12 +19,12 @@ export function listed(rule: RuleDraft): ListedRule {
   return { id: `rule-${idsGiven}`, rule };
 }
 
-/** The places of all fields of rules, as refusals name them. */
+/** The paths of all rule fields, as errors name them. */
 export function ruleFieldPaths(rules: readonly ListedRule[]): string[] {
   return rules.flatMap((_, index) => RULE_FIELDS.map((field) => `rules[${index}].${field}`));
 }
 
-/** Rules in their order: add, edit, duplicate, move and remove. */
+/** An ordered list of rules to add, edit, duplicate, move and remove. */
 export function RuleList({
   rules,
   errorAt,
@@ -50,9 +50,7 @@ export function RuleList({
       <h2 className="text-[15px] font-semibold">Rules</h2>
       {rules.length === 0 && (
         <div className="rounded-xl border border-dashed border-line-strong">
-          <EmptyState title="No rules">
-            A plan without rules limits nothing; its subjects still have an account.
-          </EmptyState>
+          <EmptyState title="No rules">A limit plan without rules limits nothing.</EmptyState>
         </div>
       )}
       <ol className="flex flex-col gap-2">

@@ -4,10 +4,10 @@ import { plainNumber } from '../../../plain-number.js';
 import { periodWords } from './period.js';
 import { percentages, type RuleDraft } from './rule-draft.js';
 
-/** A rule as one would say it: `100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %`. */
+/** Describes a rule: `100 USD of all usage per calendar month, alerts at 50 % and 80 %, blocks at 100 %`. */
 export function ruleSentence(rule: RuleDraft): string {
   const shares = percentages(rule.notify_at).filter((percent) => !(percent >= 100));
-  return `${whatIsCounted(rule)} ${periodWords(rule.period)}, ${actionWords(rule.action, shares)}`;
+  return `${measureWords(rule)} ${periodWords(rule.period)}, ${actionWords(rule.action, shares)}`;
 }
 
 /** The alerts of a rule, and whether it blocks. The limit itself always sends one. */
@@ -16,8 +16,8 @@ function actionWords(action: RuleDraft['action'], shares: readonly number[]): st
   return shares.length === 0 ? 'blocks at 100 %' : `alerts at ${listed(shares)}, blocks at 100 %`;
 }
 
-/** What a rule counts, and up to where. */
-function whatIsCounted(rule: RuleDraft): string {
+/** The limit of a rule, and the usage that it counts. */
+function measureWords(rule: RuleDraft): string {
   const { measure, currency, selector_type, selector_value, dimension_key, dimension_value } = rule;
   const amount = rule.limit_amount === '' ? '…' : decimalExact(plainNumber(rule.limit_amount));
   const unit = currency === '' ? '' : ` ${currency}`;

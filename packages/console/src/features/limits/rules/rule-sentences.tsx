@@ -1,7 +1,7 @@
 import type { RuleDraft } from './rule-draft.js';
 import { ruleSentence } from './rule-sentence.js';
 
-/** Rules to be read, each in a line. */
+/** A read-only list of rules, one per line. */
 export function RuleSentences({
   label,
   rules,
@@ -9,7 +9,7 @@ export function RuleSentences({
   readonly label: string;
   readonly rules: readonly RuleDraft[];
 }) {
-  if (rules.length === 0) return <p className="text-[13px] text-ink-soft">No rules: nothing is limited.</p>;
+  if (rules.length === 0) return <p className="text-[13px] text-ink-soft">No rules. Nothing is limited.</p>;
   return (
     <ol
       aria-label={label}

@@ -39,7 +39,7 @@ describe('a rule as a sentence', () => {
       notify_at: 'x',
       period: 'lifetime',
     } as const;
-    expect(ruleSentence(rule)).toBe('… USD of * for good, alerts at … %, blocks at 100 %');
+    expect(ruleSentence(rule)).toBe('… USD of * in total, alerts at … %, blocks at 100 %');
   });
 });
 
@@ -86,7 +86,7 @@ describe('a period', () => {
     if (duration !== undefined) expect(durationOf(durationText(duration))).toEqual(duration);
   });
 
-  it('is a step of the calendar, for good, or a duration', () => {
+  it('is a calendar step, the lifetime, or a duration', () => {
     expect(['day', 'lifetime', '5h', 'nonsense'].map(periodChoice)).toEqual([
       'day',
       'lifetime',
@@ -95,7 +95,7 @@ describe('a period', () => {
     ]);
     expect(['week', 'lifetime', '5h', '1d', 'nonsense'].map(periodWords)).toEqual([
       'per calendar week',
-      'for good',
+      'in total',
       'per 5 hours',
       'per day from its anchor',
       'per nonsense',

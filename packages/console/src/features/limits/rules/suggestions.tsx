@@ -5,17 +5,17 @@ export const METRICS_LIST = 'limit-metrics';
 export const DIMENSIONS_LIST = 'limit-dimensions';
 const VALUES_LIST = 'limit-values-of-';
 
-/** Where the values are that were seen of a dimension. */
+/** The ID of the list with the known values of a dimension. */
 export function valuesList(dimension: string): string {
   return VALUES_LIST + dimension;
 }
 
-/** What the project has used: offered where a rule names a metric, a dimension or a value of one. Once on a page. */
+/** Lists of known metrics, dimensions and values, which rule fields suggest. Render it once per page. */
 export function RuleSuggestions() {
-  return useMay('analytics:read') ? <UsedNames /> : null;
+  return useMay('analytics:read') ? <KnownNames /> : null;
 }
 
-function UsedNames() {
+function KnownNames() {
   const { data: metrics = [] } = useMetrics();
   const dimensions = [
     ...new Set(metrics.flatMap(({ dimensions: used }) => used.map(({ name }) => name))),

@@ -7,10 +7,10 @@ import { type Subject, subjectName } from './subject.js';
 
 const REFRESH_MS = 3_000;
 const CROSSINGS_PAGE_SIZE = 10;
-/** Events that are looked through for subjects. */
-const EVENTS_SEEN = 50;
+/** Number of latest events that are searched for subjects. */
+const RECENT_EVENTS = 50;
 
-/** Where a subject stands with each of its limits, as it changes. */
+/** The status of each limit of a subject, polled. */
 export function useSubjectLimits({ type, id }: Subject) {
   const project = useProjectPath();
   return useQuery({
@@ -24,7 +24,7 @@ export function useSubjectLimits({ type, id }: Subject) {
   });
 }
 
-/** Limits, and shares of them, that a subject has reached lately, newest first. */
+/** Recent threshold crossings of a subject, newest first. */
 export function useCrossings({ type, id }: Subject, offset: number) {
   const project = useProjectPath();
   return useQuery({
@@ -43,12 +43,12 @@ export function useCrossings({ type, id }: Subject, offset: number) {
 }
 
 /** The subjects of the newest events, each once, newest first. */
-export function useSubjectsSeen() {
+export function useRecentSubjects() {
   const project = useProjectPath();
   return useQuery({
-    queryKey: [LIMITS, project, 'subjects-seen'],
+    queryKey: [LIMITS, project, 'recent-subjects'],
     queryFn: () =>
-      request<UsageEventList>('GET', withQuery(`${project}/usage/events`, { limit: EVENTS_SEEN })),
+      request<UsageEventList>('GET', withQuery(`${project}/usage/events`, { limit: RECENT_EVENTS })),
     select: ({ events }) => subjectsOf(events),
   });
 }

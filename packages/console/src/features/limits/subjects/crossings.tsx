@@ -10,14 +10,14 @@ import { useCrossings } from './api.js';
 import { limitName } from './gauge.js';
 import type { Subject } from './subject.js';
 
-/** What the subject has reached lately. */
+/** Recent alerts of a subject: the thresholds that it has reached. */
 export function Crossings({ subject, timezone }: { readonly subject: Subject; readonly timezone: string }) {
   const [offset, setOffset] = useState(0);
   const crossings = useCrossings(subject, offset);
   return (
-    <section aria-label="Recent crossings" className="flex flex-col gap-3">
+    <section aria-label="Recent alerts" className="flex flex-col gap-3">
       <h2 className="text-[15px] font-semibold">
-        Recent crossings
+        Recent alerts
         <span className="ml-2 text-xs font-normal text-ink-faint">last 30 days, also sent as webhooks</span>
       </h2>
       {crossings.isError && <ReadFailure of={crossings} />}
@@ -28,7 +28,7 @@ export function Crossings({ subject, timezone }: { readonly subject: Subject; re
       {crossings.data !== undefined && crossings.data.total_count > 0 && (
         <>
           <Table
-            label="Recent crossings"
+            label="Recent alerts"
             columns={columnsFor(timezone)}
             rows={inOrder(crossings.data.crossings)}
             keyOf={({ id }) => id}
@@ -40,7 +40,7 @@ export function Crossings({ subject, timezone }: { readonly subject: Subject; re
   );
 }
 
-/** Of what was reached at once, the greater share first. */
+/** Newest first; of crossings at the same time, the highest threshold first. */
 function inOrder(crossings: readonly LimitCrossing[]): LimitCrossing[] {
   return crossings.toSorted(
     (a, b) => b.crossed_at - a.crossed_at || b.threshold_percent - a.threshold_percent,
@@ -51,19 +51,19 @@ function columnsFor(timezone: string): readonly Column<LimitCrossing>[] {
   return [
     { title: 'When', cell: ({ crossed_at }) => <Moment at={crossed_at} timezone={timezone} /> },
     {
-      title: 'Reached',
+      title: 'Threshold',
       cell: ({ threshold_percent }) => (
         <Badge tone={threshold_percent === 100 ? 'bad' : 'warn'}>{threshold_percent} %</Badge>
       ),
     },
-    { title: 'Usage', cell: ({ limit }) => limitName(limit) },
+    { title: 'Limit', cell: ({ limit }) => limitName(limit) },
     {
       title: 'Used at that time',
       isNumber: true,
       cell: ({ limit: { used_amount, currency } }) => <Amount value={used_amount} currency={currency} />,
     },
     {
-      title: 'Limit',
+      title: 'Limit amount',
       isNumber: true,
       cell: ({ limit: { limit_amount } }) => <Amount value={limit_amount} />,
     },

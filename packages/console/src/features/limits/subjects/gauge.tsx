@@ -1,36 +1,36 @@
 import type { RealtimeLimit } from '@tollgate/contract';
 import { isolated } from '../../../bidi.js';
-import { dateTime, decimalExact, decimalGlance } from '../../../format.js';
+import { dateTime, decimalExact, decimalSignificant } from '../../../format.js';
 import { Badge } from '../../../ui/badge.js';
 import { classes } from '../../../ui/classes.js';
 import { Moment } from '../../../ui/moment.js';
 import { periodWords } from '../rules/period.js';
-import { type Standing, shareOf, standingOf } from './standing.js';
+import { type LimitStatus, limitStatusOf, shareOf } from './limit-status.js';
 
-const LOOKS: Readonly<Record<Standing, { readonly tone: 'bad' | 'warn' | 'good'; readonly bar: string }>> = {
-  exceeded: { tone: 'bad', bar: 'bg-bad' },
-  near: { tone: 'warn', bar: 'bg-warn' },
-  ok: { tone: 'good', bar: 'bg-accent' },
-};
+const LOOKS = {
+  exceeded: { label: 'exceeded', tone: 'bad', bar: 'bg-bad' },
+  near: { label: 'near limit', tone: 'warn', bar: 'bg-warn' },
+  ok: { label: 'ok', tone: 'good', bar: 'bg-accent' },
+} as const satisfies Readonly<Record<LimitStatus, unknown>>;
 
-/** One limit: how much of it is used, reserved and left, and when it begins anew. */
+/** One limit: its used, reserved and remaining amounts, and when it resets. */
 export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; readonly timezone: string }) {
   const { used_amount: used, limit_amount: allowed, currency, action, next_reset_at: resetAt } = limit;
-  const standing = standingOf(limit);
+  const status = limitStatusOf(limit);
   return (
     <li className="flex flex-col rounded-xl border border-line bg-panel p-4 shadow-xs">
       <div className="flex items-start gap-2">
         <h3 className="min-w-0 grow text-[13px] font-semibold wrap-anywhere">{limitName(limit)}</h3>
-        <Badge tone={LOOKS[standing].tone}>{standing}</Badge>
+        <Badge tone={LOOKS[status].tone}>{LOOKS[status].label}</Badge>
       </div>
       <p className="tabular mt-2 text-xl font-semibold tracking-tight" title={decimalExact(used)}>
-        {decimalGlance(used)}
+        {decimalSignificant(used)}
         <span className="text-[13px] font-normal text-ink-faint" title={decimalExact(allowed)}>
           {' '}
-          of {decimalGlance(allowed)} {currency}
+          of {decimalSignificant(allowed)} {currency}
         </span>
       </p>
-      <Bar limit={limit} look={LOOKS[standing].bar} />
+      <Bar limit={limit} look={LOOKS[status].bar} />
       <dl className="tabular mt-3 flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-soft">
         <Remaining value={limit.remaining_amount} />
         <Amount name="reserved" value={limit.reserved_amount} />
@@ -38,7 +38,7 @@ export function Gauge({ limit, timezone }: { readonly limit: RealtimeLimit; read
       </dl>
       <p className="mt-2 border-t border-line pt-2 text-xs text-ink-faint">
         {resetAt === undefined ? (
-          'Never reset'
+          'Never resets'
         ) : (
           <>
             Resets <Moment at={resetAt} timezone={timezone} />, {dateTime(resetAt, timezone)} {timezone}
@@ -72,12 +72,12 @@ function Remaining({ value }: { readonly value: string }) {
 function Amount({ name, value }: { readonly name: string; readonly value: string }) {
   return (
     <div title={decimalExact(value)}>
-      <dd className="inline">{decimalGlance(value)}</dd> <dt className="inline">{name}</dt>
+      <dd className="inline">{decimalSignificant(value)}</dd> <dt className="inline">{name}</dt>
     </div>
   );
 }
 
-/** What a limit counts, and for how long: `llm.output_tokens where model is large, per 7 days`. */
+/** Names a limit by its usage and period: `llm.output_tokens where model is large, per 7 days`. */
 export function limitName(
   limit: Omit<RealtimeLimit, 'limit_key' | 'plan_id' | 'account_id' | 'account_external_id'>,
 ): string {

@@ -3,7 +3,7 @@ import { TextInput } from '../../../ui/field.js';
 import { SearchForm } from '../../../ui/search-form.js';
 import type { Subject } from './subject.js';
 
-/** Asks for a subject. */
+/** Form to choose a subject by type and ID. */
 export function SubjectForm({
   initial,
   action,
@@ -26,8 +26,8 @@ export function SubjectForm({
         onChange={(event) => setType(event.target.value)}
       />
       <TextInput
-        aria-label="Subject id"
-        placeholder="Id"
+        aria-label="Subject ID"
+        placeholder="ID"
         required
         className="min-w-0 grow basis-32 sm:grow-0 sm:basis-60"
         value={id}

@@ -1,17 +1,17 @@
-/** Whose usage it is. */
+/** The user of something: a type and an ID. */
 export interface Subject {
   readonly type: string;
   readonly id: string;
 }
 
-/** The id of a route that is for every subject of its type without a route of its own. */
+/** The subject ID of the default route of a type, for subjects without a route of their own. */
 export const EVERY = '*';
 
 export function subjectHref(projectId: string, { type, id }: Subject): string {
   return `/p/${projectId}/limits?${new URLSearchParams({ type, id })}`;
 }
 
-/** As people read it: `customer/c-42`, `every customer`. */
+/** The display name of a subject: `customer/c-42`, or `every customer` for a default route. */
 export function subjectName({ type, id }: Subject): string {
   return id === EVERY ? `every ${type}` : `${type}/${id}`;
 }

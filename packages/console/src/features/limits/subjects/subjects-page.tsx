@@ -5,15 +5,15 @@ import { useProject } from '../../../project.js';
 import { EmptyState, ReadFailure, Skeleton } from '../../../ui/states.js';
 import { SubjectLeases } from '../leases/subject-leases.js';
 import { useRoute } from '../routes/api.js';
-import { WhoIsThis } from '../routes/who-is-this.js';
+import { ResolvedRoute } from '../routes/resolved-route.js';
 import { useSubjectLimits } from './api.js';
 import { Crossings } from './crossings.js';
 import { Gauge } from './gauge.js';
-import { SeenLately } from './seen-lately.js';
+import { RecentSubjects } from './recent-subjects.js';
 import { type Subject, subjectHref, subjectName } from './subject.js';
 import { SubjectForm } from './subject-form.js';
 
-/** Where one subject stands. */
+/** Limits, recent alerts and leases of one subject. */
 export function SubjectsPage() {
   const { id: projectId } = useProject();
   const [, navigate] = useLocation();
@@ -25,7 +25,7 @@ export function SubjectsPage() {
   return (
     <div className="flex flex-col gap-6 px-4 pb-10 sm:px-6">
       <SubjectForm
-        key={`form of ${key}`}
+        key={`form ${key}`}
         initial={subject}
         action="Show limits"
         onSubmit={(chosen) => navigate(subjectHref(projectId, chosen))}
@@ -35,11 +35,11 @@ export function SubjectsPage() {
       ) : (
         <EmptyState
           icon={<GaugeIcon size={20} />}
-          title="Whose limits?"
-          action={mayRead ? <SeenLately /> : undefined}
+          title="Look up a subject"
+          action={mayRead ? <RecentSubjects /> : undefined}
         >
-          Name a subject as its events do: its type, such as customer, and its id. You see where each of its
-          limits stands, what it has crossed lately, and what is reserved for its work.
+          Enter a subject type, such as customer, and an ID, as your events send them. You see the status of
+          its limits, recent alerts and budget leases.
         </EmptyState>
       )}
     </div>
@@ -58,7 +58,7 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
     <>
       <div className="flex flex-col gap-3">
         <h2 className="text-lg font-semibold tracking-tight break-words">{subjectName(subject)}</h2>
-        <WhoIsThis subject={subject} />
+        <ResolvedRoute subject={subject} />
       </div>
       {snapshot.data.limits.length === 0 ? (
         <EmptyState
@@ -66,8 +66,8 @@ function SubjectView({ subject }: { readonly subject: Subject }) {
           title={routeId === null ? 'No route, so no limits' : 'No limits'}
         >
           {routeId === null
-            ? 'Create a route for it, or for every subject of its type, under Routes.'
-            : 'Its route has no plan and no limits of its own.'}
+            ? 'Under Routes, create a route for this subject or a default route for its type.'
+            : 'Its route has no limit plan and no direct limits.'}
         </EmptyState>
       ) : (
         <ul aria-label="Limits" className="grid gap-3 md:grid-cols-2 2xl:grid-cols-3">

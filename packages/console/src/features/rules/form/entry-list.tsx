@@ -228,7 +228,7 @@ function EntryContent({ title, index, finding, problemCount, act, ...entry }: En
         {!isReadOnly && (
           <Menu
             trigger={
-              <IconButton label={`More about ${title}`}>
+              <IconButton label={`Actions for ${title}`}>
                 <Ellipsis size={16} />
               </IconButton>
             }

@@ -1,18 +1,18 @@
 import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
-import { useSubjectsSeen } from './api.js';
+import { useRecentSubjects } from './api.js';
 import { subjectHref, subjectName } from './subject.js';
 
 const SHOWN_MAX = 8;
 
-/** A way in for who knows no subject by heart. Nothing where there is none yet, or where it cannot be read. */
-export function SeenLately() {
+/** Links to the subjects of the latest events. Renders nothing if there are none or they cannot be read. */
+export function RecentSubjects() {
   const { id } = useProject();
-  const { data: subjects = [] } = useSubjectsSeen();
+  const { data: subjects = [] } = useRecentSubjects();
   if (subjects.length === 0) return null;
   return (
-    <section aria-label="Seen lately" className="max-w-xl">
-      <h3 className="mb-2 text-xs font-normal text-ink-faint">Seen lately</h3>
+    <section aria-label="Recently active" className="max-w-xl">
+      <h3 className="mb-2 text-xs font-normal text-ink-faint">Recently active</h3>
       <ul className="flex flex-wrap justify-center gap-1.5">
         {subjects.slice(0, SHOWN_MAX).map((subject) => (
           <li key={subjectName(subject)} className="min-w-0">

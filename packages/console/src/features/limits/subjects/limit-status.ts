@@ -1,21 +1,21 @@
 import type { RealtimeLimit } from '@tollgate/contract';
 
-/** From which share of a limit on it is said to be near. */
+/** From this share of a limit on, its status is `near`. */
 const NEAR_SHARE = 0.8;
 
-export type Standing = 'exceeded' | 'near' | 'ok';
+export type LimitStatus = 'exceeded' | 'near' | 'ok';
 
-/** How a limit stands at a glance: what is used and what is reserved count alike. */
-export function standingOf(
+/** The status of a limit, from its used and reserved amounts together. */
+export function limitStatusOf(
   limit: Pick<RealtimeLimit, 'exceeded' | 'used_amount' | 'reserved_amount' | 'limit_amount'>,
-): Standing {
+): LimitStatus {
   if (limit.exceeded) return 'exceeded';
   const share =
     shareOf(limit.used_amount, limit.limit_amount) + shareOf(limit.reserved_amount, limit.limit_amount);
   return share >= NEAR_SHARE ? 'near' : 'ok';
 }
 
-/** For drawing only: how much of the whole a part is, not below 0. */
+/** A part as a share of the whole, at least 0. For drawing only. */
 export function shareOf(part: string, whole: string): number {
   const share = Number(part) / Number(whole);
   return Number.isFinite(share) ? Math.max(share, 0) : Number(Number(part) > 0);

@@ -3,15 +3,15 @@ import { Link } from 'wouter';
 import { useProject } from '../../../project.js';
 import { ReadFailure, Skeleton } from '../../../ui/states.js';
 import { EVERY, type Subject, subjectName, subjectOf } from '../subjects/subject.js';
-import { EVERY_ROUTE, useRoutes } from './api.js';
+import { ALL_ROUTES, useRoutes } from './api.js';
 import { PlanName } from './plan-name.js';
 import { routingOf } from './routing.js';
 
-/** Which route a subject has, and why. */
-export function WhoIsThis({ subject }: { readonly subject: Subject }) {
+/** Shows which route applies to a subject, and why. */
+export function ResolvedRoute({ subject }: { readonly subject: Subject }) {
   const { id: projectId } = useProject();
-  const own = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: subject.id });
-  const every = useRoutes({ ...EVERY_ROUTE, subject_type: subject.type, subject_id: EVERY });
+  const own = useRoutes({ ...ALL_ROUTES, subject_type: subject.type, subject_id: subject.id });
+  const every = useRoutes({ ...ALL_ROUTES, subject_type: subject.type, subject_id: EVERY });
   const failed = own.isError ? own : every.isError ? every : undefined;
   if (failed !== undefined) return <ReadFailure of={failed} />;
   if (own.data === undefined || every.data === undefined) return <Skeleton className="h-16" />;
@@ -33,7 +33,7 @@ export function WhoIsThis({ subject }: { readonly subject: Subject }) {
               {subjectName(subjectOf(route))}
             </Link>
           </Fact>
-          <Fact name="Plan">
+          <Fact name="Limit plan">
             <PlanName id={route.usage_limit_plan_id} />
           </Fact>
           <Fact name="Account">

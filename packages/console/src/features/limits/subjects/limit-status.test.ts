@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shareOf, standingOf } from './standing.js';
+import { limitStatusOf, shareOf } from './limit-status.js';
 
 const limit = (used_amount: string, reserved_amount = '0', exceeded = false) => ({
   ...{ used_amount, reserved_amount, exceeded },
@@ -7,10 +7,10 @@ const limit = (used_amount: string, reserved_amount = '0', exceeded = false) => 
 });
 
 it('says of a limit that it is near once four fifths are used or reserved', () => {
-  expect(standingOf(limit('7.9'))).toBe('ok');
-  expect(standingOf(limit('8'))).toBe('near');
-  expect(standingOf(limit('5', '3'))).toBe('near');
-  expect(standingOf(limit('10', '0', true))).toBe('exceeded');
+  expect(limitStatusOf(limit('7.9'))).toBe('ok');
+  expect(limitStatusOf(limit('8'))).toBe('near');
+  expect(limitStatusOf(limit('5', '3'))).toBe('near');
+  expect(limitStatusOf(limit('10', '0', true))).toBe('exceeded');
 });
 
 it('draws nothing below zero, and all of it where nothing is allowed', () => {

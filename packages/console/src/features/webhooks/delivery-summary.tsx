@@ -37,7 +37,7 @@ export function OutcomeBadge({ delivery }: { readonly delivery: WebhookDelivery 
 }
 
 /** The last deliveries as bars, the newest at the right: how an endpoint fares, without reading. */
-export function Glance({ endpointId }: { readonly endpointId: string }) {
+export function DeliverySummary({ endpointId }: { readonly endpointId: string }) {
   const { data } = useLastDeliveries(endpointId);
   if (data === undefined) return <Skeleton className="h-4 w-32" />;
   if (data.length === 0) return <span className="text-ink-faint">nothing yet</span>;
