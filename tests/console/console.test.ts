@@ -181,7 +181,7 @@ describe.runIf(hasBrowser)('the console', () => {
   });
 
   it('adds credit to a wallet, and leads from the ledger to the events', async () => {
-    await opened.goTo('Money');
+    await opened.goTo('Billing');
     await page.getByRole('table').getByRole('link').first().click();
     await page.getByRole('button', { name: 'Add credit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add credit' });

@@ -25,24 +25,24 @@ describe.runIf(hasBrowser)('money in the console', () => {
   const accountId = () => page.url().split('/').at(-1) as string;
 
   it('makes an account, and finds it again by the id of the customer', async () => {
-    await opened.goTo('Money');
+    await opened.goTo('Billing');
     await page.getByRole('button', { name: 'New account' }).click();
     await dialog().getByLabel('Name').fill(NAME);
-    await dialog().getByLabel('Your id').fill('crm-42');
+    await dialog().getByLabel('External ID').fill('crm-42');
     await dialog().getByRole('button', { name: 'Create account' }).click();
     await page.getByRole('heading', { name: NAME }).waitFor();
-    await opened.goTo('Money');
-    await page.getByLabel('Find by your id').fill('crm-4');
-    await page.getByText('No such account').waitFor();
-    await page.getByLabel('Find by your id').fill('crm-42');
+    await opened.goTo('Billing');
+    await page.getByLabel('External ID').fill('crm-4');
+    await page.getByText('No matching account').waitFor();
+    await page.getByLabel('External ID').fill('crm-42');
     await page.getByRole('link', { name: NAME }).click();
-    await page.getByText('Your id: crm-42').waitFor();
+    await page.getByText('External ID: crm-42').waitFor();
   });
 
   it('opens a prepaid wallet', async () => {
-    await page.getByRole('button', { name: 'Open wallet' }).click();
+    await page.getByRole('button', { name: 'Create wallet' }).click();
     await dialog().getByLabel('Currency').fill('usd');
-    await dialog().getByRole('button', { name: 'Open wallet' }).click();
+    await dialog().getByRole('button', { name: 'Create wallet' }).click();
     await wallet().getByText('prepaid', { exact: true }).waitFor();
   });
 
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('money in the console', () => {
     await dialog().getByLabel('Expires').fill(inTenDays);
     await dialog().getByRole('button', { name: 'Add credit' }).click();
     await dialog().waitFor({ state: 'detached' });
-    await wallet().getByText('of credit ends soon').waitFor();
+    await wallet().getByText('in credits expires soon').waitFor();
     await wallet().getByTitle('100.000000000000000001').first().waitFor();
     const credits = page.getByRole('region', { name: 'Credits in USD' });
     await credits.getByRole('cell', { name: 'expiring' }).waitFor();
@@ -96,26 +96,26 @@ describe.runIf(hasBrowser)('money in the console', () => {
       what: 'the event',
     });
     await page.reload();
-    await ledger().getByLabel('Kind').selectOption('usage');
+    await ledger().getByLabel('Type').selectOption('usage');
     await ledger().getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('cell', { name: `customer/${SUBJECT}` }).waitFor();
     await page.goBack();
   });
 
   it('leads from a credit to the usage since, and to all lines of it', async () => {
-    await page.getByRole('button', { name: 'Usage since Welcome' }).click();
-    await ledger().getByText('since “Welcome” was given').waitFor();
+    await page.getByRole('button', { name: 'View usage since Welcome' }).click();
+    await ledger().getByText('since “Welcome” was added').waitFor();
     await ledger().getByRole('link', { name: 'Usage' }).waitFor();
     expect(await ledger().getByRole('cell', { name: 'Charged outside' }).count()).toBe(0);
-    await ledger().getByRole('button', { name: 'Show everything' }).click();
-    await ledger().getByLabel('Lines').selectOption('');
+    await ledger().getByRole('button', { name: 'Show all entries' }).click();
+    await ledger().getByLabel('Entries').selectOption('');
     await ledger().getByRole('cell', { name: 'Adjustments' }).waitFor();
   });
 
   it('changes the mode of a wallet, and says what that means', async () => {
-    await wallet().getByRole('button', { name: 'Make postpaid' }).click();
-    await dialog().getByText('it may fall below zero').waitFor();
-    await dialog().getByRole('button', { name: 'Make postpaid' }).click();
+    await wallet().getByRole('button', { name: 'Switch to postpaid' }).click();
+    await dialog().getByText('may fall below zero').waitFor();
+    await dialog().getByRole('button', { name: 'Switch to postpaid' }).click();
     await wallet().getByText('postpaid', { exact: true }).waitFor();
   });
 

@@ -39,7 +39,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByRole('button', { name: 'New project' }).click();
     const dialog = page.getByRole('dialog', { name: 'New project' });
     await dialog.getByLabel('Name').fill(XSS);
-    await dialog.getByText('To try things out').waitFor();
+    await dialog.getByText('For testing').waitFor();
     await dialog.getByLabel('Kind').selectOption('Release');
     await dialog.getByText('For production').waitFor();
     await dialog.getByRole('button', { name: 'Create project' }).click();
@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await dialog.getByText('url: "https://hooks.example.com/a"').waitFor();
     await dialog.getByText('url: "https://hooks.example.com/b"').waitFor();
     await dialog.getByText(`description: "${XSS}"`).waitFor();
-    await dialog.getByRole('button', { name: 'Everything done to it' }).click();
+    await dialog.getByRole('button', { name: 'Show all changes' }).click();
     await log.getByText('webhook_endpoint.create').waitFor();
     await page.reload();
     await log.getByText('webhook_endpoint.create').waitFor();
@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
   });
 
   it('leaves a purchase, and goes on with it', async () => {
-    await tab('Plan and usage');
+    await tab('Subscription plan');
     await plan().getByText('baseline').waitFor();
     await buy('Growth');
     const dialog = page.getByRole('dialog', { name: 'What you lose with Growth' });
@@ -109,10 +109,10 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     await page.getByRole('button', { name: 'Pay with a card that is declined' }).click();
     await page.getByRole('alert').getByText('The card was declined').waitFor();
     await page.getByRole('link', { name: 'Cancel and go back' }).click();
-    await page.getByText('Nothing was paid, and your plan is as it was.').waitFor();
+    await page.getByText('No payment was made. Your plan has not changed.').waitFor();
     expect(page.url()).toContain(`/p/${opened.tenant.projectId}/settings/plan`);
     await plan().getByText('baseline').waitFor();
-    await page.getByRole('button', { name: 'Go on with it' }).click();
+    await page.getByRole('button', { name: 'Continue checkout' }).click();
     await page.getByRole('button', { name: /^Pay \d/ }).waitFor();
   });
 
@@ -126,20 +126,20 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     });
     await project.usage.event(old.raw_event_id, { wait_seconds: 10 });
     await page.getByRole('button', { name: /^Pay \d/ }).click();
-    await page.getByText(/is paid and in force until/).waitFor();
+    await page.getByText(/is paid and active until/).waitFor();
     await plan().getByText('active').waitFor();
     await plan().getByRole('heading', { name: 'growth' }).waitFor();
-    await plan().getByText('Older usage is hidden since your plan changed.').waitFor();
+    await plan().getByText('Older usage has been hidden since your plan changed.').waitFor();
     await page.getByRole('region', { name: 'Payments' }).getByText('Tollgate Growth, one month').waitFor();
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByText(/is paid and in force/).waitFor({ state: 'detached' });
+    await page.getByText(/is paid and active/).waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
   });
 
   it('buys another month by another checkout', async () => {
     await page.getByRole('button', { name: 'Buy another month' }).click();
     await page.getByRole('button', { name: /^Pay \d/ }).click();
-    await page.getByText(/is paid and in force until/).waitFor();
+    await page.getByText(/is paid and active until/).waitFor();
     const { url, serviceKey } = opened.service;
     const orders = `/admin/v1/tenants/${opened.tenant.tenantId}/payments/orders`;
     const answer = await fetch(url + orders, { headers: { authorization: `Bearer ${serviceKey}` } });
@@ -176,7 +176,7 @@ describe.runIf(hasBrowser)('settings in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'What you lose with Launch' });
     await dialog.getByText('Days of history: 90 instead of 365.').waitFor();
     await dialog.getByText('Budget leases: not included.').waitFor();
-    await dialog.getByText('Your plan growth ends at once; its remaining time is lost.').waitFor();
+    await dialog.getByText('Your plan growth ends immediately and its remaining time is lost.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
     await plan().getByRole('heading', { name: 'growth' }).waitFor();
@@ -218,8 +218,8 @@ describe.runIf(hasBrowser)('settings in the console', () => {
 
   it('leads to the sign-in when the session has ended, and back', async () => {
     expect(opened.problems.splice(0)).toEqual([]);
-    await opened.goTo('Money');
-    await page.getByRole('heading', { name: 'Money' }).waitFor();
+    await opened.goTo('Billing');
+    await page.getByRole('heading', { name: 'Billing' }).waitFor();
     await page.context().clearCookies();
     await opened.goTo('Webhooks');
     await page.getByText('Sign in to go on where you were.').waitFor();

@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   const shown = (outcome: string): Promise<void> => rows().first().getByText(outcome).waitFor();
 
   it('says at its field what is wrong with a URL', async () => {
-    await page.getByText('Nobody is told yet').waitFor();
+    await page.getByText('No endpoints yet').waitFor();
     await page.getByRole('button', { name: 'New endpoint' }).click();
     const dialog = page.getByRole('dialog', { name: 'New endpoint' });
     await dialog.getByLabel('URL').fill('ftp://hooks.example.com/');
@@ -53,10 +53,10 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('makes an endpoint, and shows its secret once', async () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('URL').fill(receiver.url);
-    await dialog.getByLabel('Events').selectOption('Only some');
+    await dialog.getByLabel('Events').selectOption('Selected events');
     for (const name of WEBHOOK_OWN_EVENTS.filter((type) => type !== 'usage_limit.exceeded'))
       await dialog.getByRole('button', { name }).click();
-    await dialog.getByLabel('Other names').fill('spend.alert');
+    await dialog.getByLabel('Custom events').fill('spend.alert');
     await dialog.getByLabel('Description').fill(DESCRIPTION);
     await dialog.getByRole('button', { name: 'Create endpoint' }).click();
     secret = (await dialog.getByText(/^whsec_/).textContent()) ?? '';
@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('shows at a glance that messages do not get through, and delivers one again', async () => {
     status = 500;
     await page.getByRole('button', { name: 'Send test' }).click();
-    await shown('trying again');
+    await shown('retrying');
     await page.getByText(/^failing since/).waitFor();
     await opened.goTo('Webhooks');
     await page.getByRole('img', { name: '1 of the last 2 delivered' }).waitFor();
@@ -119,7 +119,7 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
     const dialog = page.getByRole('dialog', { name: 'Copy the new secret now' });
     const next = (await dialog.getByText(/^whsec_/).textContent()) ?? '';
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await page.getByText(/^the previous one signs, too, until/).waitFor();
+    await page.getByText(/^previous secret valid until/).waitFor();
     const before = receiver.received.length;
     await page.getByRole('button', { name: 'Send test' }).click();
     await waitFor(async () => receiver.received.length > before, { what: 'the message' });
@@ -130,18 +130,18 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('is enabled again after it was gone, and sends what was lost', async () => {
     status = 410;
     await page.getByRole('button', { name: 'Send test' }).click();
-    await page.getByText('disabled: answered 410').first().waitFor();
+    await page.getByText('disabled: responded with 410').first().waitFor();
     expect(await page.getByRole('button', { name: 'Send test' }).isDisabled()).toBe(true);
     status = 204;
-    await page.getByRole('button', { name: 'Enable again' }).click();
+    await page.getByRole('button', { name: 'Enable endpoint' }).click();
     await page.getByText(/^failing since/).waitFor();
     await page.getByLabel('Status').selectOption('Failed');
     await rows().first().waitFor();
     await page.getByRole('button', { name: /^Redeliver failed/ }).click();
-    await page.getByRole('dialog').getByText('1 failed or was cancelled.').waitFor();
+    await page.getByRole('dialog').getByText('1 failed or cancelled message.').waitFor();
     await page.getByRole('button', { name: 'Redeliver 1', exact: true }).click();
-    await page.getByText('No delivery is failed').waitFor();
-    await page.getByLabel('Status').selectOption('Every delivery');
+    await page.getByText('No failed deliveries').waitFor();
+    await page.getByLabel('Status').selectOption('All deliveries');
     await shown('delivered');
     await page.getByText('enabled', { exact: true }).waitFor();
   });
@@ -149,14 +149,14 @@ describe.runIf(hasBrowser)('webhooks in the console', () => {
   it('is edited and deleted', async () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit endpoint' });
-    expect(await dialog.getByLabel('Other names').inputValue()).toBe('spend.alert');
-    await dialog.getByLabel('Events').selectOption('Every event');
+    expect(await dialog.getByLabel('Custom events').inputValue()).toBe('spend.alert');
+    await dialog.getByLabel('Events').selectOption('All events');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('every event', { exact: true }).waitFor();
+    await page.getByText('all events', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Actions for this endpoint' }).click();
     await page.getByRole('menuitem', { name: 'Delete endpoint' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click();
-    await page.getByText('Nobody is told yet').waitFor();
+    await page.getByText('No endpoints yet').waitFor();
   });
 
   it('breaks no content policy and logs no error', () => {

@@ -16,13 +16,13 @@ export interface NavigationEntry {
   readonly icon: LucideIcon;
 }
 
-/** The parts of a project, in the order in which one needs them. */
+/** The parts of a project, in the order in which a new user needs them. */
 export const NAVIGATION: readonly NavigationEntry[] = [
   { label: 'Boards', path: 'boards', icon: ChartColumn },
   { label: 'Usage', path: 'usage', icon: Activity },
   { label: 'Rules', path: 'rules', icon: Scale },
   { label: 'Limits', path: 'limits', icon: Gauge },
-  { label: 'Money', path: 'money', icon: Wallet },
+  { label: 'Billing', path: 'money', icon: Wallet },
   { label: 'Webhooks', path: 'webhooks', icon: Webhook },
   { label: 'Settings', path: 'settings', icon: Settings },
 ];

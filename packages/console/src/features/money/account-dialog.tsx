@@ -7,7 +7,7 @@ import { fieldErrorsOf } from '../../ui/field-errors.js';
 import { FailureNote } from '../../ui/states.js';
 import { useCreateAccount } from './api.js';
 
-/** Makes an account. */
+/** Form to create an account. */
 export function AccountDialog({
   isOpen,
   onClose,
@@ -20,7 +20,7 @@ export function AccountDialog({
   return (
     <Dialog
       title="New account"
-      description="Who pays. Routes lead the usage of subjects to it."
+      description="An account pays for the usage of every subject that is routed to it."
       isOpen={isOpen}
       onClose={onClose}
     >
@@ -53,8 +53,8 @@ function AccountForm({ onCreated }: { readonly onCreated: (account: Account) => 
         )}
       </Field>
       <Field
-        label="Your id"
-        hint="Optional; your own id of it, unique in the project, by which it is found again. It stays."
+        label="External ID"
+        hint="Optional. Your own ID of the account, unique in the project. Cannot be changed later."
         error={errors.at('external_id')}
       >
         {(control) => (

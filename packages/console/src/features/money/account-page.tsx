@@ -16,10 +16,10 @@ import { Ledger, type LedgerView, STATEMENT } from './ledger.js';
 import { WalletCard } from './wallet-card.js';
 import { WalletDialog } from './wallet-dialog.js';
 
-/** The currency in which something is given where there is no wallet yet. */
+/** The suggested currency for an account without a wallet. */
 const CURRENCY_DEFAULT = 'USD';
 
-/** The wallets of an account, and every movement of them, down to the events that it came from. */
+/** An account: its wallets, credits and ledger. */
 export function AccountPage({ accountId }: { readonly accountId: string }) {
   const { id } = useProject();
   const account = useAccount(accountId);
@@ -27,23 +27,24 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   const wallets = useWallets(accountId);
   const currencies = wallets.data?.map((wallet) => wallet.currency) ?? [];
   const main = mainCurrency(wallets.data ?? []);
-  if (account.isError) return <FailedPage above={{ label: 'Money', href: `/p/${id}/money` }} of={account} />;
+  if (account.isError)
+    return <FailedPage above={{ label: 'Billing', href: `/p/${id}/money` }} of={account} />;
   const onUsage = (credit: Credit) =>
     setView({ currency: credit.currency, kind: 'usage', ledger_account: 'wallet', since: credit });
   return (
     <>
       <PageHeader
-        above={{ label: 'Money', href: `/p/${id}/money` }}
+        above={{ label: 'Billing', href: `/p/${id}/money` }}
         title={account.data?.name ?? ' '}
         actions={<AccountActions accountId={accountId} currency={main} />}
       />
       <div className="flex flex-col gap-7 px-4 pb-10 sm:px-6">
         {account.data?.external_id != null && (
-          <p className="-mt-3 text-[13px] text-ink-soft">Your id: {account.data.external_id}</p>
+          <p className="-mt-3 text-[13px] text-ink-soft">External ID: {account.data.external_id}</p>
         )}
         <Wallets accountId={accountId} />
         {currencies.length > 0 && (
-          <CreditsOf accountId={accountId} currencies={currencies} main={main} onUsage={onUsage} />
+          <CreditSection accountId={accountId} currencies={currencies} main={main} onUsage={onUsage} />
         )}
         <Ledger accountId={accountId} currencies={currencies} view={view} onView={setView} />
       </div>
@@ -51,7 +52,7 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   );
 }
 
-/** The first currency in which there is something. */
+/** The currency of the first wallet with a balance other than zero. */
 function mainCurrency(wallets: readonly Wallet[]): string {
   const [first] = wallets;
   return (wallets.find(({ balance }) => balance !== '0') ?? first)?.currency ?? CURRENCY_DEFAULT;
@@ -63,8 +64,8 @@ function AccountActions({ accountId, currency }: { readonly accountId: string; r
   if (!useMay('wallets:write')) return null;
   return (
     <>
-      <Button onClick={() => setShown('wallet')}>Open wallet</Button>
-      <Button onClick={() => setShown('adjust')}>Adjust</Button>
+      <Button onClick={() => setShown('wallet')}>Create wallet</Button>
+      <Button onClick={() => setShown('adjust')}>Adjust balance</Button>
       <Button look="primary" onClick={() => setShown('credit')}>
         <Plus size={14} />
         Add credit
@@ -83,7 +84,7 @@ function Wallets({ accountId }: { readonly accountId: string }) {
   if (wallets.data.length === 0) {
     return (
       <p className="text-[13px] text-ink-soft">
-        No wallet yet. The first usage, credit or adjustment in a currency opens one.
+        No wallets yet. The first usage, credit or adjustment in a currency creates one.
       </p>
     );
   }
@@ -96,7 +97,7 @@ function Wallets({ accountId }: { readonly accountId: string }) {
   );
 }
 
-function CreditsOf({
+function CreditSection({
   accountId,
   currencies,
   main,
@@ -114,11 +115,11 @@ function CreditsOf({
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="mr-auto text-[15px] font-semibold">
           Credits
-          <span className="ml-2 text-xs font-normal text-ink-faint">and what usage has left of them</span>
+          <span className="ml-2 text-xs font-normal text-ink-faint">remaining balance</span>
         </h2>
         {currencies.length > 1 && (
           <Select
-            aria-label="Credits in"
+            aria-label="Currency of the credits"
             options={currencies.map((each) => ({ value: each, label: each }))}
             value={currency}
             onChange={setChosen}

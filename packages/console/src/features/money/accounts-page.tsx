@@ -14,23 +14,23 @@ import { useSettled } from '../../ui/use-settled.js';
 import { AccountDialog } from './account-dialog.js';
 import { useAccounts } from './api.js';
 
-/** Who pays. */
+/** The accounts that pay for usage. */
 export function AccountsPage() {
   const [externalId, setExternalId] = useState('');
   const isPermitted = useMay('wallets:read');
   return (
     <>
       <PageHeader
-        title="Money"
-        lead="Accounts pay for usage: each holds a wallet per currency, with the credit that is left in it."
+        title="Billing"
+        lead="Accounts pay for usage. Each account has one wallet per currency."
         actions={<NewAccount />}
       />
       {isPermitted ? (
         <div className="flex flex-col gap-4 px-4 pb-10 sm:px-6">
           <search>
             <TextInput
-              aria-label="Find by your id"
-              placeholder="Your id of the account, in full"
+              aria-label="External ID"
+              placeholder="External ID (exact match)"
               className="w-full sm:w-72"
               value={externalId}
               onChange={(event) => setExternalId(event.target.value)}
@@ -39,7 +39,7 @@ export function AccountsPage() {
           <AccountList typed={externalId} />
         </div>
       ) : (
-        <EmptyState icon={<Wallet size={20} />} title="Balances are for those who bill">
+        <EmptyState icon={<Wallet size={20} />} title="You cannot view balances">
           This key lacks the permission wallets:read.
         </EmptyState>
       )}
@@ -77,11 +77,11 @@ function AccountList({ typed }: { readonly typed: string }) {
   if (rows.length === 0) {
     return externalId === '' ? (
       <EmptyState icon={<Wallet size={20} />} title="No accounts yet">
-        An account is opened with the first route of a subject, or by hand. Its wallets pay for usage.
+        A new route creates an account unless you choose one. You can also create accounts here.
       </EmptyState>
     ) : (
-      <EmptyState icon={<Wallet size={20} />} title="No such account">
-        No account of the project has this id of yours.
+      <EmptyState icon={<Wallet size={20} />} title="No matching account">
+        No account in this project has this external ID.
       </EmptyState>
     );
   }
@@ -111,8 +111,8 @@ function columnsFor(projectId: string): readonly Column<Account>[] {
         </Link>
       ),
     },
-    { title: 'Your id', cell: ({ external_id }) => external_id ?? '—' },
-    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
-    { title: 'Opened (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'External ID', cell: ({ external_id }) => external_id ?? '—' },
+    { title: 'ID', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
+    { title: 'Created (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
   ];
 }

@@ -16,12 +16,12 @@ interface AdjustFormProps {
 
 const FIELDS = ['amount', 'currency', 'reason'];
 
-/** Corrects a wallet by hand. */
+/** Form to correct the balance of a wallet. */
 export function AdjustDialog({ isOpen, ...form }: AdjustFormProps & { readonly isOpen: boolean }) {
   return (
     <Dialog
-      title="Adjust a wallet"
-      description="A correction by hand, for good: the ledger is never changed."
+      title="Adjust balance"
+      description="Corrects a balance with a new ledger entry, which cannot be changed later."
       isOpen={isOpen}
       onClose={form.onClose}
     >
@@ -34,23 +34,23 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
   const { adjust } = useWalletChanges(accountId);
   const [sum, setSum] = useState({ amount: '', currency });
   const [reason, setReason] = useState('');
-  const { amount, currency: of } = sumOf(sum);
+  const { amount, currency: adjusted } = sumOf(sum);
   const body = { amount, reason: reason.trim() };
-  const key = useRequestKey({ of, ...body });
+  const key = useRequestKey({ adjusted, ...body });
   const errors = fieldErrorsOf(adjust.error, FIELDS);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    adjust.mutate({ currency: of, key, body }, { onSuccess: onClose });
+    adjust.mutate({ currency: adjusted, key, body }, { onSuccess: onClose });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <AmountFields
         sum={sum}
-        hint="Above 0 it is a credit without an end; below 0, as -25.5, it takes out what is there."
+        hint="A positive amount adds credit without an expiry. A negative amount, e.g. -25.5, is deducted."
         errors={errors}
         onEdit={setSum}
       />
-      <Field label="Reason" hint="It appears in the ledger." error={errors.at('reason')}>
+      <Field label="Reason" hint="Shown in the ledger." error={errors.at('reason')}>
         {(control) => (
           <TextInput
             {...control}
@@ -64,7 +64,7 @@ function AdjustForm({ accountId, currency, onClose }: AdjustFormProps) {
       <DialogActions>
         <CancelButton />
         <Button type="submit" look="primary" isBusy={adjust.isPending}>
-          Adjust
+          Adjust balance
         </Button>
       </DialogActions>
     </form>

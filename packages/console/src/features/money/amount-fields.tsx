@@ -7,12 +7,12 @@ export interface Sum {
   readonly currency: string;
 }
 
-/** An amount as it is sent. */
+/** The amount and currency of a request. */
 export function sumOf({ amount, currency }: Sum): Sum {
   return { amount: plainNumber(amount), currency: currency.trim().toUpperCase() };
 }
 
-/** How much, and of what. */
+/** Fields for an amount and its currency. */
 export function AmountFields({
   sum,
   hint,

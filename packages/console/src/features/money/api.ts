@@ -28,7 +28,7 @@ const PAGE_SIZE = 50;
 const CREDITS_PAGE_SIZE = 100;
 const REFRESH_MS = 5_000;
 
-/** Accounts, oldest first; of an external id, only the one that has it. */
+/** Accounts, oldest first. With an external ID, only the account that has it. */
 export function useAccounts(externalId: string) {
   const project = useProjectPath();
   return useInfiniteQuery({
@@ -65,7 +65,7 @@ export function useWallets(accountId: string) {
 export interface LedgerFilter {
   readonly currency: string;
   readonly kind: LedgerKind | '';
-  /** Empty for all lines of every transaction. */
+  /** Empty for all entries of every transaction. */
   readonly ledger_account: LedgerAccount | '';
 }
 
@@ -87,7 +87,7 @@ export function useLedger(accountId: string, filter: LedgerFilter) {
   });
 }
 
-/** The credits of a wallet, newest first, with what usage has left of each. */
+/** The credits of a wallet and their remaining amounts, newest first. */
 export function useCredits(accountId: string, currency: string, offset = 0) {
   const project = useProjectPath();
   return useQuery({
@@ -114,14 +114,14 @@ export function useCreateAccount() {
   });
 }
 
-/** A change of a wallet that is done once for each key. */
+/** A change of a wallet that is applied once for each key. */
 interface Once<Body> {
   readonly currency: string;
   readonly key: string;
   readonly body: Body;
 }
 
-/** What is done to a wallet by hand; afterwards everything about money is read anew. */
+/** Changes of a wallet. After each of them, all billing data is fetched again. */
 export function useWalletChanges(accountId: string) {
   const project = useProjectPath();
   const client = useQueryClient();

@@ -17,7 +17,7 @@ interface CreditFormProps {
 
 const FIELDS = ['amount', 'currency', 'description', 'priority', 'expires_at'];
 
-/** Puts credit into a wallet; the wallet is opened, if need be. */
+/** Form to add credit to a wallet, which creates the wallet if needed. */
 export function CreditDialog({ isOpen, ...form }: CreditFormProps & { readonly isOpen: boolean }) {
   return (
     <Dialog title="Add credit" isOpen={isOpen} onClose={form.onClose}>
@@ -29,7 +29,7 @@ export function CreditDialog({ isOpen, ...form }: CreditFormProps & { readonly i
 interface CreditDraft {
   readonly description: string;
   readonly priority: string;
-  /** Wall time of the browser's timezone. */
+  /** Wall time in the browser's timezone. */
   readonly expires: string;
 }
 
@@ -82,7 +82,7 @@ function CreditFields({
 }) {
   return (
     <>
-      <Field label="Description" hint="Optional; it appears in the ledger." error={errors.at('description')}>
+      <Field label="Description" hint="Optional. Shown in the ledger." error={errors.at('description')}>
         {(control) => (
           <TextInput
             {...control}
@@ -94,7 +94,7 @@ function CreditFields({
       <div className="grid grid-cols-[minmax(0,1fr)_7rem] items-start gap-3">
         <Field
           label="Expires"
-          hint={`Optional, in ${browserZone()}. What is left then is taken back.`}
+          hint={`Optional, in ${browserZone()}. The unused amount is then removed.`}
           error={errors.at('expires_at')}
         >
           {(control) => (
@@ -106,7 +106,7 @@ function CreditFields({
             />
           )}
         </Field>
-        <Field label="Priority" hint="Lowest is used up first." error={errors.at('priority')}>
+        <Field label="Priority" hint="Lowest is used first." error={errors.at('priority')}>
           {(control) => (
             <TextInput
               {...control}

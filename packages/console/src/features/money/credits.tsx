@@ -13,13 +13,13 @@ import { useCredits } from './api.js';
 import { type CreditState, creditState } from './expiring.js';
 
 const TONES: Readonly<Record<CreditState, 'good' | 'warn' | 'neutral'>> = {
-  live: 'good',
+  active: 'good',
   expiring: 'warn',
   expired: 'neutral',
   used: 'neutral',
 };
 
-/** What was put into a wallet by hand, and what usage has left of it. */
+/** The credits of a wallet and their remaining amounts. */
 export function Credits({
   accountId,
   currency,
@@ -27,7 +27,7 @@ export function Credits({
 }: {
   readonly accountId: string;
   readonly currency: string;
-  /** Asks for the usage that a credit may have paid. */
+  /** Shows the usage that a credit may have paid. */
   readonly onUsage: (credit: Credit) => void;
 }) {
   const [offset, setOffset] = useState(0);
@@ -35,7 +35,7 @@ export function Credits({
   if (credits.isError) return <ReadFailure of={credits} />;
   if (credits.data === undefined) return <Skeleton className="h-24" />;
   if (credits.data.total_count === 0) {
-    return <p className="text-[13px] text-ink-soft">No credit was given in {currency}.</p>;
+    return <p className="text-[13px] text-ink-soft">No credits in {currency}.</p>;
   }
   return (
     <>
@@ -52,21 +52,21 @@ export function Credits({
 
 function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[] {
   return [
-    { title: 'Given (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
-    { title: 'What for', cell: ({ description, source }) => description ?? source },
+    { title: 'Added (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'Description', cell: ({ description, source }) => description ?? source },
     {
       title: 'Amount',
       isNumber: true,
       cell: ({ amount, currency }) => <Amount value={amount} currency={currency} />,
     },
     {
-      title: 'Left',
+      title: 'Remaining',
       isNumber: true,
       cell: ({ remaining, currency }) => <Amount value={remaining} currency={currency} />,
     },
     { title: 'Priority', isNumber: true, cell: ({ priority }) => priority },
     {
-      title: 'Ends',
+      title: 'Expires',
       cell: ({ expires_at }) => (expires_at === null ? 'never' : <Moment at={expires_at} timezone="UTC" />),
     },
     {
@@ -78,7 +78,7 @@ function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[
       },
     },
     {
-      title: 'Used by',
+      title: 'Usage',
       isTitleHidden: true,
       isNumber: true,
       cell: (credit) =>
@@ -86,10 +86,10 @@ function columnsFor(onUsage: (credit: Credit) => void): readonly Column<Credit>[
           <Button
             look="quiet"
             size="small"
-            aria-label={`Usage since ${credit.description ?? credit.source}`}
+            aria-label={`View usage since ${credit.description ?? credit.source}`}
             onClick={() => onUsage(credit)}
           >
-            Usage since
+            View usage
           </Button>
         ),
     },

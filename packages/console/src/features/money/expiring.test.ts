@@ -8,8 +8,8 @@ const credit = (remaining: string, expires_at: number | null, expired_at: number
   ({ remaining, expires_at, expired_at }) as Credit;
 
 it('tells what is left of a credit, and whether it ends soon', () => {
-  expect(creditState(credit('1', null), NOW_S)).toBe('live');
-  expect(creditState(credit('1', NOW_S + 15 * DAY_S), NOW_S)).toBe('live');
+  expect(creditState(credit('1', null), NOW_S)).toBe('active');
+  expect(creditState(credit('1', NOW_S + 15 * DAY_S), NOW_S)).toBe('active');
   expect(creditState(credit('1', NOW_S + 14 * DAY_S), NOW_S)).toBe('expiring');
   expect(creditState(credit('0', NOW_S + 1), NOW_S)).toBe('used');
   expect(creditState(credit('0', NOW_S - 1, NOW_S), NOW_S)).toBe('expired');

@@ -2,10 +2,10 @@ import type { Credit } from '@tollgate/contract';
 import { exactSum } from '../../exact-sum.js';
 import { DAY_S } from '../../timezone.js';
 
-/** How long before its end a credit is told of. */
-const TOLD_BEFORE_S = 14 * DAY_S;
+/** Time before its expiry from which a credit counts as expiring. */
+const EXPIRING_S = 14 * DAY_S;
 
-export type CreditState = 'live' | 'expiring' | 'expired' | 'used';
+export type CreditState = 'active' | 'expiring' | 'expired' | 'used';
 
 export function creditState(
   { remaining, expires_at, expired_at }: Pick<Credit, 'remaining' | 'expires_at' | 'expired_at'>,
@@ -13,10 +13,10 @@ export function creditState(
 ): CreditState {
   if (expired_at !== null) return 'expired';
   if (remaining === '0') return 'used';
-  return expires_at !== null && expires_at - nowS <= TOLD_BEFORE_S ? 'expiring' : 'live';
+  return expires_at !== null && expires_at - nowS <= EXPIRING_S ? 'expiring' : 'active';
 }
 
-/** What of the credits is taken back soon, and when that begins; undefined when nothing is. */
+/** The total amount that expires soon and the first expiry; undefined if no credit expires soon. */
 export function expiringSoon(
   credits: readonly Credit[],
   nowS: number,

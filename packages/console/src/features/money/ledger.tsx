@@ -10,9 +10,9 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { type LedgerFilter, useLedger } from './api.js';
 import { KIND_LABELS, LINE_LABELS } from './ledger-labels.js';
 
-/** What of the ledger is shown. */
+/** The filters of the ledger. */
 export interface LedgerView extends LedgerFilter {
-  /** Only as long as this credit was there. */
+  /** Shows only entries from the time while this credit existed. */
   readonly since?: Credit | undefined;
 }
 
@@ -25,7 +25,7 @@ interface LedgerProps {
   readonly onView: (view: LedgerView) => void;
 }
 
-/** Every movement of an account's wallets, newest first, down to the events that it came from. */
+/** The ledger entries of an account, newest first. Entries of usage link to their events. */
 export function Ledger(props: LedgerProps) {
   const { since } = props.view;
   return (
@@ -39,12 +39,12 @@ export function Ledger(props: LedgerProps) {
       {since !== undefined && (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-accent-soft px-3.5 py-2 text-[13px]">
           <span className="grow">
-            Usage in {since.currency} since “{since.description ?? since.source}” was given,{' '}
-            {dateTime(since.created_at, 'UTC')} UTC. Credits are used up by priority, then by their end, then
-            by age; which usage took which is not kept.
+            Usage in {since.currency} since “{since.description ?? since.source}” was added,{' '}
+            {dateTime(since.created_at, 'UTC')} UTC. Credits are used in order of priority, expiry and age.
+            The ledger does not record which usage used which credit.
           </span>
           <Button size="small" onClick={() => props.onView(STATEMENT)}>
-            Show everything
+            Show all entries
           </Button>
         </p>
       )}
@@ -54,19 +54,19 @@ export function Ledger(props: LedgerProps) {
 }
 
 const KIND_OPTIONS = [
-  { value: '', label: 'Every kind' } as const,
+  { value: '', label: 'All types' } as const,
   ...(Object.keys(KIND_LABELS) as LedgerKind[]).map((value) => ({ value, label: KIND_LABELS[value] })),
 ];
 const LINE_OPTIONS = [
   { value: 'wallet', label: 'Wallet statement' },
-  { value: '', label: 'All lines, double entry' },
-  { value: 'receivable', label: 'What is owed' },
+  { value: '', label: 'All entries (double entry)' },
+  { value: 'receivable', label: 'Amounts owed' },
 ] as const;
 
 function LedgerFilters({ currencies, view, onView }: LedgerProps) {
   const edit = (change: Partial<LedgerFilter>) => onView({ ...view, since: undefined, ...change });
   const currencyOptions = [
-    { value: '', label: 'Every currency' },
+    { value: '', label: 'All currencies' },
     ...currencies.map((currency) => ({ value: currency, label: currency })),
   ];
   return (
@@ -80,13 +80,13 @@ function LedgerFilters({ currencies, view, onView }: LedgerProps) {
         />
       )}
       <Select
-        aria-label="Kind"
+        aria-label="Type"
         options={KIND_OPTIONS}
         value={view.kind}
         onChange={(kind) => edit({ kind })}
       />
       <Select
-        aria-label="Lines"
+        aria-label="Entries"
         options={LINE_OPTIONS}
         value={LINE_OPTIONS.find(({ value }) => value === view.ledger_account)?.value ?? ''}
         onChange={(ledger_account) => edit({ ledger_account })}
@@ -102,13 +102,13 @@ function Entries({ accountId, view }: LedgerProps) {
   if (ledger.isError) return <ReadFailure of={ledger} />;
   if (ledger.isPending) return <Skeleton className="h-64" />;
   const read = ledger.data.pages.flatMap((page) => page.entries);
-  const entries = since === undefined ? read : read.filter((entry) => wasThere(since, entry));
+  const entries = since === undefined ? read : read.filter((entry) => isDuring(since, entry));
   // Newest first: once an entry is older than the credit, so are all that follow.
   const isAllRead = since !== undefined && (read.at(-1)?.created_at ?? 0) < since.created_at;
   return (
     <>
       {entries.length === 0 ? (
-        <EmptyState title={filter.kind === '' ? 'Nothing has moved yet' : 'Nothing of this kind'}>
+        <EmptyState title={filter.kind === '' ? 'No entries yet' : 'No entries of this type'}>
           Usage, credits and adjustments appear here.
         </EmptyState>
       ) : (
@@ -132,14 +132,14 @@ function Entries({ accountId, view }: LedgerProps) {
   );
 }
 
-function wasThere({ created_at, expired_at }: Credit, entry: LedgerEntry): boolean {
+function isDuring({ created_at, expired_at }: Credit, entry: LedgerEntry): boolean {
   return entry.created_at >= created_at && (expired_at === null || entry.created_at <= expired_at);
 }
 
-/** What an entry shows; one of usage leads to the events that it came from. */
+/** The columns of the ledger. An entry of usage links to its events. */
 function columnsFor(projectId: string, hasLines: boolean): readonly Column<LedgerEntry>[] {
   const lines: readonly Column<LedgerEntry>[] = [
-    { title: 'Line', cell: ({ ledger_account }) => LINE_LABELS[ledger_account] },
+    { title: 'Ledger account', cell: ({ ledger_account }) => LINE_LABELS[ledger_account] },
     {
       title: 'Transaction',
       cell: ({ transaction_id }) => (
@@ -148,9 +148,9 @@ function columnsFor(projectId: string, hasLines: boolean): readonly Column<Ledge
     },
   ];
   return [
-    { title: 'When (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'Time (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     {
-      title: 'What',
+      title: 'Type',
       cell: ({ kind, transaction_id, description }) =>
         kind === 'usage' ? (
           <Link href={`/p/${projectId}/usage?ledger_transaction_id=${transaction_id}`} className={ROW_TARGET}>

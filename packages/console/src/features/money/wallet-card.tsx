@@ -11,7 +11,7 @@ import { Moment } from '../../ui/moment.js';
 import { useCredits, useWalletChanges } from './api.js';
 import { expiringSoon } from './expiring.js';
 
-/** A balance, what of it is free, and what of it ends soon. */
+/** A wallet: its balance, its available, reserved and owed amounts, and credits that expire soon. */
 export function WalletCard({ accountId, wallet }: { readonly accountId: string; readonly wallet: Wallet }) {
   const [isChanging, setChanging] = useState(false);
   const isPermitted = useMay('wallets:write');
@@ -23,7 +23,7 @@ export function WalletCard({ accountId, wallet }: { readonly accountId: string; 
         <Badge tone={mode === 'prepaid' ? 'accent' : 'neutral'}>{mode}</Badge>
         {isPermitted && (
           <Button look="quiet" size="small" className="ml-auto" onClick={() => setChanging(true)}>
-            Make {otherMode(wallet)}
+            Switch to {otherMode(wallet)}
           </Button>
         )}
       </div>
@@ -37,7 +37,7 @@ export function WalletCard({ accountId, wallet }: { readonly accountId: string; 
         {decimalShort(balance)}
       </p>
       <p className="tabular min-h-4 text-xs break-all text-ink-faint">
-        {decimalExact(balance) === decimalShort(balance) ? '' : `${decimalExact(balance)} exactly`}
+        {decimalExact(balance) === decimalShort(balance) ? '' : `exact: ${decimalExact(balance)}`}
       </p>
       <dl className="tabular mt-2 flex flex-wrap gap-x-6 gap-y-2 text-xs">
         <Fact name="Available" value={wallet.available} />
@@ -85,7 +85,7 @@ function Expiring({ accountId, currency }: { readonly accountId: string; readonl
       className="mt-3 rounded-md bg-warn-soft px-2.5 py-1.5 text-xs text-warn"
       title={decimalExact(soon.amount)}
     >
-      {money(soon.amount, currency)} of credit ends soon, the first{' '}
+      {money(soon.amount, currency)} in credits expires soon, the first{' '}
       <Moment at={soon.firstAt} timezone="UTC" />.
     </p>
   );
@@ -106,23 +106,22 @@ function ModeDialog({
   const { currency, balance, owed } = wallet;
   const mode = otherMode(wallet);
   const toPrepaid = balance.startsWith('-')
-    ? `The ${money(balance.slice(1), currency)} below zero becomes owed, and the next credit pays it first. `
+    ? `The negative balance of ${money(balance.slice(1), currency)} becomes an amount owed, which the next credit pays first. `
     : '';
-  const toPostpaid =
-    owed === '0' ? '' : `The ${money(owed, currency)} that is owed becomes a balance below zero. `;
+  const toPostpaid = owed === '0' ? '' : `The ${money(owed, currency)} owed becomes a negative balance. `;
   return (
     <ConfirmDialog
-      title={`Make the ${currency} wallet ${mode}?`}
-      action={`Make ${mode}`}
+      title={`Switch the ${currency} wallet to ${mode}?`}
+      action={`Switch to ${mode}`}
       change={setMode}
       isOpen={isOpen}
       onClose={onClose}
       onConfirm={() => setMode.mutate({ currency, mode }, { onSuccess: onClose })}
     >
       {mode === 'prepaid'
-        ? `${toPrepaid}From then on it never falls below zero: checks and leases that it cannot pay are refused.`
-        : `${toPostpaid}From then on it may fall below zero, and nothing is refused for want of money.`}{' '}
-      It can be changed back at any time.
+        ? `${toPrepaid}The balance can no longer fall below zero: checks and leases that it does not cover are refused.`
+        : `${toPostpaid}The balance may fall below zero, and nothing is refused for lack of credit.`}{' '}
+      You can switch back at any time.
     </ConfirmDialog>
   );
 }

@@ -13,16 +13,16 @@ interface WalletFormProps {
 }
 
 const MODES = [
-  { value: 'postpaid', label: 'Postpaid: it may fall below zero' },
-  { value: 'prepaid', label: 'Prepaid: it never falls below zero' },
+  { value: 'postpaid', label: 'Postpaid: balance may fall below zero' },
+  { value: 'prepaid', label: 'Prepaid: balance never falls below zero' },
 ] as const;
 
-/** Opens a wallet in a currency. */
+/** Form to create a wallet in a currency. */
 export function WalletDialog({ isOpen, ...form }: WalletFormProps & { readonly isOpen: boolean }) {
   return (
     <Dialog
-      title="Open a wallet"
-      description="The first usage or credit in a currency opens one, too."
+      title="Create a wallet"
+      description="The first usage or credit in a currency also creates one."
       isOpen={isOpen}
       onClose={form.onClose}
     >
@@ -42,7 +42,11 @@ function WalletForm({ accountId, onClose }: WalletFormProps) {
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Field label="Currency" hint="ISO 4217 code, or a unit of your own." error={errors.at('currency')}>
+      <Field
+        label="Currency"
+        hint="ISO 4217 code, or a custom unit such as CREDITS."
+        error={errors.at('currency')}
+      >
         {(control) => (
           <TextInput
             {...control}
@@ -55,7 +59,7 @@ function WalletForm({ accountId, onClose }: WalletFormProps) {
       </Field>
       <Field
         label="Mode"
-        hint="Usage that a prepaid wallet cannot pay is owed; the next credit pays it first."
+        hint="Usage beyond a prepaid balance is owed. The next credit pays it first."
         error={errors.at('mode')}
       >
         {(control) => (
@@ -66,7 +70,7 @@ function WalletForm({ accountId, onClose }: WalletFormProps) {
       <DialogActions>
         <CancelButton />
         <Button type="submit" look="primary" isBusy={open.isPending}>
-          Open wallet
+          Create wallet
         </Button>
       </DialogActions>
     </form>

@@ -18,7 +18,7 @@ import { useProject } from '../../project.js';
 import { purchase } from './purchase.js';
 
 const AUDIT_PAGE_SIZE = 50;
-/** How far back the change before another one is looked for. */
+/** Number of entries that are searched for the previous change of a resource. */
 const HISTORY_ENTRIES = 100;
 
 function useTenantPath(): string {
@@ -62,7 +62,7 @@ export function useApiKeyChanges() {
 
 export type AuditFilter = Omit<AuditLogQuery, 'limit' | 'offset'>;
 
-/** One page of what was changed, newest first. */
+/** One page of the audit log, newest first. */
 export function useAuditLog(filter: AuditFilter, offset: number) {
   const tenant = useTenantPath();
   return useQuery({
@@ -77,7 +77,7 @@ export function useAuditLog(filter: AuditFilter, offset: number) {
   });
 }
 
-/** What was done to the same thing, newest first. */
+/** The audit entries of the same resource, newest first. */
 export function useHistoryOf({ resource_type, resource_id }: AuditEntry) {
   const tenant = useTenantPath();
   return useQuery({
@@ -89,7 +89,7 @@ export function useHistoryOf({ resource_type, resource_id }: AuditEntry) {
   });
 }
 
-/** What the tenant may do now. Any key of the tenant may ask for its own. */
+/** The entitlement of the tenant. Any key of the tenant may read it. */
 export function useEntitlement(options: { readonly refetchInterval?: number | false } = {}) {
   const tenant = useTenantPath();
   const isAdmin = useIsAdmin();
@@ -107,7 +107,7 @@ export function useCatalog() {
   });
 }
 
-/** Leads to the payment page of a plan. */
+/** Opens the payment page of a subscription plan. */
 export function usePurchase() {
   const tenant = useTenantPath();
   const { id: projectId } = useProject();
@@ -118,7 +118,7 @@ export function usePurchase() {
   });
 }
 
-/** The last order of the tenant: that which a buyer comes back from. Undefined where there is none. */
+/** The last order of the tenant, from whose payment page a buyer returns; null if there is none. */
 export function useLastOrder(options: { readonly refetchInterval: number | false }) {
   const tenant = useTenantPath();
   return useQuery({

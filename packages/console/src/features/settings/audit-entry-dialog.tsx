@@ -7,7 +7,7 @@ import { ReadFailure, Skeleton } from '../../ui/states.js';
 import { useHistoryOf } from './api.js';
 import { type ChangedPlace, entryBefore, placesChanged } from './change-diff.js';
 
-/** One change: who made it, and what is another since. */
+/** One audit entry: its actor, and the values that it changed. */
 export function AuditEntryDialog({
   entry,
   actor,
@@ -22,8 +22,8 @@ export function AuditEntryDialog({
   return (
     <Dialog title={entry.action} description={entry.resource_id} isOpen isWide onClose={onClose}>
       <Facts>
-        <Fact name="When">{dateTime(entry.created_at, 'UTC')} UTC</Fact>
-        <Fact name="Who">
+        <Fact name="Time">{dateTime(entry.created_at, 'UTC')} UTC</Fact>
+        <Fact name="Actor">
           {actor} {actor !== entry.actor && <code className="font-mono text-xs">{entry.actor}</code>}
         </Fact>
         {entry.project_id !== null && <Fact name="Project">{entry.project_id}</Fact>}
@@ -33,13 +33,13 @@ export function AuditEntryDialog({
       </Facts>
       <div className="mt-5">
         {entry.change === null ? (
-          <p className="text-[13px] text-ink-soft">The action says it all.</p>
+          <p className="text-[13px] text-ink-soft">This action has no further details.</p>
         ) : (
           <Change entry={entry} />
         )}
       </div>
       <DialogActions>
-        <Button onClick={onFilter}>Everything done to it</Button>
+        <Button onClick={onFilter}>Show all changes</Button>
       </DialogActions>
     </Dialog>
   );
@@ -52,14 +52,12 @@ function Change({ entry }: { readonly entry: AuditEntry }) {
   const before = entryBefore(entry, history.data);
   const places = placesChanged(before?.change, entry.change);
   return (
-    <section aria-label="What was changed">
+    <section aria-label="Changed values">
       <h3 className="mb-2 text-[13px] font-semibold">
-        {before === undefined
-          ? 'What was written'
-          : `What changed since ${dateTime(before.created_at, 'UTC')} UTC`}
+        {before === undefined ? 'Values written' : `Changes since ${dateTime(before.created_at, 'UTC')} UTC`}
       </h3>
       {places.length === 0 ? (
-        <p className="text-[13px] text-ink-soft">The same was written as before.</p>
+        <p className="text-[13px] text-ink-soft">No values changed.</p>
       ) : (
         <ul className="overflow-x-auto rounded-lg border border-line bg-page py-2 font-mono text-xs leading-relaxed">
           {places.map((place) => (

@@ -14,10 +14,10 @@ import { type Column, ROW_TARGET, Table } from '../../ui/table.js';
 import { type AuditFilter, useApiKeys, useAuditLog } from './api.js';
 import { AuditEntryDialog } from './audit-entry-dialog.js';
 
-const TEXTS = { action: 'Action', resource_id: 'Resource id' } as const;
+const TEXTS = { action: 'Action', resource_id: 'Resource ID' } as const;
 const NAMES = ['actor', 'project_id', 'action', 'resource_id'] as const;
 
-/** Who changed what, and when. The filters and the page are in the address. */
+/** The audit log. Its filters and its page are in the address. */
 export function AuditPage() {
   const [parameters, changeAddress] = useAddress();
   const filter: AuditFilter = Object.fromEntries(
@@ -42,8 +42,8 @@ export function AuditPage() {
       {log.isError && <ReadFailure of={log} />}
       {log.isPending && <Skeleton className="h-96" />}
       {log.isSuccess && entries.length === 0 && (
-        <EmptyState icon={<ScrollText size={20} />} title="Nothing was changed">
-          No change fits these filters.
+        <EmptyState icon={<ScrollText size={20} />} title="No matching changes">
+          Change or clear the filters.
         </EmptyState>
       )}
       {entries.length > 0 && (
@@ -72,7 +72,7 @@ export function AuditPage() {
   );
 }
 
-/** What a person calls who did it: the name of the key, while it is there. */
+/** The display name of an actor: the name of the API key as long as it exists. */
 function useActorNames(): (actor: string) => string {
   const { data: keys = [] } = useApiKeys();
   return (actor) =>
@@ -85,7 +85,7 @@ function Filters({
   onChange,
 }: {
   readonly filter: AuditFilter;
-  /** Those that are in sight. */
+  /** The actions on the current page. */
   readonly actions: readonly string[];
   readonly onChange: (change: Readonly<Record<string, string>>) => void;
 }) {
@@ -94,7 +94,7 @@ function Filters({
   const { data: projects = [] } = useProjects();
   const own = projects.filter((project) => project.tenant_id === tenant_id);
   const actors = [
-    { value: '', label: 'Everybody' },
+    { value: '', label: 'All actors' },
     { value: 'service', label: 'Service key' },
     ...keys.map(({ id, name }) => ({ value: id, label: name })),
   ];
@@ -103,7 +103,7 @@ function Filters({
   return (
     <search className="flex flex-wrap items-center gap-2">
       <Select
-        aria-label="Who"
+        aria-label="Actor"
         className="w-[calc(50%-0.25rem)] sm:w-auto"
         options={isGone ? [...actors, { value: actor, label: actor }] : actors}
         value={actor}
@@ -113,7 +113,7 @@ function Filters({
         aria-label="Project"
         className="w-[calc(50%-0.25rem)] sm:w-auto"
         options={[
-          { value: '', label: 'Every project' },
+          { value: '', label: 'All projects' },
           ...own.map(({ id, name }) => ({ value: id, label: name })),
         ]}
         value={projectId}
@@ -143,17 +143,17 @@ function columnsOf(
 ): readonly Column<AuditEntry>[] {
   return [
     {
-      title: 'When (UTC)',
+      title: 'Time (UTC)',
       cell: (entry) => (
         <button type="button" className={ROW_TARGET} onClick={() => onChoose(entry)}>
           {dateTime(entry.created_at, 'UTC')}
         </button>
       ),
     },
-    { title: 'Who', cell: ({ actor }) => <span title={actor}>{actorName(actor)}</span> },
-    { title: 'What', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+    { title: 'Actor', cell: ({ actor }) => <span title={actor}>{actorName(actor)}</span> },
+    { title: 'Action', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
     {
-      title: 'Of',
+      title: 'Resource',
       cell: ({ resource_id }) => <code className="font-mono text-xs text-ink-soft">{resource_id}</code>,
     },
     {

@@ -1,8 +1,7 @@
 import type { AuditEntry } from '@tollgate/contract';
 
 /**
- * One place of what was written, and what stood there before. Values are JSON texts; undefined where there is
- * nothing.
+ * A changed value and its path. Values are JSON texts; undefined stands for a missing value.
  */
 export interface ChangedPlace {
   readonly path: string;
@@ -10,10 +9,10 @@ export interface ChangedPlace {
   readonly after: string | undefined;
 }
 
-/** What an entry can be compared with, by its verb: those before it that tell the same things as it does. */
+/** By verb, the actions of earlier entries that contain the same fields and can be compared. */
 const COMPARABLE: Readonly<Record<string, RegExp>> = { update: /\.(create|update)$/, publish: /\.publish$/ };
 
-/** The entry that says how the thing stood before this one; undefined where none does. @param history newest first */
+/** The earlier entry with the previous values; undefined if there is none. @param history newest first */
 export function entryBefore(entry: AuditEntry, history: readonly AuditEntry[]): AuditEntry | undefined {
   const verb = entry.action.slice(entry.action.lastIndexOf('.') + 1);
   const comparable = Object.hasOwn(COMPARABLE, verb) ? COMPARABLE[verb] : undefined;
@@ -22,7 +21,7 @@ export function entryBefore(entry: AuditEntry, history: readonly AuditEntry[]): 
   return history.slice(index + 1).find(({ action, change }) => comparable.test(action) && isObject(change));
 }
 
-/** The places of `after` and `before` that differ, in the order in which they were written. */
+/** The paths at which `before` and `after` differ, in the order of `after`. */
 export function placesChanged(before: unknown, after: unknown): ChangedPlace[] {
   const [old, now] = [leavesOf(before), leavesOf(after)];
   const paths = [...new Set([...now.keys(), ...old.keys()])];

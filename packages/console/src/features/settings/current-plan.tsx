@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.js';
 import { ShareBar } from '../../ui/share-bar.js';
 import { featureName } from './plan-comparison.js';
 
-/** The plan in force: its usage, and the deletion date of history that it does not show. */
+/** The current subscription plan: its usage, and the date on which hidden history is deleted. */
 export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement }) {
   const { plan_id, status, ends_at, usage, hidden_history_deleted_at: deletedAt } = entitlement;
   const meters = [
@@ -12,7 +12,7 @@ export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement
     ['Development projects', usage.development_projects, entitlement.max_development_projects],
     ['Release projects', usage.release_projects, entitlement.max_release_projects],
     ['Subject routes', usage.subject_routes, entitlement.max_subject_routes],
-    ['Usage controls', usage.usage_controls, entitlement.max_usage_controls],
+    ['Limit rules', usage.usage_controls, entitlement.max_usage_controls],
   ] as const;
   return (
     <section aria-label="Current plan" className="rounded-xl border border-line bg-panel p-5 shadow-xs">
@@ -31,8 +31,8 @@ export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement
       <p className="mt-4 text-xs text-ink-soft">{keptText(entitlement)}</p>
       {deletedAt !== null && (
         <p role="note" className="mt-4 rounded-lg bg-warn-soft px-3.5 py-2.5 text-[13px] text-warn">
-          Older usage is hidden since your plan changed. It is deleted from {dateTime(deletedAt, 'UTC')} UTC
-          on, unless you buy a plan with longer history before then.
+          Older usage has been hidden since your plan changed. It will be deleted from{' '}
+          {dateTime(deletedAt, 'UTC')} UTC on unless you buy a plan with longer history before then.
         </p>
       )}
     </section>
@@ -41,12 +41,12 @@ export function CurrentPlan({ entitlement }: { readonly entitlement: Entitlement
 
 function keptText({ retention_days: days, features }: Entitlement): string {
   const kept =
-    days === UNLIMITED ? 'Usage is kept without a time limit.' : `Usage is shown for ${count(days)} days.`;
+    days === UNLIMITED ? 'Usage history is unlimited.' : `Usage history covers ${count(days)} days.`;
   const included = Object.keys(features).filter((name) => features[name] === true);
   return included.length === 0 ? kept : `${kept} Includes ${included.map(featureName).join(', ')}.`;
 }
 
-/** From here on a limit is close. */
+/** From this share on, the bar warns that the limit is close. */
 const NEARLY = 0.8;
 
 function Meter({
@@ -65,7 +65,7 @@ function Meter({
       <dd className="tabular mt-0.5 text-[13px] font-medium">
         {count(used)}
         <span className="font-normal text-ink-faint">
-          {limit === UNLIMITED ? ', without a limit' : ` of ${count(limit)}`}
+          {limit === UNLIMITED ? ', unlimited' : ` of ${count(limit)}`}
         </span>
         {limit !== UNLIMITED && (
           <ShareBar

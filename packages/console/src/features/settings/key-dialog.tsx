@@ -15,20 +15,20 @@ import { PermissionFields } from './permission-fields.js';
 
 const SCOPES = [
   { value: 'project', label: 'This project' },
-  { value: 'tenant', label: 'Every project' },
+  { value: 'tenant', label: 'All projects' },
 ] as const;
 type Scope = (typeof SCOPES)[number]['value'];
-/** By days. */
+/** In days. */
 const LIFETIMES = [
   { value: '', label: 'Never' },
   { value: '7', label: 'In 7 days' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
-  { value: '365', label: 'In a year' },
+  { value: '365', label: 'In 1 year' },
 ] as const;
 type Lifetime = (typeof LIFETIMES)[number]['value'];
 
-/** Makes a key, and shows it the only time that it can be seen. */
+/** Creates an API key and shows it once. */
 export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const [created, setCreated] = useState<CreatedApiKey>();
   const close = () => {
@@ -40,7 +40,7 @@ export function KeyDialog({ isOpen, onClose }: { readonly isOpen: boolean; reado
       title={created === undefined ? 'New API key' : 'Copy the key now'}
       isOpen={isOpen}
       isDirty={created === undefined ? undefined : true}
-      loss={created === undefined ? undefined : 'The key is shown this once, and cannot be seen again.'}
+      loss={created === undefined ? undefined : 'The key is shown only once. You cannot view it again.'}
       onClose={close}
     >
       {created === undefined ? (
@@ -75,13 +75,13 @@ function KeyForm({ onCreated }: { readonly onCreated: (key: CreatedApiKey) => vo
     <form onSubmit={submit} className="flex flex-col gap-4">
       <NameField
         error={errors.at('name')}
-        hint="What will use it."
+        hint="Used by, for example: gateway."
         value={name}
         onChange={setName}
         autoFocus
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Reaches">
+        <Field label="Scope">
           {(control) => (
             <Select {...control} className="w-full" options={SCOPES} value={scope} onChange={setScope} />
           )}
@@ -114,7 +114,7 @@ function ShownKey({ created, onClose }: { readonly created: CreatedApiKey; reado
   return (
     <>
       <ShownOnce secret={created.key}>
-        It is shown this once: what is stored cannot be turned back into it.
+        This is the only time the key is shown. Keep it in a safe place.
       </ShownOnce>
       <DialogActions>
         <Button look="primary" onClick={onClose}>

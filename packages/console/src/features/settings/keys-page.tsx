@@ -24,8 +24,8 @@ export function KeysPage() {
       {keys.isError && <ReadFailure of={keys} />}
       {keys.isPending && <Skeleton className="h-64" />}
       {keys.data?.length === 0 && (
-        <EmptyState icon={<KeyRound size={20} />} title="No keys">
-          A key lets a program send usage and read it.
+        <EmptyState icon={<KeyRound size={20} />} title="No API keys">
+          API keys let your programs send and read usage.
         </EmptyState>
       )}
       {keys.data !== undefined && keys.data.length > 0 && (
@@ -43,9 +43,9 @@ export function KeysPage() {
         onClose={() => setRevoking(undefined)}
         onConfirm={() => revoking && revoke.mutate(revoking, { onSuccess: () => setRevoking(undefined) })}
       >
-        Whatever uses it is refused from the next second on
-        {revoking?.id === ownId ? ', and so are you: you are signed in with it' : ''}. This cannot be taken
-        back.
+        Requests with this key are refused within a second.
+        {revoking?.id === ownId ? ' You are signed in with this key and will be signed out.' : ''} This cannot
+        be undone.
       </ConfirmDialog>
     </>
   );
@@ -65,20 +65,20 @@ function columnsOf({
       title: 'Key',
       cell: ({ id, name }) => (
         <span className="font-medium">
-          <bdi>{name}</bdi> {id === ownId && <Badge tone="accent">yours</Badge>}
+          <bdi>{name}</bdi> {id === ownId && <Badge tone="accent">your key</Badge>}
         </span>
       ),
     },
-    { title: 'Id', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
+    { title: 'ID', cell: ({ id }) => <code className="font-mono text-xs text-ink-soft">{id}</code> },
     {
-      title: 'Reaches',
+      title: 'Scope',
       cell: ({ project_id }) =>
         project_id === null
-          ? 'every project'
+          ? 'All projects'
           : (projects.find(({ id }) => id === project_id)?.name ?? project_id),
     },
     {
-      title: 'May',
+      title: 'Permissions',
       cell: ({ permissions }) => (
         <span title={permissions.join(', ')} className="flex gap-1 overflow-hidden">
           {permissions.map((permission) => (
@@ -87,7 +87,7 @@ function columnsOf({
         </span>
       ),
     },
-    { title: 'Made (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+    { title: 'Created (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
     { title: 'Expires (UTC)', cell: (key) => <Expiry apiKey={key} /> },
     {
       title: 'Revoke',
@@ -103,7 +103,7 @@ function columnsOf({
 }
 
 function Expiry({ apiKey: { expires_at: at } }: { readonly apiKey: ApiKey }) {
-  if (at === null) return <>never</>;
+  if (at === null) return <>Never</>;
   if (at <= nowS()) return <Badge tone="bad">expired</Badge>;
   return <>{dateTime(at, 'UTC')}</>;
 }

@@ -9,7 +9,7 @@ import { FailureNote } from '../../ui/states.js';
 import { usePurchase } from './api.js';
 import { type ComparedAllowance, comparePlan, lossesOf } from './plan-comparison.js';
 
-/** A plan that can be bought, compared with the present one. If it gives less, the buyer must confirm. */
+/** A subscription plan on sale, compared with the current one. A plan that gives less needs confirmation. */
 export function Offer({
   plan,
   entitlement,
@@ -38,7 +38,7 @@ export function Offer({
       <div className="flex items-baseline gap-2">
         <h3 className="text-[15px] font-semibold">{plan.display_name}</h3>
         <span className="tabular ml-auto font-semibold">{price(plan.amount_minor, plan.currency)}</span>
-        <span className="text-xs text-ink-faint">a month</span>
+        <span className="text-xs text-ink-faint">per month</span>
       </div>
       <dl className="mt-3 mb-5 flex flex-col gap-1.5 text-[13px]">
         {comparePlan(entitlement, plan).map((allowance) => (

@@ -2,14 +2,14 @@ import type { Permission } from '@tollgate/contract';
 import { Chip } from '../../ui/chip.js';
 import { PERMISSION_GROUPS, toggled, verbOf } from './permission-groups.js';
 
-/** What a key may do, by what it concerns. */
+/** The permissions of a key, in groups. */
 export function PermissionFields({
   chosen,
   isWholeTenant,
   onChange,
 }: {
   readonly chosen: readonly Permission[];
-  /** Whether the key reaches every project; only such a key may administer the tenant. */
+  /** Whether the scope of the key is all projects. Only such a key may have the permission tenant:admin. */
   readonly isWholeTenant: boolean;
   readonly onChange: (chosen: Permission[]) => void;
 }) {
@@ -18,7 +18,7 @@ export function PermissionFields({
   );
   return (
     <fieldset>
-      <legend className="mb-1.5 text-[13px] font-medium">May</legend>
+      <legend className="mb-1.5 text-[13px] font-medium">Permissions</legend>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-1.5">
         {groups.map(({ label, permissions }) => (
           <div key={label} className="contents">
@@ -38,7 +38,7 @@ export function PermissionFields({
           </div>
         ))}
       </dl>
-      <p className="mt-2 text-xs text-ink-faint">Writing includes reading; admin includes everything.</p>
+      <p className="mt-2 text-xs text-ink-faint">Write includes read. Admin includes everything.</p>
     </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 import type { Permission } from '@tollgate/contract';
 
-/** Permissions that concern one thing. */
+/** Permissions for one part of the service. */
 export interface PermissionGroup {
   readonly label: string;
   readonly permissions: readonly Permission[];
@@ -9,21 +9,21 @@ export interface PermissionGroup {
 export const PERMISSION_GROUPS: readonly PermissionGroup[] = [
   { label: 'Usage', permissions: ['usage:ingest', 'usage:read'] },
   { label: 'Rules and prices', permissions: ['rules:read', 'rules:write'] },
-  { label: 'Analysis and boards', permissions: ['analytics:read', 'analytics:write'] },
+  { label: 'Analytics and boards', permissions: ['analytics:read', 'analytics:write'] },
   { label: 'Limits', permissions: ['usage_control:read', 'usage_control:write'] },
   { label: 'Accounts and wallets', permissions: ['wallets:read', 'wallets:write'] },
   { label: 'Webhooks', permissions: ['webhooks:read', 'webhooks:write'] },
   { label: 'Billing', permissions: ['billing:read'] },
-  { label: 'The whole tenant', permissions: ['tenant:admin'] },
+  { label: 'Administration', permissions: ['tenant:admin'] },
 ];
 
-/** The part after the colon: what may be done. */
+/** The part of a permission after the colon. */
 export function verbOf(permission: Permission): string {
   return permission.slice(permission.indexOf(':') + 1);
 }
 
 /**
- * Turns one permission on or off. What another one of the same group includes goes: writing includes reading.
+ * Turns a permission on or off. Write includes read, so turning one of them on turns the other one off.
  */
 export function toggled(chosen: readonly Permission[], permission: Permission): Permission[] {
   if (chosen.includes(permission)) return chosen.filter((each) => each !== permission);

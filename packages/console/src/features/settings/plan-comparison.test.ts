@@ -68,15 +68,15 @@ describe('a plan beside what the tenant has', () => {
   it('names everything that it takes away, and what comes of it', () => {
     const usage = { ...USAGE, events_this_month: 1_000_000, subject_routes: 1_200 };
     expect(lossesOf({ ...UNLIMITED, usage }, LAUNCH)).toEqual([
-      'Events a month: 1,000,000 instead of unlimited. You have sent 1,000,000 this month: further events would be refused.',
+      'Events per month: 1,000,000 instead of unlimited. You have already sent 1,000,000 this month. Further events would be refused.',
       'Development projects: 3 instead of unlimited.',
       'Release projects: 1 instead of unlimited.',
-      'Subject routes: 1,000 instead of unlimited. You have 1,200: they stay, and no new one can be added.',
-      'Usage controls: 50 instead of unlimited.',
-      'Days of history: 90 instead of unlimited. Older usage is hidden at once, and deleted 30 days later unless you buy a plan with longer history before then.',
+      'Subject routes: 1,000 instead of unlimited. You have 1,200. They stay, but you cannot add more.',
+      'Limit rules: 50 instead of unlimited.',
+      'Days of history: 90 instead of unlimited. Older usage is hidden immediately and deleted 30 days later, unless you buy a plan with longer history before then.',
       'Maximum age of events in days: 90 instead of 3,650.',
-      'Days that events may lie in the future: 3 instead of 30.',
-      'Budget leases: not included. What exists stays; nothing new can be created.',
+      'Maximum days in the future: 3 instead of 30.',
+      'Budget leases: not included. Existing ones stay, but you cannot create new ones.',
     ]);
   });
 
@@ -97,6 +97,8 @@ describe('a plan beside what the tenant has', () => {
       ['Budget leases', 'included'],
       ['Exports', 'included'],
     ]);
-    expect(lossesOf(ON_LAUNCH, more)).toEqual(['Your plan launch ends at once; its remaining time is lost.']);
+    expect(lossesOf(ON_LAUNCH, more)).toEqual([
+      'Your plan launch ends immediately and its remaining time is lost.',
+    ]);
   });
 });

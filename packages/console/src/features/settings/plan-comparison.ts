@@ -21,22 +21,22 @@ const COUNTED = [
   ['max_development_projects', 'Development projects', 'development_projects'],
   ['max_release_projects', 'Release projects', 'release_projects'],
   ['max_subject_routes', 'Subject routes', 'subject_routes'],
-  ['max_usage_controls', 'Usage controls', 'usage_controls'],
+  ['max_usage_controls', 'Limit rules', 'usage_controls'],
 ] as const satisfies readonly (readonly [keyof CatalogPlan & keyof Entitlement, string, UsageKey])[];
 
 /** All allowances of a plan, compared with the tenant's present ones. */
 export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAllowance[] {
   const used = present.usage.events_this_month;
   return [
-    compareNumber('Events a month', present.monthly_event_limit, plan.monthly_event_limit, () =>
+    compareNumber('Events per month', present.monthly_event_limit, plan.monthly_event_limit, () =>
       used >= plan.monthly_event_limit
-        ? `You have sent ${count(used)} this month: further events would be refused.`
+        ? `You have already sent ${count(used)} this month. Further events would be refused.`
         : undefined,
     ),
     ...COUNTED.map(([limit, name, usage]) =>
       compareNumber(name, present[limit], plan[limit], () =>
         present.usage[usage] > plan[limit]
-          ? `You have ${count(present.usage[usage])}: they stay, and no new one can be added.`
+          ? `You have ${count(present.usage[usage])}. They stay, but you cannot add more.`
           : undefined,
       ),
     ),
@@ -45,10 +45,10 @@ export function comparePlan(present: Entitlement, plan: CatalogPlan): ComparedAl
       present.retention_days,
       plan.retention_days,
       () =>
-        `Older usage is hidden at once, and deleted ${HISTORY_GRACE_DAYS} days later unless you buy a plan with longer history before then.`,
+        `Older usage is hidden immediately and deleted ${HISTORY_GRACE_DAYS} days later, unless you buy a plan with longer history before then.`,
     ),
     compareNumber('Maximum age of events in days', daysBack(present), daysBack(plan)),
-    compareNumber('Days that events may lie in the future', daysAhead(present), daysAhead(plan)),
+    compareNumber('Maximum days in the future', daysAhead(present), daysAhead(plan)),
     compareSwitch(
       'Separate storage for new release projects',
       present.requires_release_project_usage_storage,
@@ -63,7 +63,7 @@ export function lossesOf(present: Entitlement, plan: CatalogPlan): string[] {
   const losses = comparePlan(present, plan).flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   const isReplaced = present.status === 'active' && present.plan_id !== plan.id;
   return isReplaced
-    ? [...losses, `Your plan ${present.plan_id} ends at once; its remaining time is lost.`]
+    ? [...losses, `Your plan ${present.plan_id} ends immediately and its remaining time is lost.`]
     : losses;
 }
 
@@ -104,7 +104,7 @@ function compareSwitch(name: string, present: boolean, offered: boolean): Compar
     change: present === offered ? 'same' : present ? 'less' : 'more',
     loss:
       present && !offered
-        ? `${name}: not included. What exists stays; nothing new can be created.`
+        ? `${name}: not included. Existing ones stay, but you cannot create new ones.`
         : undefined,
   };
 }

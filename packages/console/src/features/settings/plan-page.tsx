@@ -7,7 +7,7 @@ import { Offer } from './offer.js';
 import { Payments } from './payments.js';
 import { PurchaseOutcome } from './purchase-outcome.js';
 
-/** What the tenant may use, how much of it is used, and what else can be bought. */
+/** The current subscription plan and its usage, the plans on sale, and payments. */
 export function SubscriptionPlanPage() {
   const entitlement = useEntitlement();
   const [parameters, setParameters] = useSearchParams();
@@ -33,8 +33,8 @@ function Plans({ entitlement, isAdmin }: { readonly entitlement: Entitlement; re
     catalog.data?.plans.filter(({ id, amount_minor }) => amount_minor > 0 && id !== UNSOLD_PLAN_ID) ?? [];
   const isSold = catalog.data?.payment_provider !== null;
   return (
-    <section aria-label="Plans">
-      <h2 className="mb-3 text-[15px] font-semibold">Plans</h2>
+    <section aria-label="Subscription plans">
+      <h2 className="mb-3 text-[15px] font-semibold">Subscription plans</h2>
       {catalog.isError && <ReadFailure of={catalog} />}
       {catalog.isPending && <Skeleton className="h-64" />}
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
@@ -53,7 +53,7 @@ function buyingText(
   isAdmin: boolean,
 ): string | null {
   if (provider === null)
-    return 'Plans cannot be bought here: this service takes no payments. Ask its operator for a plan.';
+    return 'You cannot buy a plan here: this service takes no payments. Ask its operator for a plan.';
   if (!isAdmin) return 'To buy a plan, sign in with a key that has the permission tenant:admin.';
   return provider === 'sandbox' ? 'Payments go to a sandbox: no money is taken.' : null;
 }

@@ -15,11 +15,11 @@ const KINDS = [
   { value: 'release', label: 'Release' },
 ] as const;
 const MEANINGS: Readonly<Record<ProjectKind, string>> = {
-  development: 'To try things out. It works as a release project does.',
-  release: 'For production. Where the plan says so, its usage is kept by itself, apart from other projects.',
+  development: 'For testing. It works like a release project.',
+  release: 'For production. Some subscription plans store its usage apart from other projects.',
 };
 
-/** Makes a project of the tenant, and leads to it. */
+/** Form to create a project, which it then opens. */
 export function ProjectDialog({
   isOpen,
   onClose,
@@ -48,7 +48,7 @@ function ProjectForm() {
     <form onSubmit={submit} className="flex flex-col gap-4">
       <NameField
         error={errors.at('name')}
-        hint="It cannot be changed later."
+        hint="Cannot be changed later."
         value={name}
         onChange={setName}
         autoFocus

@@ -58,10 +58,10 @@ const COLUMNS: readonly Column<Project>[] = [
     title: 'Kind',
     cell: ({ kind }) => <Badge tone={kind === 'release' ? 'accent' : 'neutral'}>{kind}</Badge>,
   },
-  { title: 'Usage is kept', cell: ({ storage }) => (storage === 'dedicated' ? 'by itself' : 'with others') },
-  { title: 'Made (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
+  { title: 'Storage', cell: ({ storage }) => (storage === 'dedicated' ? 'dedicated' : 'shared') },
+  { title: 'Created (UTC)', cell: ({ created_at }) => dateTime(created_at, 'UTC') },
   {
-    title: 'Id',
+    title: 'ID',
     cell: ({ id }) => (
       <span className="relative z-1 inline-flex items-center gap-2">
         <code className="font-mono text-xs text-ink-soft">{id}</code>

@@ -9,17 +9,17 @@ import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useEntitlement, useLastOrder, usePurchase } from './api.js';
 
 const WATCH_MS = 1_000;
-/** The provider mostly tells of a payment within seconds; whoever waits longer is told that it goes on by itself. */
+/** The provider confirms most payments within seconds. After this time, a note says that the buyer need not wait. */
 const WATCHED_MS = 60_000;
 
-/** Whether the plan that was ordered is there: paid, granted and in force. */
-function isInForce(order: PaymentOrder, entitlement: Entitlement): boolean {
+/** Whether the ordered subscription plan is paid and active. */
+function isActive(order: PaymentOrder, entitlement: Entitlement): boolean {
   return order.status === 'paid' && entitlement.status === 'active' && entitlement.plan_id === order.plan_id;
 }
 
 /**
- * What became of a purchase from which the buyer comes back. That he was led here proves nothing: the order
- * and the entitlement are read until they say so.
+ * The outcome of a purchase, shown when the buyer returns from the payment page. Returning proves nothing, so
+ * the order and the entitlement are polled until they confirm it.
  */
 export function PurchaseOutcome({
   outcome,
@@ -38,7 +38,7 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
   const order = useLastOrder({ refetchInterval });
   const entitlement = useEntitlement({ refetchInterval });
   const isNow =
-    order.data != null && entitlement.data !== undefined && isInForce(order.data, entitlement.data);
+    order.data != null && entitlement.data !== undefined && isActive(order.data, entitlement.data);
   useEffect(() => {
     if (isNow) setDone(true);
   }, [isNow]);
@@ -49,7 +49,7 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
     const until = entitlement.data?.ends_at;
     return (
       <Note isGood icon={<CircleCheck size={16} />} action={<Button onClick={onDismiss}>Done</Button>}>
-        {name} is paid and in force{until == null ? '' : ` until ${dateTime(until, 'UTC')} UTC`}.
+        {name} is paid and active{until == null ? '' : ` until ${dateTime(until, 'UTC')} UTC`}.
       </Note>
     );
   }
@@ -57,7 +57,7 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
     return (
       <Note icon={<Clock size={16} />}>
         {order.data?.status === 'paid'
-          ? `${name} is paid. It is being put in force …`
+          ? `${name} is paid and is being activated …`
           : 'Waiting for the payment provider to confirm the payment …'}
       </Note>
     );
@@ -68,17 +68,17 @@ function Paid({ onDismiss }: { readonly onDismiss: () => void }) {
       action={
         <Button onClick={watchAgain}>
           <RotateCw size={14} />
-          Look again
+          Check again
         </Button>
       }
     >
-      The payment provider has not confirmed the payment yet. That can take some minutes; {name} is in force
-      as soon as it has, and nothing has to be paid again.
+      The payment provider has not confirmed the payment yet. This can take a few minutes. {name} becomes
+      active once it is confirmed; you do not need to pay again.
     </Note>
   );
 }
 
-/** Says for a while after the start, and after each further one, that one is to look again and again. */
+/** Whether to keep polling: true for a while after the first render and after each call of `watchAgain`. */
 function useWatch(): readonly [isWatching: boolean, watchAgain: () => void] {
   const [sinceMs, setSinceMs] = useState(nowMs);
   const [endedMs, setEndedMs] = useState<number>();
@@ -101,7 +101,7 @@ function Cancelled({ onDismiss }: { readonly onDismiss: () => void }) {
           <>
             {pending !== undefined && (
               <Button isBusy={purchase.isPending} onClick={() => purchase.mutate(pending.plan_id)}>
-                Go on with it
+                Continue checkout
               </Button>
             )}
             <Button look="quiet" onClick={onDismiss}>
@@ -110,9 +110,9 @@ function Cancelled({ onDismiss }: { readonly onDismiss: () => void }) {
           </>
         }
       >
-        Nothing was paid, and your plan is as it was.
+        No payment was made. Your plan has not changed.
         {pending !== undefined &&
-          ` The checkout of ${pending.product_name} stays open until ${dateTime(pending.expires_at, 'UTC')} UTC.`}
+          ` The checkout for ${pending.product_name} stays open until ${dateTime(pending.expires_at, 'UTC')} UTC.`}
       </Note>
       {purchase.isError && <FailureNote error={purchase.error} />}
     </>

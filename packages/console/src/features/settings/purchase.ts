@@ -6,18 +6,17 @@ const KEY_STORAGE = 'tollgate.checkout-key.';
 const PROJECT_STORAGE = 'tollgate.checkout-project';
 
 export interface Purchase {
-  /** Path of the tenant that buys, which is that of the session unless the service key buys for it. */
+  /** API path of the buying tenant: the session's own, unless the service key buys for it. */
   readonly tenantPath: string;
-  /** Where the buyer was, and is led back to. */
+  /** The project from which the buyer starts, and to which the buyer returns. */
   readonly projectId: string;
   readonly planId: string;
   readonly isService: boolean;
 }
 
 /**
- * The page on which a plan is paid. The key of the purchase is kept for this tab, so that a second click
- * leads to the same page; a purchase that is over, because it has expired or was paid, is followed by another
- * one.
+ * Creates or reuses the payment page of a plan. The idempotency key of the purchase is kept for this tab, so
+ * that a second click leads to the same page. If that purchase has expired or is paid, a new one begins.
  */
 export async function purchase(wanted: Purchase): Promise<CheckoutSession> {
   sessionStorage.setItem(PROJECT_STORAGE, wanted.projectId);
@@ -42,7 +41,7 @@ function begin({ tenantPath, planId, isService }: Purchase): Promise<CheckoutSes
   });
 }
 
-/** The project from which this tab went to pay; null where it did not. */
+/** The project from which this tab opened a payment page; null if it did not. */
 export function projectOfPurchase(): string | null {
   return sessionStorage.getItem(PROJECT_STORAGE);
 }

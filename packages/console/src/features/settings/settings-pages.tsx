@@ -15,7 +15,7 @@ import { SubscriptionPlanPage } from './plan-page.js';
 import { ProjectDialog } from './project-dialog.js';
 import { ProjectsPage } from './projects-page.js';
 
-/** What concerns the whole tenant. */
+/** Settings of the whole tenant. */
 export function SettingsPages() {
   return (
     <Switch>
@@ -52,8 +52,8 @@ function ForAdmins({ children }: { readonly children: ReactNode }) {
   const isAdmin = useIsAdmin();
   if (isAdmin) return children;
   return (
-    <EmptyState title="For administrators">
-      This is shown to who signs in with a key that has the permission tenant:admin.
+    <EmptyState title="Administrators only">
+      To view this page, sign in with a key that has the permission tenant:admin.
     </EmptyState>
   );
 }
@@ -63,7 +63,7 @@ interface NewButtonProps {
   readonly dialog: ComponentType<{ readonly isOpen: boolean; readonly onClose: () => void }>;
 }
 
-/** Leads administrators to the form of something new. */
+/** A button for administrators that opens a form. */
 function NewButton({ label, dialog: NewDialog }: NewButtonProps) {
   const isAdmin = useIsAdmin();
   const [isOpen, setOpen] = useState(false);
@@ -91,7 +91,7 @@ function WithTabs({ action, children }: { readonly action?: ReactNode; readonly 
           { label: 'Projects', href: base },
           { label: 'API keys', href: `${base}/keys` },
           { label: 'Audit log', href: `${base}/audit` },
-          { label: 'Plan and usage', href: `${base}/plan` },
+          { label: 'Subscription plan', href: `${base}/plan` },
         ]}
       />
       <div className="px-4 pb-10 sm:px-6">{children}</div>

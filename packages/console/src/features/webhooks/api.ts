@@ -12,10 +12,10 @@ import type {
 import { request, withQuery } from '../../api/client.js';
 import { useProjectPath } from '../../project.js';
 
-/** What the glance at an endpoint is made of. */
-const GLANCE_DELIVERIES = 20;
+/** Number of deliveries in the summary of an endpoint. */
+const SUMMARY_DELIVERIES = 20;
 const PAGE_SIZE = 50;
-/** How often what is under way is read again. */
+/** Poll interval for deliveries in progress. */
 const LIVE_MS = 3_000;
 
 export function useEndpoints() {
@@ -24,7 +24,7 @@ export function useEndpoints() {
     queryKey: ['webhooks', project],
     queryFn: async () =>
       (await request<WebhookEndpointPage>('GET', `${project}/webhook-endpoints?limit=100`)).webhook_endpoints,
-    // What answers badly is disabled by the service.
+    // The service disables endpoints that keep failing.
     refetchInterval: LIVE_MS,
   });
 }
@@ -42,9 +42,9 @@ export function useEndpoint(id: string) {
 export function useLastDeliveries(endpointId: string) {
   const project = useProjectPath();
   return useQuery({
-    queryKey: ['webhooks', project, endpointId, 'glance'],
+    queryKey: ['webhooks', project, endpointId, 'summary'],
     queryFn: async () => {
-      const path = `${project}/webhook-endpoints/${endpointId}/deliveries?limit=${GLANCE_DELIVERIES}`;
+      const path = `${project}/webhook-endpoints/${endpointId}/deliveries?limit=${SUMMARY_DELIVERIES}`;
       return (await request<WebhookDeliveryPage>('GET', path)).deliveries;
     },
     refetchInterval: LIVE_MS,
@@ -67,7 +67,7 @@ export function useDeliveries(endpointId: string, status: WebhookDeliveryStatus 
     initialPageParam: 0,
     getNextPageParam: ({ offset, limit, total_count }) =>
       offset + limit < total_count ? offset + limit : undefined,
-    // Of one page: who reads on is not interrupted.
+    // Only the first page is polled, so that a reader of older deliveries is not interrupted.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) === 1 ? LIVE_MS : false),
   });
 }
@@ -85,7 +85,7 @@ export function useDelivery(endpointId: string, messageId: string) {
   });
 }
 
-/** Changes of endpoints; each has what is shown of them read again. */
+/** Changes of endpoints. After each of them, endpoint data is fetched again. */
 export function useEndpointChanges() {
   const project = useProjectPath();
   const client = useQueryClient();
@@ -109,7 +109,7 @@ export function useEndpointChanges() {
     }),
     remove: useMutation({
       mutationFn: (id: string) => request<void>('DELETE', `${endpoints}/${id}`),
-      // What is gone is not read again.
+      // The deleted endpoint itself is not fetched again.
       onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks', project], exact: true }),
     }),
     test: useMutation({

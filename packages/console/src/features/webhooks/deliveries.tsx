@@ -19,7 +19,7 @@ import { OutcomeBadge } from './delivery-summary.js';
 import { RedeliverDialog } from './redeliver-dialog.js';
 
 const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; readonly label: string }[] = [
-  { value: '', label: 'Every delivery' },
+  { value: '', label: 'All deliveries' },
   { value: 'pending', label: 'Pending' },
   { value: 'delivered', label: 'Delivered' },
   { value: 'failed', label: 'Failed' },
@@ -27,8 +27,7 @@ const STATUS_OPTIONS: readonly { readonly value: WebhookDeliveryStatus | ''; rea
 ];
 
 /**
- * What was sent to an endpoint, and what became of it. The filter and the delivery that is looked at are in
- * the address.
+ * The deliveries to an endpoint and their status. The filter and the opened delivery are in the address.
  */
 export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const [parameters, changeAddress] = useAddress();
@@ -49,7 +48,7 @@ export function Deliveries({ endpoint }: { readonly endpoint: WebhookEndpoint })
         {mayWrite && (
           <Button disabled={endpoint.status === 'disabled'} onClick={() => setRedelivering(true)}>
             <RotateCw size={14} />
-            Redeliver failed …
+            Redeliver failed…
           </Button>
         )}
       </div>
@@ -92,9 +91,9 @@ function DeliveryList({
       {deliveries.isSuccess && rows.length === 0 && (
         <EmptyState
           icon={<Send size={20} />}
-          title={status === '' ? 'Nothing was sent yet' : `No delivery is ${status}`}
+          title={status === '' ? 'No deliveries yet' : `No ${status} deliveries`}
         >
-          {status === '' ? 'Send a test to see whether messages arrive.' : 'Choose another status above.'}
+          {status === '' ? 'Send a test message to check your endpoint.' : 'Choose another status above.'}
         </EmptyState>
       )}
       {rows.length > 0 && (
@@ -121,7 +120,7 @@ function DeliveryList({
 function columnsOf(onChoose: (delivery: WebhookDelivery) => void): readonly Column<WebhookDelivery>[] {
   return [
     {
-      title: 'Made (UTC)',
+      title: 'Created (UTC)',
       cell: (delivery) => (
         <button type="button" className={ROW_TARGET} onClick={() => onChoose(delivery)}>
           {dateTime(delivery.created_at, 'UTC')}
@@ -129,7 +128,7 @@ function columnsOf(onChoose: (delivery: WebhookDelivery) => void): readonly Colu
       ),
     },
     { title: 'Event', cell: ({ type }) => <code className="font-mono text-xs">{type}</code> },
-    { title: 'Last answer', cell: (delivery) => answerText(delivery) },
+    { title: 'Last response', cell: (delivery) => responseText(delivery) },
     { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
     {
       title: 'Next attempt (UTC)',
@@ -145,8 +144,8 @@ function columnsOf(onChoose: (delivery: WebhookDelivery) => void): readonly Colu
   ];
 }
 
-/** What the receiver said last, or why it said nothing. */
-function answerText({ last_status, last_error }: WebhookDelivery): string {
+/** The last response status, or the error if there was no response. */
+function responseText({ last_status, last_error }: WebhookDelivery): string {
   if (last_status !== null) return String(last_status);
   return last_error ?? '—';
 }

@@ -10,17 +10,17 @@ import { FailureNote, ReadFailure, Skeleton } from '../../ui/states.js';
 import { useDelivery, useEndpointChanges } from './api.js';
 import { OutcomeBadge } from './delivery-summary.js';
 
-/** What each `last_error` means, by what stands before its colon. */
+/** Explanations of `last_error`, by the part before its colon. */
 const REASONS: Readonly<Record<string, string>> = {
-  timeout: 'There was no answer within five seconds.',
-  name_not_resolved: 'The name of the host has no address.',
-  address_refused: 'The name leads to internal addresses only, where nothing is sent.',
-  connection_failed: 'No connection came about.',
-  tls_failed: 'There was a connection, but not with the server that the certificate should name.',
-  no_answer: 'The connection broke, or what came back was not HTTP.',
+  timeout: 'The endpoint did not respond within five seconds.',
+  name_not_resolved: 'The host name could not be resolved.',
+  address_refused: 'The host has only internal addresses, to which nothing is sent.',
+  connection_failed: 'The connection could not be established.',
+  tls_failed: 'The TLS handshake failed. Check that the certificate is valid for this host.',
+  no_answer: 'The connection was closed, or the response was not HTTP.',
 };
 
-/** One message to an endpoint: what is posted, and what became of it. */
+/** One message to an endpoint: its delivery status and its request. */
 export function DeliveryDialog({
   endpoint,
   messageId,
@@ -37,8 +37,8 @@ export function DeliveryDialog({
       {delivery.isPending && <Skeleton className="h-64" />}
       {delivery.data !== undefined && (
         <div className="grid gap-6 lg:grid-cols-2">
-          <Fate delivery={delivery.data} />
-          <Posted url={endpoint.url} delivery={delivery.data} />
+          <DeliveryFacts delivery={delivery.data} />
+          <SentRequest url={endpoint.url} delivery={delivery.data} />
         </div>
       )}
       {delivery.data !== undefined && <Redeliver endpoint={endpoint} messageId={messageId} />}
@@ -46,21 +46,21 @@ export function DeliveryDialog({
   );
 }
 
-function Fate({ delivery }: { readonly delivery: WebhookDeliveryDetail }) {
+function DeliveryFacts({ delivery }: { readonly delivery: WebhookDeliveryDetail }) {
   const { last_status: status, last_error: error } = delivery;
   const at = (unixS: number | null) => (unixS === null ? '—' : `${dateTime(unixS, 'UTC')} UTC`);
   const reason = REASONS[error?.split(':')[0] ?? ''];
   return (
-    <section aria-label="What became of it" className="min-w-0">
+    <section aria-label="Delivery status" className="min-w-0">
       <Facts>
         <Fact name="Status">
           <OutcomeBadge delivery={delivery} />
         </Fact>
         <Fact name="Event">{delivery.type}</Fact>
-        <Fact name="Made">{at(delivery.created_at)}</Fact>
+        <Fact name="Created">{at(delivery.created_at)}</Fact>
         <Fact name="Attempts">{delivery.attempts}</Fact>
         <Fact name="Last attempt">{at(delivery.last_attempt_at)}</Fact>
-        <Fact name="Last answer">{status === null ? (error ?? '—') : `HTTP ${status}`}</Fact>
+        <Fact name="Last response">{status === null ? (error ?? '—') : `HTTP ${status}`}</Fact>
         {delivery.status === 'pending' && <Fact name="Next attempt">{at(delivery.next_attempt_at)}</Fact>}
         {delivery.delivered_at !== null && <Fact name="Delivered">{at(delivery.delivered_at)}</Fact>}
       </Facts>
@@ -69,20 +69,20 @@ function Fate({ delivery }: { readonly delivery: WebhookDeliveryDetail }) {
   );
 }
 
-function Posted({ url, delivery }: { readonly url: string; readonly delivery: WebhookDeliveryDetail }) {
+function SentRequest({ url, delivery }: { readonly url: string; readonly delivery: WebhookDeliveryDetail }) {
   const { host, pathname, search } = new URL(url);
   const head = [
     `POST ${pathname}${search} HTTP/1.1`,
     `host: ${host}`,
     'content-type: application/json',
     `webhook-id: ${delivery.message_id}`,
-    'webhook-timestamp: the second of the attempt',
+    'webhook-timestamp: Unix time of the attempt',
     'webhook-signature: v1,…',
   ];
   return (
-    <section aria-label="What is posted" className="min-w-0">
+    <section aria-label="Request" className="min-w-0">
       <div className="mb-2 flex items-center gap-2">
-        <h3 className="mr-auto text-[13px] font-semibold">What is posted</h3>
+        <h3 className="mr-auto text-[13px] font-semibold">Request</h3>
         <CopyButton size="small" text={delivery.payload} label="Copy body" />
       </div>
       <pre className="max-h-[50vh] overflow-auto rounded-lg border border-line bg-page p-3 font-mono text-xs leading-relaxed">
@@ -114,7 +114,7 @@ function Redeliver({
       )}
       <DialogActions>
         {isDisabled && (
-          <p className="mr-auto self-center text-[13px] text-ink-soft">Enable the endpoint to send again.</p>
+          <p className="mr-auto self-center text-[13px] text-ink-soft">Enable the endpoint to redeliver.</p>
         )}
         <Button
           isBusy={redeliver.isPending}

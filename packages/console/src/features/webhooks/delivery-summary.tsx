@@ -22,11 +22,11 @@ const TONES = {
   cancelled: 'neutral',
 } as const satisfies Record<Outcome, string>;
 
-/** What an outcome is called where one reads it. */
+/** The displayed names of outcomes. */
 const NAMES: Readonly<Record<Outcome, string>> = {
   delivered: 'delivered',
   waiting: 'waiting',
-  trying: 'trying again',
+  trying: 'retrying',
   failed: 'failed',
   cancelled: 'cancelled',
 };
@@ -36,11 +36,11 @@ export function OutcomeBadge({ delivery }: { readonly delivery: WebhookDelivery 
   return <Badge tone={TONES[outcome]}>{NAMES[outcome]}</Badge>;
 }
 
-/** The last deliveries as bars, the newest at the right: how an endpoint fares, without reading. */
+/** The last deliveries as coloured bars, the newest on the right. */
 export function DeliverySummary({ endpointId }: { readonly endpointId: string }) {
   const { data } = useLastDeliveries(endpointId);
   if (data === undefined) return <Skeleton className="h-4 w-32" />;
-  if (data.length === 0) return <span className="text-ink-faint">nothing yet</span>;
+  if (data.length === 0) return <span className="text-ink-faint">none yet</span>;
   const arrived = data.filter((delivery) => outcomeOf(delivery) === 'delivered').length;
   return (
     <span
@@ -59,7 +59,7 @@ export function DeliverySummary({ endpointId }: { readonly endpointId: string })
   );
 }
 
-/** Whether an endpoint takes messages; where it does not, why and since when. */
+/** The status of an endpoint. For a failing or disabled one, since when or why. */
 export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
   const { data = [] } = useLastDeliveries(endpoint.id);
   if (endpoint.status === 'disabled') return <Badge tone="bad">{disabledText(endpoint)}</Badge>;
@@ -69,5 +69,5 @@ export function EndpointStatus({ endpoint }: { readonly endpoint: WebhookEndpoin
 }
 
 function disabledText({ disabled_reason: reason }: WebhookEndpoint): string {
-  return reason === 'gone' ? 'disabled: answered 410' : 'disabled: nothing was taken for days';
+  return reason === 'gone' ? 'disabled: responded with 410' : 'disabled: no successful delivery for days';
 }

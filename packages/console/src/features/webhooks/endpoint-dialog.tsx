@@ -17,11 +17,11 @@ import { ShownOnce } from '../../ui/shown-once.js';
 import { FailureNote } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
 
-/** The events that the service names itself; rules of limits can name others. */
+/** The standard events of the service; limit rules can add custom ones. */
 const OWN_EVENTS: readonly string[] = WEBHOOK_OWN_EVENTS;
 const WANTED = [
-  { value: 'every', label: 'Every event' },
-  { value: 'some', label: 'Only some' },
+  { value: 'every', label: 'All events' },
+  { value: 'some', label: 'Selected events' },
 ] as const;
 const FIELDS = ['url', 'event_types', 'description'];
 
@@ -29,7 +29,7 @@ interface Draft {
   readonly url: string;
   readonly wanted: (typeof WANTED)[number]['value'];
   readonly own: readonly string[];
-  /** Names that rules of limits have given, apart by commas or spaces. */
+  /** Custom event names of limit rules, separated by commas or spaces. */
   readonly others: string;
   readonly description: string;
 }
@@ -55,7 +55,7 @@ function inputOf({ url, wanted, own, others, description }: Draft): WebhookEndpo
   };
 }
 
-/** Makes an endpoint, and shows its secret the only time that it can be seen; or changes one. */
+/** Form to create an endpoint, whose secret it then shows once, or to edit one. */
 export function EndpointDialog({
   endpoint,
   isOpen,
@@ -95,14 +95,15 @@ export function EndpointDialog({
   );
 }
 
-/** What closing loses while the secret is shown. */
-export const SECRET_LOSS = 'The secret is shown this once, and cannot be seen again.';
+/** Warning before a dialog that shows a secret is closed. */
+export const SECRET_LOSS = 'The secret is shown only once. You cannot view it again.';
 
 export function SecretShown({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) {
   return (
     <>
       <ShownOnce secret={secret}>
-        Your server verifies messages with it. It is shown this once; you can replace it at any time.
+        Your server verifies messages with this secret. It is shown only once, but you can rotate it at any
+        time.
       </ShownOnce>
       <DialogActions>
         <Button look="primary" onClick={onClose}>
@@ -170,7 +171,7 @@ function AddressFields({
       <Field
         label="URL"
         error={errors.at('url')}
-        hint="Messages are posted here. It must be reachable from the internet."
+        hint="Messages are sent to this URL. It must be reachable from the internet."
       >
         {(control) => (
           <TextInput
@@ -185,7 +186,11 @@ function AddressFields({
           />
         )}
       </Field>
-      <Field label="Description" error={errors.at('description')} hint="Optional: who gets the messages.">
+      <Field
+        label="Description"
+        error={errors.at('description')}
+        hint="Optional, for example who receives the messages."
+      >
         {(control) => (
           <TextInput
             {...control}
@@ -224,16 +229,16 @@ function EventFields({
       {draft.wanted === 'some' && (
         <>
           <Choices
-            label="Named by the service"
+            label="Standard events"
             names={OWN_EVENTS}
             chosen={draft.own}
             max={OWN_EVENTS.length}
             onChange={(own) => onEdit({ own })}
           />
           <Field
-            label="Other names"
+            label="Custom events"
             error={error}
-            hint="Those that rules of limits have as their webhook event, with commas between."
+            hint="Webhook event names of limit rules, separated by commas."
           >
             {(control) => (
               <TextInput

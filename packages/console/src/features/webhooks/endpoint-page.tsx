@@ -19,7 +19,7 @@ import { Deliveries } from './deliveries.js';
 import { DeliverySummary, EndpointStatus } from './delivery-summary.js';
 import { EndpointDialog, SECRET_LOSS, SecretShown } from './endpoint-dialog.js';
 
-/** One endpoint: how it fares, and everything that was sent to it. */
+/** One endpoint: its settings, status and deliveries. */
 export function EndpointPage({ endpointId }: { readonly endpointId: string }) {
   const { id: projectId } = useProject();
   const endpoint = useEndpoint(endpointId);
@@ -57,13 +57,13 @@ function Overview({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         <Fact name="URL">
           <code className="font-mono text-xs break-all">{url}</code>
         </Fact>
-        <Fact name="Events">{event_types.includes('*') ? 'every event' : event_types.join(', ')}</Fact>
+        <Fact name="Events">{event_types.includes('*') ? 'all events' : event_types.join(', ')}</Fact>
         {description !== null && <Fact name="Description">{description}</Fact>}
         <Fact name="Last deliveries">
           <DeliverySummary endpointId={id} />
         </Fact>
         {until !== null && until > nowS() && (
-          <Fact name="Secret">the previous one signs, too, until {dateTime(until, 'UTC')} UTC</Fact>
+          <Fact name="Secret">previous secret valid until {dateTime(until, 'UTC')} UTC</Fact>
         )}
       </Facts>
       <div className="flex flex-col items-end gap-2">
@@ -82,7 +82,7 @@ function Enable({ endpoint: { id, url, event_types, description } }: { readonly 
   return (
     <>
       <Button isBusy={update.isPending} onClick={() => update.mutate({ id, body })}>
-        Enable again
+        Enable endpoint
       </Button>
       {update.isError && <FailureNote error={update.error} />}
     </>
@@ -111,7 +111,7 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         look="primary"
         isBusy={test.isPending}
         disabled={endpoint.status === 'disabled'}
-        title={endpoint.status === 'disabled' ? 'A disabled endpoint gets no messages.' : undefined}
+        title={endpoint.status === 'disabled' ? 'A disabled endpoint receives no messages.' : undefined}
         onClick={() => test.mutate(endpoint.id)}
       >
         <Send size={14} />
@@ -143,14 +143,14 @@ function Actions({ endpoint }: { readonly endpoint: WebhookEndpoint }) {
         onClose={close}
         onConfirm={() => remove.mutate(endpoint.id, { onSuccess: gone })}
       >
-        <bdi>{endpoint.url}</bdi> gets no further message, and what was delivered to it is not listed any
-        more. This cannot be taken back.
+        <bdi>{endpoint.url}</bdi> will receive no further messages, and its delivery history is removed. This
+        cannot be undone.
       </ConfirmDialog>
     </>
   );
 }
 
-/** Asks, and then shows the new secret. */
+/** Asks for confirmation, then shows the new secret. */
 function RotateDialogs({
   endpointId,
   isOpen,
@@ -175,8 +175,8 @@ function RotateDialogs({
         onClose={close}
         onConfirm={() => rotate.mutate(endpointId)}
       >
-        A new secret signs from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours the present one signs every
-        message, too, so that your server can change at any time in between.
+        Messages are signed with a new secret from now on. For {WEBHOOK_SECRET_OVERLAP_HOURS} hours they are
+        also signed with the current secret, so that you have time to update your server.
       </ConfirmDialog>
       <Dialog
         title="Copy the new secret now"

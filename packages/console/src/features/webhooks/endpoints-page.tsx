@@ -13,7 +13,7 @@ import { DeliverySummary, EndpointStatus } from './delivery-summary.js';
 import { EndpointDialog } from './endpoint-dialog.js';
 import { SignatureHelp } from './signature-help.js';
 
-/** Who is told what happens in the project. */
+/** The webhook endpoints of the project. */
 export function EndpointsPage() {
   const { id } = useProject();
   const [, navigate] = useLocation();
@@ -26,7 +26,7 @@ export function EndpointsPage() {
     <Button
       look="primary"
       disabled={isFull}
-      title={isFull ? `A project has ${WEBHOOK_ENDPOINTS_MAX} endpoints at most.` : undefined}
+      title={isFull ? `A project can have at most ${WEBHOOK_ENDPOINTS_MAX} endpoints.` : undefined}
       onClick={() => setCreating(true)}
     >
       <Plus size={15} />
@@ -40,9 +40,9 @@ export function EndpointsPage() {
         {endpoints.isError && <ReadFailure of={endpoints} />}
         {endpoints.isPending && <Skeleton className="h-40" />}
         {endpoints.data?.length === 0 && (
-          <EmptyState icon={<Webhook size={20} />} title="Nobody is told yet" action={create || undefined}>
-            Name a URL, and it gets a signed message whenever a limit is reached, or a share of it that you
-            chose.
+          <EmptyState icon={<Webhook size={20} />} title="No endpoints yet" action={create || undefined}>
+            Add a URL to receive a signed message whenever usage reaches a limit or one of its alert
+            thresholds.
           </EmptyState>
         )}
         {rows.length > 0 && (
@@ -83,7 +83,7 @@ function columnsIn(projectId: string): readonly Column<WebhookEndpoint>[] {
       title: 'Events',
       cell: ({ event_types }) => (
         <span title={event_types.join(', ')} className="text-ink-soft">
-          {event_types.includes('*') ? 'every event' : event_types.join(', ')}
+          {event_types.includes('*') ? 'all events' : event_types.join(', ')}
         </span>
       ),
     },

@@ -9,7 +9,7 @@ import { CancelButton, Dialog, DialogActions } from '../../ui/dialog.js';
 import { Field, Select } from '../../ui/field.js';
 import { FailureNote, ReadFailure } from '../../ui/states.js';
 import { useEndpointChanges } from './api.js';
-import { lostSince, REDELIVERED_MAX } from './redeliver.js';
+import { REDELIVERED_MAX, undeliveredSince } from './redeliver.js';
 
 const SINCE = [
   { value: '3600', label: 'The last hour' },
@@ -18,7 +18,7 @@ const SINCE = [
   { value: '2592000', label: 'The last 30 days' },
 ] as const;
 
-/** Asks for everything again that was lost since a time: how many that are is told before. */
+/** Redelivers all failed and cancelled messages since a time, after showing their number. */
 export function RedeliverDialog(props: {
   readonly endpointId: string;
   readonly isOpen: boolean;
@@ -26,8 +26,8 @@ export function RedeliverDialog(props: {
 }) {
   return (
     <Dialog
-      title="Redeliver what failed"
-      description="Each message is sent again under its id, with all retries before it."
+      title="Redeliver failed messages"
+      description="Each message is sent again with the same ID and a full set of retries."
       isOpen={props.isOpen}
       onClose={props.onClose}
       isDirty={false}
@@ -46,9 +46,9 @@ function RedeliverForm({
 }) {
   const project = useProjectPath();
   const [since, setSince] = useState<(typeof SINCE)[number]['value']>('86400');
-  const lost = useQuery({
-    queryKey: ['webhooks', project, endpointId, 'lost', since],
-    queryFn: () => lostSince(`${project}/webhook-endpoints/${endpointId}`, nowS() - Number(since)),
+  const undelivered = useQuery({
+    queryKey: ['webhooks', project, endpointId, 'undelivered', since],
+    queryFn: () => undeliveredSince(`${project}/webhook-endpoints/${endpointId}`, nowS() - Number(since)),
     staleTime: 0,
   });
   const [done, setDone] = useState(0);
@@ -62,13 +62,15 @@ function RedeliverForm({
     },
     onSuccess: onClose,
   });
-  const found = lost.data?.length ?? 0;
+  const found = undelivered.data?.length ?? 0;
   return (
     <>
       <Field
-        label="Messages of"
+        label="Time range"
         hint={
-          all.isPending ? `${count(done)} of ${count(found)} are queued.` : foundText(lost.isPending, found)
+          all.isPending
+            ? `${count(done)} of ${count(found)} queued.`
+            : foundText(undelivered.isPending, found)
         }
       >
         {(control) => (
@@ -82,15 +84,15 @@ function RedeliverForm({
           />
         )}
       </Field>
-      {lost.isError && <ReadFailure of={lost} />}
+      {undelivered.isError && <ReadFailure of={undelivered} />}
       {all.isError && <FailureNote error={all.error} />}
       <DialogActions>
         <CancelButton />
         <Button
           look="primary"
-          isBusy={all.isPending || lost.isFetching}
+          isBusy={all.isPending || undelivered.isFetching}
           disabled={found === 0}
-          onClick={() => lost.data && all.mutate(lost.data)}
+          onClick={() => undelivered.data && all.mutate(undelivered.data)}
         >
           {found === 0 ? 'Redeliver' : `Redeliver ${count(found)}`}
         </Button>
@@ -101,7 +103,7 @@ function RedeliverForm({
 
 function foundText(isPending: boolean, found: number): string {
   if (isPending) return 'Counting …';
-  if (found === 0) return 'Nothing failed or was cancelled in that time.';
-  if (found === REDELIVERED_MAX) return `The newest ${count(found)} that failed or were cancelled.`;
-  return `${count(found)} failed or ${found === 1 ? 'was' : 'were'} cancelled.`;
+  if (found === 0) return 'No failed or cancelled messages in this time.';
+  if (found === REDELIVERED_MAX) return `The newest ${count(found)} failed or cancelled messages.`;
+  return `${count(found)} failed or cancelled ${found === 1 ? 'message' : 'messages'}.`;
 }

@@ -2,19 +2,19 @@ import type { WebhookDelivery, WebhookDeliveryPage, WebhookDeliveryStatus } from
 import { request, withQuery } from '../../api/client.js';
 
 const PAGE_SIZE = 100;
-/** More than can be asked for one by one while somebody waits. */
+/** Upper bound of messages that one click redelivers, because each is a request of its own. */
 export const REDELIVERED_MAX = 1_000;
 
-/** What was given up for good: by its attempts, or because the endpoint was disabled. */
-const LOST: readonly WebhookDeliveryStatus[] = ['failed', 'cancelled'];
+/** Final states without delivery: all attempts failed, or the endpoint was disabled. */
+const UNDELIVERED: readonly WebhookDeliveryStatus[] = ['failed', 'cancelled'];
 
 /**
- * The lost deliveries to an endpoint, newest first, of messages that were made from a moment on.
- * @param endpointPath of the endpoint, below `/api`
+ * The undelivered messages of an endpoint that were created since a time, newest first.
+ * @param endpointPath API path of the endpoint, below `/api`
  */
-export async function lostSince(endpointPath: string, sinceS: number): Promise<WebhookDelivery[]> {
+export async function undeliveredSince(endpointPath: string, sinceS: number): Promise<WebhookDelivery[]> {
   const found: WebhookDelivery[] = [];
-  for (const status of LOST) {
+  for (const status of UNDELIVERED) {
     for (let offset = 0; found.length < REDELIVERED_MAX; offset += PAGE_SIZE) {
       const path = withQuery(`${endpointPath}/deliveries`, { status, limit: PAGE_SIZE, offset });
       const { deliveries, total_count } = await request<WebhookDeliveryPage>('GET', path);

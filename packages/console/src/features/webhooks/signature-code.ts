@@ -1,10 +1,10 @@
-/** How a receiver checks a message with the SDK. */
+/** Code that verifies a message with the SDK. */
 export const SDK_CODE = `import { verifyWebhook } from '@tollgate/sdk';
 
-// \`body\` as it arrived, before anything parsed it. Throws if it was not signed by this secret, or not now.
+// \`body\` is the raw request body. Throws if the signature is invalid or the timestamp is too far off.
 const { id, type, data } = verifyWebhook(process.env.WEBHOOK_SECRET, request.headers, body);`;
 
-/** The same without a library, as the guide to webhooks has it. */
+/** The same without a library; the webhooks guide shows the same code. */
 export const PLAIN_CODE = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export function isFromTollgate(headers, body, secret, nowS = Date.now() / 1000) {

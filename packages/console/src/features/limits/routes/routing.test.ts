@@ -9,16 +9,16 @@ it('prefers the route that names the subject', () => {
   const { route: found, reason } = routingOf(SUBJECT, route('u1'), route('*'));
   expect([found?.id, reason]).toEqual([
     'ra_u1',
-    'It has a route of its own. It wins over that of every user.',
+    'This subject has its own route. It takes precedence over the route for every user.',
   ]);
-  expect(routingOf(SUBJECT, route('u1'), undefined).reason).toBe('It has a route of its own.');
+  expect(routingOf(SUBJECT, route('u1'), undefined).reason).toBe('This subject has its own route.');
 });
 
 it('takes that of every subject of the type otherwise', () => {
   const { route: found, reason } = routingOf(SUBJECT, undefined, route('*'));
   expect([found?.id, reason]).toEqual([
     'ra_*',
-    'It has no route of its own, so that of every user applies, with windows of its own.',
+    'This subject has no route of its own, so the route for every user applies, with separate windows.',
   ]);
 });
 
@@ -28,6 +28,6 @@ it('finds none where there is none', () => {
     reason: expect.stringContaining('nobody pays for it'),
   });
   expect(routingOf({ type: 'user', id: '*' }, undefined, undefined).reason).toBe(
-    'There is no route of every user.',
+    'There is no route for every user.',
   );
 });

@@ -97,7 +97,7 @@ describe('a period', () => {
       'per calendar week',
       'in total',
       'per 5 hours',
-      'per day from its anchor',
+      'per day from the anchor',
       'per nonsense',
     ]);
   });
